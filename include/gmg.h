@@ -1,0 +1,280 @@
+/** @file gmg.h
+ *  @brief Geometric multigrid for `-div(beta grad u) + sigma u = f` on structured grids: the user's header.
+ *
+ *  Arrays are packed `[n[2]][n[1]][n[0]]`, n[0] fastest, of the problem's real type, in memory where the context
+ *  runs (host context: ordinary host memory). The library never prints, never aborts and keeps no globals.
+ *
+ *  The six calls of embedding: gmg_context_create_host(), gmg_solver_create(), gmg_set_boundary_constant(),
+ *  gmg_solve(), gmg_solver_destroy(), gmg_context_destroy().
+ *
+ *  Defaults (stated here, used by every demo): V(1,1), smoother "async" with overlap 1 and 2 local red-black
+ *  sweeps, no acceleration, CG on the coarsest grid, all cores, rtol 1e-8 (double) and 1e-5 (float).
+ *
+ *  A context and everything created from it is used by one thread at a time; separate contexts are independent.
+ */
+#ifndef GMG_H
+#define GMG_H
+
+#include <stddef.h>
+
+#define GMG_VERSION_MAJOR 0 /**< Major version. */
+#define GMG_VERSION_MINOR 1 /**< Minor version. */
+#define GMG_VERSION_PATCH 0 /**< Patch level. */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef GMG_API
+/** Marks what the library exports. */
+#define GMG_API __attribute__((visibility("default")))
+#endif
+
+/** Every status with the text that gmg_status_string() returns. */
+#define GMG_STATUS_LIST(X)                                                                       \
+  X(GMG_OK, "ok")                                                                                \
+  X(GMG_NOT_CONVERGED, "not converged: the cycle limit was reached or the monitor stopped the solve") \
+  X(GMG_STAGNATED, "stagnated: the residual stopped falling at the rounding floor")              \
+  X(GMG_DIVERGED, "diverged: the residual grew or is not a number")                              \
+  X(GMG_ERR_ARGUMENT, "bad argument")                                                            \
+  X(GMG_ERR_UNSUPPORTED, "not supported")                                                        \
+  X(GMG_ERR_MEMORY, "out of memory")                                                             \
+  X(GMG_ERR_DEVICE, "device error")                                                              \
+  X(GMG_ERR_IO, "input or output failed")
+
+/** What a call returns. The first four are outcomes of a solve, the others errors. */
+typedef enum gmg_status {
+#define GMG_STATUS_ENUM(name, text) name,
+  GMG_STATUS_LIST(GMG_STATUS_ENUM)
+#undef GMG_STATUS_ENUM
+} gmg_status;
+
+typedef enum { GMG_F32, GMG_F64 } gmg_type;                                      /**< Real type of all fields. */
+typedef enum { GMG_VERTEX, GMG_CELL } gmg_centering;                             /**< Where the unknowns sit. */
+typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;     /**< Boundary kind of a face. */
+typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;           /**< Multigrid cycle. */
+typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;  /**< Krylov acceleration. */
+typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;             /**< Solver of the coarsest grid. */
+/** Relaxation inside a block of the asynchronous smoother. */
+typedef enum { GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } gmg_local_kind;
+/** Order in which the blocks of the asynchronous smoother are handed out. */
+typedef enum { GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM } gmg_block_order;
+/** Precision of the corrections: the problem's type everywhere, or float corrections under a double residual. */
+typedef enum { GMG_PRECISION_SAME, GMG_PRECISION_MIXED } gmg_precision;
+
+typedef struct gmg_context gmg_context;   /**< Where gmg runs: host threads, or a device and a stream. */
+typedef struct gmg_solver gmg_solver;     /**< Hierarchy, smoother states and fields for one problem. */
+typedef struct gmg_smoother gmg_smoother; /**< A smoother; see gmg_smoother.h to write one. */
+
+/** The problem: a plain value. Start from gmg_problem_default() and change what differs.
+ *
+ *  Cell-centred axes are n h long, the unknowns at (i + 1/2) h. Vertex-centred axes hold the unknowns only: with
+ *  two Dirichlet walls the axis is (n + 1) h long, unknown i at (i + 1) h; a Neumann or Robin wall carries an
+ *  unknown. Periodic axes are n h long. */
+typedef struct gmg_problem {
+  int dim;                    /**< 1, 2 or 3. Axes >= dim are ignored. */
+  size_t n[3];                /**< Unknowns along each axis, from 1 up. */
+  double h[3];                /**< Mesh width along each axis, > 0. */
+  const double *coord[3];     /**< Stretched axis: positions, or NULL for uniform spacing. Not supported yet. */
+  gmg_centering centering;    /**< GMG_CELL (default) or GMG_VERTEX. */
+  gmg_type type;              /**< GMG_F64 (default) or GMG_F32. */
+  gmg_bc bc[3][2];            /**< Boundary kind of the lower and upper face of each axis; periodic on both or none. */
+  double robin[3][2][2];      /**< {a, b} of `a u + b du/dn = g`, a >= 0, b >= 0, one of them > 0 (n outward). */
+  double shift;               /**< sigma, a constant >= 0. */
+  const void *beta;           /**< Coefficient, or NULL for 1. Not supported yet. */
+  const void *beta_face[3];   /**< Coefficient on faces, or NULL. Not supported yet. */
+  const void *sigma;          /**< sigma as an array, or NULL. Not supported yet. */
+} gmg_problem;
+
+/** Called after every cycle whose residual was measured; a return other than 0 stops the solve.
+ *  @param data      gmg_params::monitor_data
+ *  @param cycle     cycles done so far (0: the initial guess)
+ *  @param residual  ||f_eff - A u||_2
+ *  @param target    the solve ends when residual <= target */
+typedef int gmg_monitor(void *data, int cycle, double residual, double target);
+
+/** How to solve: a plain value. Start from gmg_params_default() and change what differs. 0 means "choose for me"
+ *  wherever a comment says so; gmg_plan() tells what was chosen. */
+typedef struct gmg_params {
+  gmg_cycle_kind cycle;          /**< V (default), W or F. */
+  int fmg;                       /**< > 0: full multigrid start with that many cycles a level; the guess in u is not used. */
+  const gmg_smoother *smoother;  /**< BORROWED; default gmg_smoother_by_name("async"). */
+  int pre;                       /**< Smoothing steps before the coarse correction (1). */
+  int post;                      /**< Smoothing steps after it (1). pre + post >= 1. */
+  double omega;                  /**< Relaxation weight in (0, 2); 0: best known for the level (see docs/omega.md). */
+  int local_sweeps;              /**< "async": sweeps inside a block (2). "chebyshev": degree of the polynomial (2). */
+  gmg_local_kind local;          /**< "async": relaxation inside a block (red-black). */
+  int overlap;                   /**< "async": layers relaxed redundantly and not written back: 0, 1 (default) or 2. */
+  int passes;                    /**< "async": passes over all blocks in one smoothing step (1; the 2011 paper: 2). */
+  size_t block[3];               /**< "async": unknowns of a block along each axis; 0: chosen for the cache. */
+  gmg_block_order order;         /**< "async": order of the blocks (natural). */
+  unsigned long seed;            /**< "async": seed of the random order (1). */
+  int deterministic;             /**< Bitwise the same result every run and for any number of threads: "async" becomes
+                                      its stale, double-buffered twin, "gauss_seidel" the sequential method. */
+  int symmetric;                 /**< Symmetric cycle: reversed order on the upward leg, restriction the transpose of
+                                      prolongation. Costs rate; implied by GMG_ACCEL_CG. */
+  gmg_accel accel;               /**< Acceleration (none). */
+  gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (CG). */
+  double coarse_rtol;            /**< Relative tolerance of the coarse CG; 0: 1e-6 (double), 1e-4 (float). */
+  int max_levels;                /**< Most levels, 1: the coarse solver alone; 0: as many as help. */
+  double coarsen_threshold;      /**< An axis is coarsened if its coupling is at least this fraction of the strongest;
+                                      0: 0.6. */
+  int max_cycles;                /**< Cycle limit (100). */
+  double rtol;                   /**< Stop at ||r||_2 <= max(rtol ||f_eff||_2, atol); 0: 1e-8 (double), 1e-5 (float). */
+  double atol;                   /**< Absolute tolerance (0). */
+  int check_every;               /**< Measure the residual every so many cycles (1). 0: never; max_cycles cycles are run. */
+  gmg_precision precision;       /**< GMG_PRECISION_SAME; mixed is not supported yet. */
+  gmg_monitor *monitor;          /**< Called after each measured residual, or NULL. */
+  void *monitor_data;            /**< Handed to the monitor. BORROWED. */
+} gmg_params;
+
+#define GMG_MAX_LEVELS 96 /**< No hierarchy is deeper. */
+
+/** Warnings of gmg_plan() as bits, each with its text. */
+#define GMG_WARNING_LIST(X)                                                                                  \
+  X(GMG_WARN_COARSEST, 1, "cannot coarsen further: the coarsest grid is large for its solver")               \
+  X(GMG_WARN_ANISOTROPY, 2, "anisotropy left over: strong and weak couplings are coarsened together")        \
+  X(GMG_WARN_SINGULAR, 4, "singular: the solution is fixed to zero mean, an incompatible f is made compatible") \
+  X(GMG_WARN_SMOOTHER, 8, "smoother unsuitable: its predicted factor is above 0.5")                          \
+  X(GMG_WARN_TOLERANCE, 16, "tolerance below the rounding floor of the type for a smooth f: expect GMG_STAGNATED")
+
+/** Bits of gmg_plan_info::warnings. */
+typedef enum gmg_warning {
+#define GMG_WARNING_ENUM(name, bit, text) name = bit,
+  GMG_WARNING_LIST(GMG_WARNING_ENUM)
+#undef GMG_WARNING_ENUM
+} gmg_warning;
+
+/** What gmg_plan() tells of one level. */
+typedef struct gmg_level_plan {
+  size_t n[3];     /**< Unknowns along each axis. */
+  size_t cells;    /**< Unknowns. */
+  double h[3];     /**< Mesh width. */
+  int coarsened[3];/**< 1 where the next level is coarser along that axis. */
+  double omega;    /**< Weight that the smoother will use (0 on the coarsest level and for weightless smoothers). */
+  double factor;   /**< Two-grid factor predicted by local Fourier analysis; NaN where there is none. */
+} gmg_level_plan;
+
+/** What gmg_plan() tells before anything is allocated. */
+typedef struct gmg_plan_info {
+  int levels;                             /**< Number of levels, 1 at least. */
+  gmg_level_plan level[GMG_MAX_LEVELS];   /**< level[0] is the finest. */
+  size_t bytes;                           /**< Memory of the solver beyond the caller's u and f. */
+  double predicted_factor;                /**< Largest of the levels' factors (NaN if the smoother has no symbol). */
+  double floor;                           /**< Estimated rounding floor of ||r|| / ||f|| for a smooth f. */
+  int singular;                           /**< 1 if constants are in the null space. */
+  unsigned warnings;                      /**< Bits of gmg_warning. */
+  char text[1024];                        /**< The warnings in words, a line each; empty if none. */
+} gmg_plan_info;
+
+/** What gmg_report tells of one level. */
+typedef struct gmg_level_report {
+  size_t n[3];     /**< Unknowns along each axis. */
+  size_t cells;    /**< Unknowns. */
+  double seconds;  /**< Time spent on this level alone during the solve, in seconds. */
+} gmg_level_report;
+
+/** The result of a solve. BORROWED pointers stay valid until the solver's next call or its end. */
+typedef struct gmg_report {
+  gmg_status status;              /**< Outcome, as returned. */
+  int cycles;                     /**< Cycles done (a full multigrid start counts as one). */
+  double residual0;               /**< ||f_eff - A u||_2 of the guess (of u = 0 with a full multigrid start). */
+  double residual;                /**< The same at the end; NaN if never measured. */
+  double factor;                  /**< Geometric mean of the reduction over the last five cycles at most. */
+  double target;                  /**< The solve ends at residual <= target. */
+  double floor;                   /**< Estimated rounding floor of the residual, about eps ||A|| ||u||; 0 if not needed. */
+  double seconds;                 /**< Duration of the call, in seconds. */
+  const double *history;          /**< Residual after each measured cycle, history[0] = residual0. BORROWED. */
+  int history_length;             /**< Entries of history. */
+  const gmg_level_report *level;  /**< One entry a level, finest first. BORROWED. */
+  int levels;                     /**< Entries of level. */
+  int singular;                   /**< 1 if the problem is singular: u has zero mean. */
+  double mean_removed;            /**< Volume-weighted mean taken off f_eff to make a singular problem compatible. */
+  int deterministic;              /**< 1 if the smoother gives bitwise the same result every run. */
+} gmg_report;
+
+/** The default problem: unit box, cell-centred, Dirichlet, GMG_F64, beta = 1, sigma = 0.
+ *  @param dim 1, 2 or 3   @param n unknowns along each axis, dim entries   @return a value to change and pass on */
+GMG_API gmg_problem gmg_problem_default(int dim, const size_t n[]);
+
+/** Sets h so that the box has the given side lengths under the problem's centring and boundaries. Call it after
+ *  those are set. @param problem changed in place   @param length side lengths, dim entries */
+GMG_API void gmg_problem_set_box(gmg_problem *problem, const double length[]);
+
+/** The default parameters; see the head of this file. */
+GMG_API gmg_params gmg_params_default(void);
+
+/** A built-in smoother: "jacobi", "gauss_seidel", "red_black", "chebyshev" or "async".
+ *  @return NULL for any other name (gmg_solver_create() then says so) */
+GMG_API const gmg_smoother *gmg_smoother_by_name(const char *name);
+
+/** The built-in smoothers in order. @param i from 0 up   @return the name, or NULL past the last */
+GMG_API const char *gmg_smoother_name(int i);
+
+/** A context on host threads. @param threads 0: all cores; at most 4096   @param[out] context NULL on failure
+ *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_MEMORY */
+GMG_API gmg_status gmg_context_create_host(int threads, gmg_context **context);
+
+/** Ends a context. All its solvers must have been destroyed. NULL is a no-op. */
+GMG_API void gmg_context_destroy(gmg_context *context);
+
+/** The text of the context's last error or unfinished solve, naming the argument and its value. Never NULL.
+ *  BORROWED, valid until the context's next call. */
+GMG_API const char *gmg_context_error(const gmg_context *context);
+
+/** Threads of a host context. */
+GMG_API int gmg_context_threads(const gmg_context *context);
+
+/** A status in words. Never NULL. */
+GMG_API const char *gmg_status_string(gmg_status status);
+
+/** Says what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. Nothing is allocated
+ *  on the context. A user's smoother is not set up. @return as gmg_solver_create() */
+GMG_API gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
+                            gmg_plan_info *info);
+
+/** Builds a solver; everything it will ever need is allocated here. Blocks.
+ *  @param context BORROWED, must outlive the solver   @param problem, params copied   @param[out] solver NULL on failure
+ *  @return GMG_OK, GMG_ERR_ARGUMENT, GMG_ERR_UNSUPPORTED or GMG_ERR_MEMORY; gmg_context_error() has the text */
+GMG_API gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
+                                     gmg_solver **solver);
+
+/** Ends a solver. NULL is a no-op. */
+GMG_API void gmg_solver_destroy(gmg_solver *solver);
+
+/** Solves A u = f. Blocks, allocates nothing.
+ *  @param f  right-hand side of the equation (no h^2 folded in), problem shape, where the context runs
+ *  @param u  guess in, solution out (the last iterate whatever the outcome), same shape; must not overlap f
+ *  @param[out] report may be NULL
+ *  @return GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED, or GMG_ERR_ARGUMENT for NaN or infinity in f or u.
+ *          With check_every = 0 nothing is measured and the return is GMG_OK.
+ *  Method: Brandt (1977); full multigrid start and cycles as in Trottenberg, Oosterlee, Schueller (2001). */
+GMG_API gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, gmg_report *report);
+
+/** One cycle from zero for the equation A z = r with zero boundary values: z = B r. Only enqueues (on a host
+ *  context: returns when done), allocates nothing. Symmetric where params.symmetric (or GMG_ACCEL_CG) asks for it.
+ *  @param r problem shape   @param[out] z same shape; must not overlap r   @return GMG_OK or GMG_ERR_ARGUMENT */
+GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
+
+/** Takes over a new shift without new allocations. Everything else in problem must be as at create (an error says
+ *  what differs). Boundary values stay. On failure the solver is as before. */
+GMG_API gmg_status gmg_solver_update(gmg_solver *solver, const gmg_problem *problem);
+
+/** Sets boundary values of one face: Dirichlet u = g, Neumann g = beta du/dn (n outward), Robin a u + b du/dn = g.
+ *  @param axis 0..dim-1   @param side 0 lower, 1 upper
+ *  @param g  the face's unknowns, packed in the order of the remaining axes (axis 0: [n[2]][n[1]], axis 1:
+ *            [n[2]][n[0]], axis 2: [n[1]][n[0]]; one value in 1D), problem's type, where the context runs; copied
+ *  @return GMG_OK, or GMG_ERR_ARGUMENT for a periodic face or NaN */
+GMG_API gmg_status gmg_set_boundary_values(gmg_solver *solver, int axis, int side, const void *g);
+
+/** The same with one value for the whole face. */
+GMG_API gmg_status gmg_set_boundary_constant(gmg_solver *solver, int axis, int side, double g);
+
+/** r = f_eff - A u, f_eff being f with the boundary values folded in (and, if singular, made compatible).
+ *  All three have the problem's shape; r must not overlap u. */
+GMG_API gmg_status gmg_residual(gmg_solver *solver, const void *f, const void *u, void *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

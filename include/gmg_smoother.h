@@ -1,0 +1,96 @@
+/** @file gmg_smoother.h
+ *  @brief For those who write a smoother: what a level shows, and the table of functions that a smoother is.
+ *
+ *  A smoother changes u so that the error of A u = f becomes smooth. Fill in a gmg_smoother, put its address into
+ *  gmg_params::smoother, and every cycle uses it. demos/custom_smoother.c is a complete one. */
+#ifndef GMG_SMOOTHER_H
+#define GMG_SMOOTHER_H
+
+#include "gmg.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The operator of one level, in the words of its rows. Row (i, j, k) reads, with three axes,
+ *
+ *      (diag0[i] + diag1[j] + diag2[k] + shift) u_ijk - lo0[i] u_(below0[i])jk - hi0[i] u_(above0[i])jk - ... = f_ijk
+ *
+ *  Boundaries, centring and spacing are contents of these arrays. Where there is no
+ *  neighbour the coupling is 0 and the index points at the unknown itself. */
+typedef struct gmg_operator {
+  gmg_type type;           /**< Real type of lo, hi, diag and of all fields. */
+  int dim;                 /**< 1, 2 or 3; axes >= dim have n = 1 and no coupling. */
+  size_t n[3];             /**< Unknowns along each axis. */
+  size_t cells;            /**< n[0] n[1] n[2]. */
+  const void *lo[3];       /**< Coupling to the lower neighbour, n[a] reals, where the context runs. */
+  const void *hi[3];       /**< Coupling to the upper neighbour, n[a] reals, where the context runs. */
+  const void *diag[3];     /**< Share of the diagonal, n[a] reals, where the context runs. */
+  const void *weight[3];   /**< Control volume along the axis, n[a] reals: A is symmetric under their product. */
+  const int *below[3];     /**< Index of the lower neighbour, n[a] ints, where the context runs. */
+  const int *above[3];     /**< Index of the upper neighbour, n[a] ints, where the context runs. */
+  int wraps[3];            /**< 1 where the axis is periodic and has a neighbour beyond its end. */
+  int coarsened[3];        /**< 1 where the next level is coarser along that axis. */
+  double coupling[3];      /**< Coupling inside the axis, 1/h^2 (0 where n = 1); host. */
+  double h[3];             /**< Mesh width; host. */
+  double shift;            /**< sigma; host. */
+  double sink;             /**< shift plus the wall terms of axes with a single unknown; host. */
+} gmg_operator;
+
+struct gmg_exec; /* private: where the level lives */
+
+/** One level as a smoother sees it. */
+typedef struct gmg_smoother_level {
+  const gmg_operator *A;       /**< The level's operator. */
+  const gmg_params *params;    /**< The solver's parameters. */
+  struct gmg_exec *exec;       /**< Private to built-in smoothers. */
+  int index;                   /**< 0: the finest level. */
+  int threads;                 /**< Host threads to use. */
+  void *scratch;               /**< A field of the level's size, free to use during a sweep. */
+} gmg_smoother_level;
+
+/** Which leg of the cycle a sweep belongs to. Where a symmetric cycle is asked for, GMG_LEG_UP_REVERSED replaces
+ *  GMG_LEG_UP: that sweep must be the adjoint of the downward one. */
+typedef enum { GMG_LEG_DOWN, GMG_LEG_UP, GMG_LEG_UP_REVERSED } gmg_leg;
+
+/** What a smoother can promise under given parameters. */
+enum {
+  GMG_SMOOTHER_DETERMINISTIC = 1, /**< Bitwise the same result every run, for any number of threads. */
+  GMG_SMOOTHER_ADJOINT = 2,       /**< GMG_LEG_UP_REVERSED is the adjoint of GMG_LEG_DOWN. */
+  GMG_SMOOTHER_LINEAR = 4         /**< The same linear map at every call. */
+};
+
+/** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. */
+typedef struct gmg_smoother_ops {
+  /** Allocates the state of a level (may be NULL: no state). Called once per level at create. */
+  gmg_status (*setup)(const gmg_smoother_level *level, void **state);
+  /** Takes over what depends on the operator's values (may be NULL). Called after setup and after every
+   *  gmg_solver_update(). Must not allocate. */
+  gmg_status (*update)(const gmg_smoother_level *level, void *state);
+  /** Performs `steps` smoothing steps on A u = f in place. */
+  void (*sweep)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg);
+  /** Frees the state; called with what setup left, also when setup failed (may be NULL). */
+  void (*destroy)(const gmg_smoother_level *level, void *state);
+} gmg_smoother_ops;
+
+/** Effect of one smoothing step on the error's Fourier modes, for the factor that gmg_plan() predicts. The modes of
+ *  frequency theta + pi b, b in {0,1}^axes, are mixed by a real or complex matrix of 2^axes rows (see src/mg/lfa.h). */
+struct gmg_symbol;
+
+/** A smoother: a name, what it promises, and its functions per real type. */
+struct gmg_smoother {
+  const char *name;                                                  /**< For messages and reports. */
+  unsigned (*traits)(const gmg_params *params, int threads);         /**< GMG_SMOOTHER_* bits; NULL: none. */
+  double (*weight)(const gmg_operator *A, const gmg_params *params); /**< Weight on a level, for gmg_plan(); may be NULL. */
+  void (*symbol)(const gmg_operator *A, const gmg_params *params, gmg_leg leg, struct gmg_symbol *out); /**< Or NULL. */
+  const gmg_smoother_ops *host[2];                                   /**< Host, by gmg_type; NULL: not available. */
+  const gmg_smoother_ops *cuda[2];                                   /**< CUDA, by gmg_type; NULL: not available. */
+};
+
+/** r = f - A u on a level, for smoothers built on residuals. All three have the level's size; r must not overlap u. */
+GMG_API void gmg_level_residual(const gmg_smoother_level *level, const void *f, const void *u, void *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

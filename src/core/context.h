@@ -1,0 +1,26 @@
+/* The context (private part) and how errors get their text. Called by every module; calls nothing. */
+#ifndef GMG_CONTEXT_H
+#define GMG_CONTEXT_H
+
+#include "gmg.h"
+
+typedef enum { GMG_BACKEND_HOST, GMG_BACKEND_CUDA } gmg_backend;
+
+struct gmg_context {
+  gmg_backend backend;
+  int threads;      /* host threads */
+  char error[512];  /* text of the last error */
+};
+
+/* Stores the text and returns the status, so that a failing check is one line. */
+gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Passes a failure on. The one macro with control flow. */
+#define GMG_TRY(call)                              \
+  do {                                             \
+    const gmg_status gmg_try_status_ = (call);     \
+    if (gmg_try_status_ != GMG_OK) return gmg_try_status_; \
+  } while (0)
+
+#endif

@@ -1,0 +1,69 @@
+/* Memory of a solver, counted. The backend is chosen once, in the tables below. */
+#include "exec.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static const struct {
+  const gmg_memory_ops *memory;
+  const gmg_vector_ops *vector[2];
+} backends[] = {
+    [GMG_BACKEND_HOST] = {&gmg_memory_host, {&gmg_vector_host_f32, &gmg_vector_host_f64}},
+};
+
+gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
+{
+  return (gmg_exec){.context = context,
+                    .memory = backends[context->backend].memory,
+                    .vector = backends[context->backend].vector[type],
+                    .backend = context->backend,
+                    .type = type,
+                    .real_size = type == GMG_F32 ? sizeof(float) : sizeof(double),
+                    .threads = context->threads,
+                    .dry = dry};
+}
+
+gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
+{
+  static char nothing; /* what a dry exec points at */
+  *p = e->dry ? &nothing : e->memory->alloc(bytes ? bytes : 1);
+  if (!*p) return gmg_fail(e->context, GMG_ERR_MEMORY, "%s: %zu bytes could not be allocated", what, bytes);
+  e->bytes += bytes;
+  return GMG_OK;
+}
+
+void gmg_exec_release(gmg_exec *e, void *p, size_t bytes)
+{
+  if (!p) return;
+  if (!e->dry) e->memory->release(p);
+  e->bytes -= bytes;
+}
+
+gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double *from, void **p)
+{
+  GMG_TRY(gmg_exec_alloc(e, what, n * e->real_size, p));
+  return gmg_exec_write_reals(e, *p, n, from);
+}
+
+gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from)
+{
+  if (e->dry) return GMG_OK;
+  if (e->type == GMG_F64) {
+    e->memory->upload(p, from, n * sizeof *from);
+    return GMG_OK;
+  }
+  float part[256]; /* converted in pieces, so that an update needs no allocation */
+  for (size_t i = 0; i < n; i += 256) {
+    const size_t m = n - i < 256 ? n - i : 256;
+    for (size_t j = 0; j < m; j++) part[j] = (float)from[i + j];
+    e->memory->upload((float *)p + i, part, m * sizeof *part);
+  }
+  return GMG_OK;
+}
+
+gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *from, void **p)
+{
+  GMG_TRY(gmg_exec_alloc(e, what, n * sizeof *from, p));
+  if (!e->dry) e->memory->upload(*p, from, n * sizeof *from);
+  return GMG_OK;
+}

@@ -1,0 +1,60 @@
+/* exec: where a solver's memory lives and how vectors are computed there. Everything above it is written once for
+   all backends and real types. Calls core only; called by stencil, smoothers, coarse and mg.
+
+   A dry exec only counts bytes: alloc returns a pointer that must not be followed, copies do nothing. gmg_plan()
+   is a create on a dry exec, so its byte count is right by construction. Whoever allocates through exec therefore
+   fills the memory through exec as well, never directly. */
+#ifndef GMG_EXEC_H
+#define GMG_EXEC_H
+
+#include "context.h"
+
+typedef struct gmg_exec gmg_exec;
+
+/* Vector kernels: n reals each, in exec's memory. Sums are made in double, over chunks that depend on n alone, so
+   they are bitwise the same for any number of threads. */
+typedef struct gmg_vector_ops {
+  void (*fill)(const gmg_exec *e, size_t n, double a, void *x);                     /* x = a */
+  void (*copy)(const gmg_exec *e, size_t n, const void *x, void *y);                /* y = x */
+  void (*axpy)(const gmg_exec *e, size_t n, double a, const void *x, void *y);      /* y = y + a x */
+  void (*xpay)(const gmg_exec *e, size_t n, const void *x, double a, void *y);      /* y = x + a y */
+  void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
+  double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
+} gmg_vector_ops;
+
+/* Memory and time of a backend. */
+typedef struct gmg_memory_ops {
+  void *(*alloc)(size_t bytes); /* NULL when there is no memory */
+  void (*release)(void *p);
+  void (*upload)(void *to, const void *from_host, size_t bytes);
+  void (*download)(void *to_host, const void *from, size_t bytes);
+  double (*now)(void); /* seconds, after the work enqueued so far where that can be had without blocking */
+} gmg_memory_ops;
+
+struct gmg_exec {
+  gmg_context *context; /* BORROWED */
+  const gmg_memory_ops *memory;
+  const gmg_vector_ops *vector;
+  gmg_backend backend;
+  gmg_type type;
+  size_t real_size;
+  int threads;
+  int dry;
+  size_t bytes; /* allocated and not yet released */
+};
+
+gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry);
+
+/* Allocates at least 1 byte, or fails with GMG_ERR_MEMORY and `what` in the text. */
+gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p);
+void gmg_exec_release(gmg_exec *e, void *p, size_t bytes);
+
+/* Allocates n reals (or ints) and fills them from host doubles (or ints). */
+gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double *from, void **p);
+gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *from, void **p);
+gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from); /* into memory from above */
+
+extern const gmg_memory_ops gmg_memory_host;
+extern const gmg_vector_ops gmg_vector_host_f32, gmg_vector_host_f64;
+
+#endif

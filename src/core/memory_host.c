@@ -1,0 +1,21 @@
+/* Host memory, aligned to cache lines, and the clock. */
+#include "exec.h"
+
+#include <omp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *host_alloc(size_t bytes)
+{
+  if (bytes > SIZE_MAX - 64) return NULL;
+  return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void host_copy(void *to, const void *from, size_t bytes)
+{
+  if (bytes) memcpy(to, from, bytes);
+}
+
+const gmg_memory_ops gmg_memory_host = {
+    .alloc = host_alloc, .release = free, .upload = host_copy, .download = host_copy, .now = omp_get_wtime};

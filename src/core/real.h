@@ -1,0 +1,18 @@
+/* The real type of a kernel file. Kernel sources are compiled twice, with GMG_REAL_F32 = 1 and 0; R(name) gives
+   each copy its own symbol. Nothing above the kernels includes this file. */
+#ifndef GMG_REAL_H
+#define GMG_REAL_H
+
+#ifndef GMG_REAL_F32
+#error "kernel files are compiled once per real type, with GMG_REAL_F32 set to 0 or 1"
+#endif
+
+#if GMG_REAL_F32
+typedef float real;
+#define R(name) name##_f32
+#else
+typedef double real;
+#define R(name) name##_f64
+#endif
+
+#endif

@@ -1,0 +1,156 @@
+/* Checks of the public structs. One table per kind of field; a text names the field, its value and what is allowed. */
+#include "solver.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+
+typedef struct {
+  const char *name;
+  long value, least, most;
+} integer_field;
+
+typedef struct {
+  const char *name;
+  double value, least, below; /* least <= value < below */
+} real_field;
+
+static gmg_status check_integers(gmg_context *c, const char *owner, const integer_field *f, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (f[i].value < f[i].least || f[i].value > f[i].most)
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "%s.%s = %ld: must be from %ld to %ld", owner, f[i].name, f[i].value,
+                      f[i].least, f[i].most);
+  return GMG_OK;
+}
+
+static gmg_status check_reals(gmg_context *c, const char *owner, const real_field *f, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (!(f[i].value >= f[i].least && f[i].value < f[i].below))
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "%s.%s = %g: must be at least %g and below %g", owner, f[i].name, f[i].value,
+                      f[i].least, f[i].below);
+  return GMG_OK;
+}
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
+{
+  const double h = p->h[a], coupling = 1 / (h * h), most = p->type == GMG_F32 ? FLT_MAX : DBL_MAX;
+  const double least = p->type == GMG_F32 ? FLT_MIN : DBL_MIN;
+  if (p->n[a] < 1 || p->n[a] > INT_MAX - 64)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.n[%d] = %zu: must be from 1 to %d", a, p->n[a], INT_MAX - 64);
+  if (!(h > 0) || !isfinite(h))
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: must be positive and finite", a, h);
+  if (!(coupling < most / 64) || !(coupling > least))
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: 1/h^2 leaves the range of the type", a, h);
+  for (int side = 0; side < 2; side++)
+    if ((int)p->bc[a][side] < GMG_DIRICHLET || (int)p->bc[a][side] > GMG_PERIODIC)
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %ld: no such boundary kind", a, side, (long)p->bc[a][side]);
+  if ((p->bc[a][0] == GMG_PERIODIC) != (p->bc[a][1] == GMG_PERIODIC))
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %d: GMG_PERIODIC must stand on both sides of an axis", a,
+                    p->bc[a][0] == GMG_PERIODIC, (int)p->bc[a][p->bc[a][0] == GMG_PERIODIC]);
+  for (int side = 0; side < 2; side++) {
+    const double *ab = p->robin[a][side];
+    if (p->bc[a][side] != GMG_ROBIN) continue;
+    if (!(ab[0] >= 0) || !(ab[1] >= 0) || !isfinite(ab[0]) || !isfinite(ab[1]) || ab[0] + ab[1] == 0)
+      return gmg_fail(c, GMG_ERR_ARGUMENT,
+                      "problem.robin[%d][%d] = {%g, %g}: both must be >= 0 and finite, one of them > 0", a, side, ab[0],
+                      ab[1]);
+    if (p->centering == GMG_VERTEX && ab[1] == 0)
+      return gmg_fail(c, GMG_ERR_ARGUMENT,
+                      "problem.robin[%d][%d] = {%g, 0}: on vertices that is a Dirichlet wall, use GMG_DIRICHLET", a, side,
+                      ab[0]);
+  }
+  if (p->coord[a])
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.coord[%d] is set: stretched axes are not supported yet", a);
+  if (p->beta_face[a])
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.beta_face[%d] is set: variable coefficients are not supported yet", a);
+  return GMG_OK;
+}
+
+gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
+{
+  if (!p) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem is NULL");
+  const integer_field integers[] = {{"dim", p->dim, 1, 3},
+                                    {"type", (long)p->type, GMG_F32, GMG_F64},
+                                    {"centering", (long)p->centering, GMG_VERTEX, GMG_CELL}};
+  GMG_TRY(check_integers(c, "problem", integers, COUNT(integers)));
+  size_t cells = 1;
+  for (int a = 0; a < p->dim; a++) {
+    GMG_TRY(check_axis(c, p, a));
+    /* ghosts and all fields together must stay countable */
+    if (p->n[a] + 2 > SIZE_MAX / 1024 / cells)
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.n[%d] = %zu: the number of bytes overflows", a, p->n[a]);
+    cells *= p->n[a] + 2;
+  }
+  if (!isfinite(p->shift)) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: must be finite", p->shift);
+  if (p->shift < 0)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.shift = %g: negative shifts are not supported yet", p->shift);
+  if (p->type == GMG_F32 && p->shift > FLT_MAX / 64)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: leaves the range of the type", p->shift);
+  if (p->beta) return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.beta is set: variable coefficients are not supported yet");
+  if (p->sigma) return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.sigma is set: variable coefficients are not supported yet");
+  return GMG_OK;
+}
+
+/* What a symmetric cycle needs, and who asks for it. */
+static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
+{
+  const char *wish = p->accel == GMG_ACCEL_CG ? "params.accel = GMG_ACCEL_CG" : "params.symmetric = 1";
+  const unsigned traits = p->smoother->traits ? p->smoother->traits(p, c->threads) : 0;
+  if (!p->symmetric && p->accel != GMG_ACCEL_CG) return GMG_OK;
+  if (p->pre != p->post)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.pre = %d and params.post = %d differ", wish,
+                    p->pre, p->post);
+  if (p->cycle == GMG_CYCLE_F)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.cycle = GMG_CYCLE_F is not", wish);
+  if (!(traits & GMG_SMOOTHER_ADJOINT) || !(traits & GMG_SMOOTHER_LINEAR))
+    return gmg_fail(c, GMG_ERR_ARGUMENT,
+                    "%s needs a symmetric cycle, but params.smoother = \"%s\" has no adjoint under these parameters; "
+                    "GMG_ACCEL_FLEXIBLE_CG takes any",
+                    wish, p->smoother->name);
+  return GMG_OK;
+}
+
+gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gmg_params *p)
+{
+  if (!p) return gmg_fail(c, GMG_ERR_ARGUMENT, "params is NULL");
+  if (!p->smoother)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "params.smoother is NULL (gmg_smoother_by_name() returns NULL for unknown names)");
+  const integer_field integers[] = {{"cycle", (long)p->cycle, GMG_CYCLE_V, GMG_CYCLE_F},
+                                    {"fmg", p->fmg, 0, 100},
+                                    {"pre", p->pre, 0, 1000},
+                                    {"post", p->post, 0, 1000},
+                                    {"pre + post", (long)p->pre + p->post, 1, 2000},
+                                    {"local_sweeps", p->local_sweeps, 1, 1000},
+                                    {"local", (long)p->local, GMG_LOCAL_RED_BLACK, GMG_LOCAL_GAUSS_SEIDEL},
+                                    {"overlap", p->overlap, 0, 2},
+                                    {"passes", p->passes, 1, 1000},
+                                    {"order", (long)p->order, GMG_ORDER_NATURAL, GMG_ORDER_RANDOM},
+                                    {"deterministic", p->deterministic, 0, 1},
+                                    {"symmetric", p->symmetric, 0, 1},
+                                    {"accel", (long)p->accel, GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG},
+                                    {"coarse", (long)p->coarse, GMG_COARSE_CG, GMG_COARSE_CHOLESKY},
+                                    {"max_levels", p->max_levels, 0, GMG_MAX_LEVELS},
+                                    {"max_cycles", p->max_cycles, 0, 1000000},
+                                    {"check_every", p->check_every, 0, 1000000},
+                                    {"precision", (long)p->precision, GMG_PRECISION_SAME, GMG_PRECISION_MIXED}};
+  const real_field reals[] = {{"omega", p->omega, 0, 2},
+                              {"coarse_rtol", p->coarse_rtol, 0, 1},
+                              {"coarsen_threshold", p->coarsen_threshold, 0, 1.0000001},
+                              {"rtol", p->rtol, 0, INFINITY},
+                              {"atol", p->atol, 0, INFINITY}};
+  GMG_TRY(check_integers(c, "params", integers, COUNT(integers)));
+  GMG_TRY(check_reals(c, "params", reals, COUNT(reals)));
+  if (p->precision == GMG_PRECISION_MIXED)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.precision = GMG_PRECISION_MIXED: not supported yet");
+  const gmg_exec e = gmg_exec_make(c, problem->type, 1);
+  const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &e);
+  if (!ops || !ops->sweep)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" has no functions for this context and problem.type",
+                    p->smoother->name ? p->smoother->name : "(no name)");
+  return check_symmetric(c, p);
+}

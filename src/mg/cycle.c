@@ -1,0 +1,88 @@
+/* The multigrid cycle (Brandt 1977; Algorithm 1 of Anzt, Dongarra, Gates, Tomov 2011). */
+#include "solver.h"
+
+#include <math.h>
+
+void gmg_charge(gmg_solver *s, int level)
+{
+  const double now = s->exec.memory->now();
+  if (s->clock_level >= 0) s->report[s->clock_level].seconds += now - s->clock_start;
+  s->clock_level = level;
+  s->clock_start = now;
+}
+
+static void smooth(gmg_solver *s, gmg_level *L, int steps, gmg_leg leg)
+{
+  if (leg == GMG_LEG_UP && s->symmetric) leg = GMG_LEG_UP_REVERSED;
+  if (steps > 0) s->smoother->sweep(&L->view, L->smoother, L->f, L->u, steps, leg);
+}
+
+static double residual_norm(gmg_solver *s, gmg_level *L)
+{
+  s->stencil->residual(&s->exec, &L->A, L->f, L->u, L->r);
+  return s->vector->norm2(&s->exec, L->A.cells, L->r);
+}
+
+/* Watched smoothing: remembers the level where the residual first stopped being a number, or else grew most. */
+static void watched_smooth(gmg_solver *s, int l, int steps)
+{
+  gmg_level *L = &s->level[l];
+  const double before = residual_norm(s, L);
+  smooth(s, L, steps, GMG_LEG_DOWN);
+  const double after = residual_norm(s, L);
+  const double growth = !isfinite(after) ? INFINITY : before > 0 ? after / before : 0;
+  if (isfinite(before) && growth > s->watch.growth) s->watch.level = l, s->watch.growth = growth;
+}
+
+static void coarse_solve(gmg_solver *s, gmg_level *L)
+{
+  s->coarse->solve(&s->exec, &s->coarse_problem, s->coarse_state, L->f, L->u);
+}
+
+/* One correction from the next coarser level. A W cycle visits it twice; an F cycle first by an F, then by a V. */
+static void correct(gmg_solver *s, int l, gmg_cycle_kind kind);
+
+static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind)
+{
+  gmg_level *L = &s->level[l];
+  gmg_charge(s, l);
+  if (l == s->levels - 1) {
+    coarse_solve(s, L);
+    return;
+  }
+  if (s->watch.on)
+    watched_smooth(s, l, s->params.pre);
+  else
+    smooth(s, L, s->params.pre, GMG_LEG_DOWN);
+  correct(s, l, kind);
+  smooth(s, L, s->params.post, GMG_LEG_UP);
+}
+
+static void correct(gmg_solver *s, int l, gmg_cycle_kind kind)
+{
+  gmg_level *L = &s->level[l], *C = &s->level[l + 1];
+  s->stencil->residual(&s->exec, &L->A, L->f, L->u, L->r);
+  s->stencil->tensor(&s->exec, L->restrict_, L->r, C->f, 0);
+  if (s->singular) gmg_remove_mean(&s->exec, &C->A, C->volume, C->f);
+  s->vector->fill(&s->exec, C->A.cells, 0, C->u);
+
+  cycle(s, l + 1, kind);
+  if (kind != GMG_CYCLE_V && l + 1 < s->levels - 1) cycle(s, l + 1, kind == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V);
+
+  gmg_charge(s, l);
+  s->stencil->tensor(&s->exec, L->prolong, C->u, L->u, 1);
+}
+
+void gmg_cycle(gmg_solver *s, int l) { cycle(s, l, s->params.cycle); }
+
+void gmg_cycle_from_zero(gmg_solver *s, const void *f, void *u)
+{
+  gmg_level *L = &s->level[0];
+  s->vector->fill(&s->exec, L->A.cells, 0, u);
+  if (s->levels == 1) { /* the coarse solver may change its f: give it a copy */
+    s->vector->copy(&s->exec, L->A.cells, f, L->r);
+    f = L->r;
+  }
+  L->f = (void *)f, L->u = u;
+  gmg_cycle(s, 0);
+}

@@ -1,0 +1,42 @@
+/* The rounding floor of the residual: u is known to half a unit in the last place only, and A magnifies that. */
+#include "solver.h"
+
+#include <float.h>
+#include <math.h>
+
+static double unit_roundoff(const gmg_solver *s) { return s->problem.type == GMG_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2; }
+
+static double norm_of_A(const gmg_solver *s)
+{
+  const gmg_operator *A = &s->level[0].A;
+  return A->sink + 4 * (A->coupling[0] + A->coupling[1] + A->coupling[2]);
+}
+
+double gmg_floor_of(const gmg_solver *s, const void *u)
+{
+  return unit_roundoff(s) * norm_of_A(s) * s->vector->norm2(&s->exec, s->level[0].A.cells, u);
+}
+
+/* Smallest eigenvalue of -d2/dx2 along an axis; a Robin wall lies between Neumann and Dirichlet. */
+static double smallest_along(const gmg_problem *p, int a)
+{
+  const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
+  int fixed = 0;
+  for (int side = 0; side < 2; side++)
+    fixed += spec.bc[side] == GMG_DIRICHLET || (spec.bc[side] == GMG_ROBIN && spec.robin[side][0] > 0);
+  const double wave = M_PI / spec.length;
+  return fixed == 2 ? wave * wave : fixed == 1 ? wave * wave / 4 : 0;
+}
+
+double gmg_floor_estimate(const gmg_solver *s)
+{
+  const gmg_problem *p = &s->problem;
+  double smallest = p->shift, longest = 0;
+  for (int a = 0; a < p->dim; a++) {
+    smallest += smallest_along(p, a);
+    longest = fmax(longest, gmg_axis_spec_of(p, a).length);
+  }
+  if (smallest == 0) smallest = M_PI / longest * M_PI / longest; /* singular: the next eigenvalue, about */
+  /* the factor 1/2 is measured: rounding errors are random, and A does not magnify all of them most */
+  return 0.5 * unit_roundoff(s) * norm_of_A(s) / smallest;
+}

@@ -1,0 +1,164 @@
+/* Building the levels: axes coarsened by coupling strength, operators rediscretised, maps between neighbours, fields,
+   smoother states. Runs on a dry exec too (gmg_plan), where memory is only counted. */
+#include "solver.h"
+
+#include <string.h>
+
+/* The unknowns of one face. */
+static size_t face_cells(const gmg_operator *A, int axis) { return A->cells / A->n[axis]; }
+
+static gmg_status create_faces(gmg_solver *s, gmg_level *L, const gmg_axis axis[3], int needed)
+{
+  for (int a = 0; a < 3; a++)
+    for (int side = 0; side < 2; side++) {
+      L->faces.fold[a][side] = axis[a].fold[side];
+      L->faces.ghost_u[a][side] = axis[a].ghost_u[side];
+      L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
+      if (!needed || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
+      const size_t cells = face_cells(&L->A, a);
+      GMG_TRY(gmg_exec_alloc(&s->exec, "boundary values", cells * s->exec.real_size, &L->faces.g[a][side]));
+      if (!s->exec.dry) s->vector->fill(&s->exec, cells, 0, L->faces.g[a][side]);
+    }
+  return GMG_OK;
+}
+
+static gmg_status field(gmg_solver *s, gmg_level *L, int which, const char *what, size_t cells, void **p)
+{
+  L->bytes[which] = cells * s->exec.real_size;
+  const gmg_status status = gmg_exec_alloc(&s->exec, what, L->bytes[which], p);
+  if (status != GMG_OK) L->bytes[which] = 0;
+  return status;
+}
+
+static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3])
+{
+  gmg_level *L = &s->level[l];
+  const int with_fmg = s->params.fmg > 0;
+  GMG_TRY(gmg_operator_create(&s->exec, s->problem.dim, axis, s->problem.shift, &L->A));
+  L->volume = 1;
+  for (int a = 0; a < 3; a++) {
+    double length = 0;
+    for (size_t i = 0; i < axis[a].n; i++) length += axis[a].weight[i];
+    L->volume *= length;
+    L->A.coarsened[a] = coarsened[a];
+  }
+  GMG_TRY(create_faces(s, L, axis, l == 0 || with_fmg));
+  if (l > 0) {
+    GMG_TRY(field(s, L, 0, "solution of a coarse level", L->A.cells, &L->u));
+    GMG_TRY(field(s, L, 1, "right-hand side of a coarse level", L->A.cells, &L->f));
+  }
+  GMG_TRY(field(s, L, 2, "residual", L->A.cells, &L->r));
+  if (l > 0 && with_fmg)
+    GMG_TRY(field(s, L, 3, "ghosts of a full multigrid start", (L->A.n[0] + 2) * (L->A.n[1] + 2) * (L->A.n[2] + 2),
+                  &L->padded));
+  return GMG_OK;
+}
+
+static gmg_status create_maps(gmg_solver *s, gmg_level *L, const gmg_axis fine[3], const gmg_axis coarse[3])
+{
+  const int with_fmg = s->params.fmg > 0;
+  const struct {
+    int wanted;
+    gmg_map_kind kind;
+    gmg_map *map;
+  } maps[] = {{1, GMG_MAP_PROLONG, L->prolong},
+              {1, s->symmetric ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
+              {with_fmg, GMG_MAP_RESTRICT, L->sample},
+              {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate}};
+  for (int m = 0; m < 4; m++)
+    for (int a = 0; a < 3 && maps[m].wanted; a++)
+      GMG_TRY(gmg_map_create(&s->exec, maps[m].kind, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
+  return GMG_OK;
+}
+
+static gmg_status create_smoother(gmg_solver *s, int l)
+{
+  gmg_level *L = &s->level[l];
+  L->view = (gmg_smoother_level){.A = &L->A,
+                                 .params = &s->params,
+                                 .exec = &s->exec,
+                                 .index = l,
+                                 .threads = s->exec.threads,
+                                 .scratch = L->r};
+  if (s->exec.dry && !gmg_smoother_is_builtin(s->params.smoother)) return GMG_OK; /* it knows nothing of dry runs */
+  if (s->smoother->setup) GMG_TRY(s->smoother->setup(&L->view, &L->smoother));
+  return s->smoother->update && !s->exec.dry ? s->smoother->update(&L->view, L->smoother) : GMG_OK;
+}
+
+static gmg_status create_axes(gmg_solver *s, const gmg_axis_spec spec[3], gmg_axis axis[3])
+{
+  for (int a = 0; a < 3; a++) GMG_TRY(gmg_axis_create(s->context, &spec[a], &axis[a]));
+  return GMG_OK;
+}
+
+static void destroy_axes(gmg_axis axis[3])
+{
+  for (int a = 0; a < 3; a++) gmg_axis_destroy(&axis[a]);
+}
+
+/* Whether one more level helps, and what it would be. */
+static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gmg_axis_spec next[3], int coarsened[3])
+{
+  const int most = s->params.max_levels ? s->params.max_levels : GMG_MAX_LEVELS;
+  if (gmg_coarsen(now, s->params.coarsen_threshold, next, coarsened) == 0) return 0;
+  return l + 1 < most && now[0].n * now[1].n * now[2].n > s->coarse->liked;
+}
+
+/* The identity that stands for a face's normal axis when boundary values are sampled. */
+static gmg_status create_lone_map(gmg_solver *s)
+{
+  const gmg_problem none = {.dim = 0};
+  const gmg_axis_spec spec = gmg_axis_spec_of(&none, 0);
+  gmg_axis axis;
+  GMG_TRY(gmg_axis_create(s->context, &spec, &axis));
+  const gmg_status status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->lone);
+  gmg_axis_destroy(&axis);
+  return status;
+}
+
+gmg_status gmg_hierarchy_create(gmg_solver *s)
+{
+  gmg_axis_spec now[3], next[3];
+  gmg_axis axis[2][3] = {{{.n = 0}}}; /* of this level and of the one above */
+  gmg_status status = s->params.fmg > 0 ? create_lone_map(s) : GMG_OK;
+  for (int a = 0; a < 3; a++) now[a] = gmg_axis_spec_of(&s->problem, a);
+  for (int l = 0, more = 1; more && status == GMG_OK; l++) {
+    int coarsened[3];
+    gmg_axis *mine = axis[l % 2], *above = axis[(l + 1) % 2];
+    more = next_level(s, l, now, next, coarsened);
+    if (!more) memset(coarsened, 0, sizeof coarsened);
+    s->levels = l + 1;
+    status = create_axes(s, now, mine);
+    if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
+    if (status == GMG_OK && l > 0) status = create_maps(s, &s->level[l - 1], above, mine);
+    if (status == GMG_OK && more) status = create_smoother(s, l);
+    destroy_axes(above);
+    memcpy(now, next, sizeof now);
+  }
+  destroy_axes(axis[0]);
+  destroy_axes(axis[1]);
+  return status;
+}
+
+void gmg_hierarchy_destroy(gmg_solver *s)
+{
+  for (int l = 0; l < s->levels; l++) {
+    gmg_level *L = &s->level[l];
+    const int set_up = L->view.A && !(s->exec.dry && !gmg_smoother_is_builtin(s->params.smoother));
+    if (set_up && s->smoother->destroy) s->smoother->destroy(&L->view, L->smoother);
+    for (int a = 0; a < 3; a++) {
+      gmg_map *const maps[] = {&L->prolong[a], &L->restrict_[a], &L->sample[a], &L->interpolate[a]};
+      for (int m = 0; m < 4; m++) gmg_map_destroy(&s->exec, maps[m]);
+      for (int side = 0; side < 2; side++)
+        if (L->faces.g[a][side])
+          gmg_exec_release(&s->exec, L->faces.g[a][side], face_cells(&L->A, a) * s->exec.real_size);
+    }
+    if (l > 0) gmg_exec_release(&s->exec, L->u, L->bytes[0]);
+    if (l > 0) gmg_exec_release(&s->exec, L->f, L->bytes[1]);
+    gmg_exec_release(&s->exec, L->r, L->bytes[2]);
+    gmg_exec_release(&s->exec, L->padded, L->bytes[3]);
+    gmg_operator_destroy(&s->exec, &L->A);
+  }
+  gmg_map_destroy(&s->exec, &s->lone);
+  s->levels = 0;
+}

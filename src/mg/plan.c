@@ -1,0 +1,105 @@
+/* gmg_plan(): a create on a dry exec, then what can be said about it. */
+#include "lfa.h"
+#include "solver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  gmg_warning bit;
+  const char *text;
+} warning_texts[] = {
+#define WARNING_ROW(name, value, words) {name, words},
+    GMG_WARNING_LIST(WARNING_ROW)
+#undef WARNING_ROW
+};
+
+/* Levels whose couplings stand in the same proportion have the same factor: analyse only the first of them. */
+static int alike(const gmg_operator *a, const gmg_operator *b)
+{
+  const double scale_a = a->coupling[0] + a->coupling[1] + a->coupling[2];
+  const double scale_b = b->coupling[0] + b->coupling[1] + b->coupling[2];
+  int same = fabs(a->sink / scale_a - b->sink / scale_b) < 0.01;
+  for (int i = 0; i < 3; i++)
+    same = same && a->coarsened[i] == b->coarsened[i] &&
+           fabs(a->coupling[i] / scale_a - b->coupling[i] / scale_b) < 0.01;
+  return same;
+}
+
+static void describe_levels(const gmg_solver *s, gmg_plan_info *info)
+{
+  info->predicted_factor = s->levels > 1 ? 0 : NAN;
+  for (int l = 0; l < s->levels; l++) {
+    const gmg_operator *A = &s->level[l].A;
+    gmg_level_plan *L = &info->level[l];
+    *L = (gmg_level_plan){.cells = A->cells, .factor = NAN};
+    for (int a = 0; a < 3; a++) L->n[a] = A->n[a], L->h[a] = A->h[a], L->coarsened[a] = A->coarsened[a];
+    if (l == s->levels - 1) continue;
+    if (s->params.smoother->weight) L->omega = s->params.smoother->weight(A, &s->params);
+    for (int k = 0; k < l && isnan(L->factor); k++)
+      if (alike(A, &s->level[k].A)) L->factor = info->level[k].factor;
+    if (isnan(L->factor)) L->factor = gmg_lfa_two_grid(A, s->problem.centering, &s->params, s->symmetric, 16);
+    if (!(L->factor <= info->predicted_factor)) info->predicted_factor = L->factor; /* NaN stays */
+  }
+}
+
+/* Axes that couple very differently are coarsened together, or a strong one is not. */
+static int anisotropy_left(const gmg_solver *s)
+{
+  for (int l = 0; l + 1 < s->levels; l++) {
+    const gmg_operator *A = &s->level[l].A;
+    double strongest = 0, weakest = INFINITY;
+    for (int a = 0; a < 3; a++) {
+      strongest = fmax(strongest, A->coupling[a]);
+      if (A->coarsened[a]) weakest = fmin(weakest, A->coupling[a]);
+    }
+    if (weakest < 0.5 * strongest) return 1;
+  }
+  return 0;
+}
+
+static unsigned find_warnings(const gmg_solver *s, const gmg_plan_info *info)
+{
+  const size_t coarsest = s->level[s->levels - 1].A.cells;
+  unsigned w = 0;
+  if (coarsest > 64 * s->coarse->liked) w |= GMG_WARN_COARSEST;
+  if (anisotropy_left(s)) w |= GMG_WARN_ANISOTROPY;
+  if (s->singular) w |= GMG_WARN_SINGULAR;
+  if (info->predicted_factor > 0.5) w |= GMG_WARN_SMOOTHER;
+  if (s->params.rtol < info->floor && s->params.atol == 0) w |= GMG_WARN_TOLERANCE;
+  return w;
+}
+
+static void write_warnings(gmg_plan_info *info)
+{
+  size_t used = 0;
+  for (size_t i = 0; i < sizeof warning_texts / sizeof *warning_texts; i++) {
+    if (!(info->warnings & warning_texts[i].bit)) continue;
+    const int n = snprintf(info->text + used, sizeof info->text - used, "%s\n", warning_texts[i].text);
+    used += (size_t)n < sizeof info->text - used ? (size_t)n : 0;
+  }
+}
+
+gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_plan_info *info)
+{
+  if (!context) return GMG_ERR_ARGUMENT;
+  if (!info) return gmg_fail(context, GMG_ERR_ARGUMENT, "info is NULL");
+  memset(info, 0, sizeof *info);
+  gmg_solver *s = calloc(1, sizeof *s);
+  if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "plan could not be allocated");
+  const gmg_status status = gmg_solver_build(s, context, problem, params, 1);
+  if (status == GMG_OK) {
+    info->levels = s->levels;
+    info->bytes = s->exec.bytes;
+    info->singular = s->singular;
+    info->floor = gmg_floor_estimate(s);
+    describe_levels(s, info);
+    info->warnings = find_warnings(s, info);
+    write_warnings(info);
+  }
+  gmg_solver_release(s);
+  free(s);
+  return status;
+}

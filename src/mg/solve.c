@@ -1,0 +1,186 @@
+/* gmg_solve(): cycles until the residual is small, stops falling at the rounding floor, grows, or time is up. */
+#include "solver.h"
+
+#include <math.h>
+#include <stdint.h>
+
+/* What a solve knows while it runs. */
+typedef struct {
+  gmg_iteration it;
+  const void *f;     /* the caller's */
+  double f_norm, target, floor;
+  double mean_removed;
+  int cycles, measured; /* history has `measured` entries */
+  int stopped;          /* by the monitor */
+} progress;
+
+static const double GROWTH = 1e3;     /* more than that is divergence */
+static const double SLOW = 0.5;       /* a cycle that reduces less is looked at */
+static const double NEAR_FLOOR = 8;   /* within that of eps ||A|| ||u|| the floor is reached */
+
+/* Where the blow-up began: one watched cycle from u = 1 in the private field, so that the caller's iterate stays. */
+static gmg_status diverged(gmg_solver *s, const progress *p)
+{
+  s->watch = (gmg_watch){.on = 1, .level = -1, .growth = 1};
+  s->vector->fill(&s->exec, s->level[0].A.cells, 1, s->f_eff);
+  s->level[0].f = (void *)p->f, s->level[0].u = s->f_eff;
+  if (s->levels > 1) gmg_cycle(s, 0);
+  s->watch.on = 0;
+  const int level = s->watch.level < 0 ? 0 : s->watch.level;
+  return gmg_fail(s->context, GMG_DIVERGED,
+                  "residual %g after %d cycles, %g at the start; the smoother \"%s\" first made it grow on level %d "
+                  "(%zu x %zu x %zu)",
+                  s->history[p->measured - 1], p->cycles, s->history[0], s->params.smoother->name, level,
+                  s->level[level].A.n[0], s->level[level].A.n[1], s->level[level].A.n[2]);
+}
+
+static double now_residual(const gmg_solver *s, const progress *p) { return s->history[p->measured - 1]; }
+
+/* GMG_OK while the solve should go on is told apart by *done. */
+static gmg_status judge(gmg_solver *s, progress *p, int *done)
+{
+  const double r = now_residual(s, p), before = p->measured > 1 ? s->history[p->measured - 2] : INFINITY;
+  *done = 1;
+  if (!isfinite(r) || r > GROWTH * fmax(s->history[0], p->f_norm)) return diverged(s, p);
+  if (r <= p->target && s->params.accel != GMG_ACCEL_NONE) { /* the recursion says so: is it true? */
+    s->history[p->measured - 1] = gmg_true_residual(s, &p->it);
+    if (now_residual(s, p) > p->target) gmg_iteration_start(s, &p->it);
+  }
+  if (now_residual(s, p) <= p->target) return GMG_OK;
+  if (now_residual(s, p) > SLOW * before) {
+    p->floor = gmg_floor_of(s, p->it.u);
+    if (now_residual(s, p) <= NEAR_FLOOR * p->floor)
+      return gmg_fail(s->context, GMG_STAGNATED,
+                      "residual %g stopped falling at the rounding floor, about eps ||A|| ||u|| = %g, above the target %g",
+                      now_residual(s, p), p->floor, p->target);
+  }
+  *done = 0;
+  return GMG_OK;
+}
+
+static int ask_monitor(gmg_solver *s, progress *p)
+{
+  if (s->params.monitor)
+    p->stopped = s->params.monitor(s->params.monitor_data, p->cycles, now_residual(s, p), p->target) != 0;
+  return p->stopped;
+}
+
+static void measure(gmg_solver *s, progress *p, double residual) { s->history[p->measured++] = residual; }
+
+static void next_cycle(gmg_solver *s, progress *p)
+{
+  if (p->cycles++ == 0 && s->params.fmg > 0) {
+    gmg_fmg(s, p->f, p->it.f, p->it.u);
+    gmg_iteration_start(s, &p->it);
+  } else {
+    gmg_iterate(s, &p->it);
+  }
+  gmg_charge(s, 0);
+}
+
+/* The start: norms, target, the guess. */
+static gmg_status begin(gmg_solver *s, progress *p)
+{
+  const int with_fmg = s->params.fmg > 0;
+  gmg_level *L = &s->level[0];
+  p->it.f = gmg_effective_rhs(s, p->f, &p->mean_removed);
+  if (s->singular && !with_fmg) gmg_remove_mean(&s->exec, &L->A, L->volume, p->it.u);
+  if (!with_fmg) gmg_iteration_start(s, &p->it);
+  if (s->params.check_every == 0) return GMG_OK;
+
+  p->f_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.f);
+  if (!isfinite(p->f_norm))
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "f holds NaN or infinity (its norm is %g)", p->f_norm);
+  measure(s, p, with_fmg ? p->f_norm : gmg_iteration_residual(s, &p->it));
+  if (!isfinite(s->history[0]))
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u (the guess) holds NaN or infinity (its residual is %g)", s->history[0]);
+  p->target = fmax(s->params.rtol * (p->f_norm > 0 ? p->f_norm : s->history[0]), s->params.atol);
+  return GMG_OK;
+}
+
+static gmg_status run_unmeasured(gmg_solver *s, progress *p)
+{
+  while (p->cycles < s->params.max_cycles) next_cycle(s, p);
+  return GMG_OK;
+}
+
+static gmg_status run(gmg_solver *s, progress *p)
+{
+  const double start = s->history[0];
+  if (ask_monitor(s, p)) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor before the first cycle");
+  if (start <= p->target && (s->params.fmg == 0 || start == 0)) {
+    if (s->params.fmg > 0) s->vector->fill(&s->exec, s->level[0].A.cells, 0, p->it.u); /* f = 0: the guess is not used */
+    return GMG_OK;
+  }
+  while (p->cycles < s->params.max_cycles) {
+    next_cycle(s, p);
+    if (p->cycles % s->params.check_every != 0 && p->cycles < s->params.max_cycles) continue;
+    measure(s, p, gmg_iteration_residual(s, &p->it));
+    int done;
+    const gmg_status status = judge(s, p, &done);
+    const int stop = ask_monitor(s, p);
+    if (done) return status;
+    if (stop) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor after cycle %d", p->cycles);
+  }
+  return gmg_fail(s->context, GMG_NOT_CONVERGED, "residual %g after params.max_cycles = %d cycles, target %g",
+                  now_residual(s, p), s->params.max_cycles, p->target);
+}
+
+/* Geometric mean over the last five cycles at most; a full multigrid start counts only if it is all there is. */
+static double mean_factor(const gmg_solver *s, const progress *p)
+{
+  const int last = p->measured - 1, skip = s->params.fmg > 0 && last > 1;
+  const int every = s->params.check_every > 0 ? s->params.check_every : 1;
+  int steps = (5 + every - 1) / every; /* entries of the history */
+  if (steps > last - skip) steps = last - skip;
+  if (steps < 1) return NAN;
+  const int first = last - steps;
+  /* the last entry may follow on fewer cycles than the others */
+  const int from_cycle = first * every, cycles = p->cycles - from_cycle;
+  if (!(s->history[first] > 0)) return 0;
+  return pow(s->history[last] / s->history[first], 1.0 / cycles);
+}
+
+static void fill_report(const gmg_solver *s, const progress *p, gmg_status status, double seconds, gmg_report *r)
+{
+  const unsigned traits = s->params.smoother->traits ? s->params.smoother->traits(&s->params, s->exec.threads) : 0;
+  *r = (gmg_report){.status = status,
+                    .cycles = p->cycles,
+                    .residual0 = p->measured > 0 ? s->history[0] : NAN,
+                    .residual = p->measured > 0 ? s->history[p->measured - 1] : NAN,
+                    .factor = p->measured > 0 ? mean_factor(s, p) : NAN,
+                    .target = p->target,
+                    .floor = p->floor,
+                    .seconds = seconds,
+                    .history = s->history,
+                    .history_length = p->measured,
+                    .level = s->report,
+                    .levels = s->levels,
+                    .singular = s->singular,
+                    .mean_removed = p->mean_removed,
+                    .deterministic = (traits & GMG_SMOOTHER_DETERMINISTIC) != 0};
+}
+
+gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
+{
+  if (!s) return GMG_ERR_ARGUMENT;
+  if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
+  const size_t bytes = s->level[0].A.cells * s->exec.real_size;
+  if ((uintptr_t)f < (uintptr_t)u + bytes && (uintptr_t)u < (uintptr_t)f + bytes)
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
+
+  progress p = {.f = f, .it = {.u = u}};
+  const double start = s->exec.memory->now();
+  for (int l = 0; l < s->levels; l++) s->report[l].seconds = 0;
+  s->context->error[0] = 0;
+  s->clock_level = -1;
+  gmg_charge(s, 0);
+  gmg_status status = begin(s, &p);
+  if (status == GMG_OK) {
+    status = s->params.check_every == 0 ? run_unmeasured(s, &p) : run(s, &p);
+    if (s->singular) gmg_remove_mean(&s->exec, &s->level[0].A, s->level[0].volume, u);
+  }
+  gmg_charge(s, 0);
+  if (report) fill_report(s, &p, status, s->exec.memory->now() - start, report);
+  return status;
+}

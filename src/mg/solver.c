@@ -1,0 +1,236 @@
+/* Creating, updating and ending a solver, and its small calls. */
+#include "solver.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Zeros that mean "choose for me", replaced. */
+static gmg_params resolved(const gmg_params *given, gmg_type type)
+{
+  gmg_params p = *given;
+  const int single = type == GMG_F32;
+  if (p.rtol == 0) p.rtol = single ? 1e-5 : 1e-8;
+  if (p.coarse_rtol == 0) p.coarse_rtol = single ? 1e-4 : 1e-6;
+  if (p.coarsen_threshold == 0) p.coarsen_threshold = 0.6;
+  return p;
+}
+
+/* Constants are in the null space: no wall holds u and nothing draws it to zero. */
+static int is_singular(const gmg_problem *p)
+{
+  if (p->shift > 0) return 0;
+  for (int a = 0; a < p->dim; a++)
+    for (int side = 0; side < 2; side++)
+      if (p->bc[a][side] == GMG_DIRICHLET || (p->bc[a][side] == GMG_ROBIN && p->robin[a][side][0] > 0)) return 0;
+  return 1;
+}
+
+static gmg_status fine_field(gmg_solver *s, const char *what, void **p)
+{
+  return gmg_exec_alloc(&s->exec, what, s->level[0].A.cells * s->exec.real_size, p);
+}
+
+static gmg_status create_coarse(gmg_solver *s)
+{
+  const gmg_level *C = &s->level[s->levels - 1];
+  s->coarse_problem = (gmg_coarse_problem){
+      .A = &C->A, .volume = C->volume, .singular = s->singular, .rtol = s->params.coarse_rtol};
+  if (s->coarse->most_cells && C->A.cells > s->coarse->most_cells)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
+                    "params.coarse = %s takes at most %zu unknowns, the coarsest grid has %zu (params.max_levels = %d)",
+                    s->coarse->name, s->coarse->most_cells, C->A.cells, s->params.max_levels);
+  GMG_TRY(s->coarse->setup(&s->exec, &s->coarse_problem, &s->coarse_state));
+  return s->coarse->update ? s->coarse->update(&s->exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
+}
+
+static gmg_status create_fine_fields(gmg_solver *s)
+{
+  GMG_TRY(fine_field(s, "effective right-hand side", &s->f_eff));
+  if (s->levels == 1) GMG_TRY(fine_field(s, "correction", &s->correction));
+  for (int i = 0; i < 4 && s->params.accel != GMG_ACCEL_NONE; i++)
+    GMG_TRY(fine_field(s, "field of the acceleration", &s->krylov[i]));
+  const size_t history = ((size_t)s->params.max_cycles + 1) * sizeof *s->history;
+  if (!s->exec.dry) s->history = malloc(history);
+  if (!s->exec.dry && !s->history)
+    return gmg_fail(s->context, GMG_ERR_MEMORY, "history of params.max_cycles = %d could not be allocated",
+                    s->params.max_cycles);
+  s->exec.bytes += history + sizeof *s;
+  return GMG_OK;
+}
+
+gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry)
+{
+  GMG_TRY(gmg_check_problem(c, p));
+  GMG_TRY(gmg_check_params(c, p, params));
+  s->context = c;
+  s->exec = gmg_exec_make(c, p->type, dry);
+  s->problem = *p;
+  s->params = resolved(params, p->type);
+  s->vector = s->exec.vector;
+  s->stencil = gmg_stencil_of(&s->exec);
+  s->smoother = gmg_smoother_ops_of(params->smoother, &s->exec);
+  s->coarse = gmg_coarse_of(params->coarse);
+  s->singular = is_singular(p);
+  s->symmetric = params->symmetric || params->accel == GMG_ACCEL_CG;
+  s->clock_level = -1;
+  GMG_TRY(gmg_hierarchy_create(s));
+  GMG_TRY(create_coarse(s));
+  GMG_TRY(create_fine_fields(s));
+  for (int l = 0; l < s->levels; l++) {
+    gmg_level_report *r = &s->report[l];
+    for (int a = 0; a < 3; a++) r->n[a] = s->level[l].A.n[a];
+    r->cells = s->level[l].A.cells;
+  }
+  return GMG_OK;
+}
+
+void gmg_solver_release(gmg_solver *s)
+{
+  if (!s->context) return; /* nothing was built */
+  const size_t bytes = s->level[0].A.cells * s->exec.real_size;
+  for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
+  gmg_exec_release(&s->exec, s->correction, bytes);
+  gmg_exec_release(&s->exec, s->f_eff, bytes);
+  if (s->coarse_problem.A) s->coarse->destroy(&s->exec, &s->coarse_problem, s->coarse_state);
+  gmg_hierarchy_destroy(s);
+  free(s->history);
+}
+
+gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_solver **solver)
+{
+  if (solver) *solver = NULL;
+  if (!context) return GMG_ERR_ARGUMENT;
+  if (!solver) return gmg_fail(context, GMG_ERR_ARGUMENT, "solver is NULL");
+  gmg_solver *s = calloc(1, sizeof *s);
+  if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "solver could not be allocated");
+  const gmg_status status = gmg_solver_build(s, context, problem, params, 0);
+  if (status != GMG_OK) {
+    gmg_solver_destroy(s);
+    return status;
+  }
+  *solver = s;
+  return GMG_OK;
+}
+
+void gmg_solver_destroy(gmg_solver *solver)
+{
+  if (!solver) return;
+  gmg_solver_release(solver);
+  free(solver);
+}
+
+/* Which field of a new problem differs in more than the shift, or NULL. */
+static const char *difference(const gmg_problem *a, const gmg_problem *b)
+{
+  if (a->dim != b->dim) return "dim";
+  if (a->type != b->type) return "type";
+  if (a->centering != b->centering) return "centering";
+  for (int i = 0; i < a->dim; i++) {
+    if (a->n[i] != b->n[i]) return "n";
+    if (a->h[i] != b->h[i]) return "h";
+    for (int side = 0; side < 2; side++) {
+      if (a->bc[i][side] != b->bc[i][side]) return "bc";
+      if (a->bc[i][side] == GMG_ROBIN && (a->robin[i][side][0] != b->robin[i][side][0] ||
+                                          a->robin[i][side][1] != b->robin[i][side][1]))
+        return "robin";
+    }
+  }
+  return NULL;
+}
+
+static gmg_status take_shift(gmg_solver *s, double shift)
+{
+  for (int l = 0; l < s->levels; l++) {
+    gmg_operator *A = &s->level[l].A;
+    A->sink += shift - A->shift;
+    A->shift = shift;
+  }
+  s->problem.shift = shift;
+  s->singular = s->coarse_problem.singular = is_singular(&s->problem);
+  for (int l = 0; l + 1 < s->levels; l++)
+    if (s->smoother->update) GMG_TRY(s->smoother->update(&s->level[l].view, s->level[l].smoother));
+  return s->coarse->update ? s->coarse->update(&s->exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
+}
+
+gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
+{
+  if (!s) return GMG_ERR_ARGUMENT;
+  GMG_TRY(gmg_check_problem(s->context, problem));
+  const char *what = difference(&s->problem, problem);
+  if (what)
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift may change", what);
+  const double before = s->problem.shift;
+  const gmg_status status = take_shift(s, problem->shift);
+  if (status != GMG_OK) (void)take_shift(s, before); /* it worked before; the first failure is what counts */
+  return status;
+}
+
+/* The face that (axis, side) names, or an error. */
+static gmg_status find_face(gmg_solver *s, int axis, int side, void **g, size_t *cells)
+{
+  if (axis < 0 || axis >= s->problem.dim)
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "axis = %d: must be from 0 to %d", axis, s->problem.dim - 1);
+  if (side < 0 || side > 1) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "side = %d: must be 0 or 1", side);
+  *g = s->level[0].faces.g[axis][side];
+  *cells = s->level[0].A.cells / s->level[0].A.n[axis];
+  if (!*g)
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "axis = %d, side = %d: a periodic face takes no boundary values", axis,
+                    side);
+  return GMG_OK;
+}
+
+gmg_status gmg_set_boundary_values(gmg_solver *s, int axis, int side, const void *g)
+{
+  void *face = NULL;
+  size_t cells = 0;
+  if (!s) return GMG_ERR_ARGUMENT;
+  if (!g) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g is NULL");
+  GMG_TRY(find_face(s, axis, side, &face, &cells));
+  const double norm = s->vector->norm2(&s->exec, cells, g);
+  if (!isfinite(norm))
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g on axis %d, side %d holds NaN or infinity (its norm is %g)", axis, side,
+                    norm);
+  s->vector->copy(&s->exec, cells, g, face);
+  if (norm != 0) s->has_values = 1;
+  return GMG_OK;
+}
+
+gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g)
+{
+  void *face = NULL;
+  size_t cells = 0;
+  if (!s) return GMG_ERR_ARGUMENT;
+  GMG_TRY(find_face(s, axis, side, &face, &cells));
+  if (!isfinite(g)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g = %g on axis %d, side %d: must be finite", g, axis, side);
+  s->vector->fill(&s->exec, cells, g, face);
+  if (g != 0) s->has_values = 1;
+  return GMG_OK;
+}
+
+gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
+{
+  if (!s) return GMG_ERR_ARGUMENT;
+  if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
+  if (r == z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p is the same array as r", z);
+  gmg_level *L = &s->level[0];
+  s->clock_level = -1;
+  if (s->singular) { /* only the compatible part of r has a solution */
+    s->vector->copy(&s->exec, L->A.cells, r, s->f_eff);
+    gmg_remove_mean(&s->exec, &L->A, L->volume, s->f_eff);
+    r = s->f_eff;
+  }
+  gmg_cycle_from_zero(s, r, z);
+  if (s->singular) gmg_remove_mean(&s->exec, &L->A, L->volume, z);
+  return GMG_OK;
+}
+
+gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
+{
+  if (!s) return GMG_ERR_ARGUMENT;
+  if (!f || !u || !r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", !f ? "f" : !u ? "u" : "r");
+  if (u == r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p is the same array as u", r);
+  double mean;
+  const void *f_eff = gmg_effective_rhs(s, f, &mean);
+  s->stencil->residual(&s->exec, &s->level[0].A, f_eff, u, r);
+  return GMG_OK;
+}

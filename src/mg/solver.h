@@ -1,0 +1,100 @@
+/* The solver and its levels. Private to mg, the top of the house: it calls stencil, smoothers and coarse through their
+   tables and knows neither backend nor precision. */
+#ifndef GMG_SOLVER_H
+#define GMG_SOLVER_H
+
+#include "../coarse/coarse.h"
+#include "../smoothers/smoother.h"
+#include "../stencil/coarsen.h"
+#include "../stencil/stencil.h"
+
+/* One level. The solver owns it; it owns its fields, but level 0 borrows u and f from the caller. */
+typedef struct gmg_level {
+  gmg_operator A;
+  double volume;           /* sum of the control volumes */
+  gmg_map prolong[3];      /* from the next coarser level, as are all maps */
+  gmg_map restrict_[3];    /* residuals */
+  gmg_map sample[3];       /* data (f, g) of a full multigrid start; rows sum to 1. Only with fmg. */
+  gmg_map interpolate[3];  /* solutions of a full multigrid start, from padded values. Only with fmg. */
+  gmg_faces faces;
+  void *u, *f, *r;
+  void *padded;            /* u with ghosts, for interpolation to the next finer level. Only with fmg, not on level 0. */
+  gmg_smoother_level view; /* what the smoother is shown */
+  void *smoother;          /* its state */
+  size_t bytes[4];         /* of owned u, f, r, padded */
+} gmg_level;
+
+/* Where a solve that blew up did so first; filled in by a watched cycle. */
+typedef struct gmg_watch {
+  int on;
+  int level;      /* -1: nowhere */
+  double growth;  /* of the residual by the smoother there; infinite for NaN */
+} gmg_watch;
+
+struct gmg_solver {
+  gmg_context *context; /* BORROWED */
+  gmg_exec exec;
+  gmg_problem problem;
+  gmg_params params;    /* zeros replaced by what they stand for */
+  const gmg_vector_ops *vector;
+  const gmg_stencil_ops *stencil;
+  const gmg_smoother_ops *smoother;
+  const gmg_coarse_ops *coarse;
+  gmg_coarse_problem coarse_problem;
+  void *coarse_state;
+  int levels;
+  gmg_level level[GMG_MAX_LEVELS];
+  int singular;
+  int symmetric;          /* the cycle is to be its own adjoint */
+  int has_values;         /* some face was given boundary values */
+  void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
+  void *krylov[4];        /* fine fields of the acceleration: r, z, p, q */
+  void *correction;       /* fine field, where the finest level is also the coarsest */
+  gmg_map lone;           /* identity on an axis with one unknown: a face's normal axis */
+  double *history;        /* [max_cycles + 2] */
+  gmg_level_report report[GMG_MAX_LEVELS];
+  int clock_level;        /* time is being charged to this level, -1: none */
+  double clock_start;
+  gmg_watch watch;
+};
+
+/* check.c: every argument, before anything is built. Texts name the argument and the value. */
+gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p);
+gmg_status gmg_check_params(gmg_context *c, const gmg_problem *p, const gmg_params *params);
+
+/* hierarchy.c */
+gmg_status gmg_hierarchy_create(gmg_solver *s);
+void gmg_hierarchy_destroy(gmg_solver *s);
+
+/* solver.c: create on any exec; gmg_plan() uses a dry one. *s must be released by gmg_solver_release() either way. */
+gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);
+void gmg_solver_release(gmg_solver *s);
+
+/* cycle.c: one cycle on level l, from the u and f that stand there */
+void gmg_cycle(gmg_solver *s, int l);
+void gmg_cycle_from_zero(gmg_solver *s, const void *f, void *u); /* on the finest level */
+void gmg_charge(gmg_solver *s, int level);                       /* time from now on belongs to that level */
+
+/* fmg.c: replaces u by the full multigrid approximation. f as the caller gave it, f_eff what gmg_effective_rhs() made */
+void gmg_fmg(gmg_solver *s, const void *f, const void *f_eff, void *u);
+
+/* rhs.c: f with boundary values folded in and, if singular, its mean taken off; f itself where nothing is to be done */
+const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed);
+
+/* accel.c: the iterations that a solve can be made of */
+typedef struct gmg_iteration {
+  const void *f;     /* effective right-hand side */
+  void *u;
+  double rz, alpha;  /* of the acceleration: the last <r, z> and step length; rz = 0 before the first step */
+} gmg_iteration;
+
+void gmg_iteration_start(gmg_solver *s, gmg_iteration *it);      /* from the u that stands; also forgets recursions */
+void gmg_iterate(gmg_solver *s, gmg_iteration *it);              /* one cycle, accelerated or not */
+double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it); /* ||r||_2, by recursion where accelerated */
+double gmg_true_residual(gmg_solver *s, const gmg_iteration *it); /* ||f - A u||_2 */
+
+/* floor.c */
+double gmg_floor_estimate(const gmg_solver *s);                 /* a priori, of ||r|| / ||f|| for a smooth f */
+double gmg_floor_of(const gmg_solver *s, const void *u);        /* eps ||A|| ||u||_2 */
+
+#endif

@@ -1,0 +1,54 @@
+/* Gauss-Seidel in lexicographic order on host threads. One thread (or params.deterministic) is the true sequential
+   method, the CPU reference of Anzt, Dongarra, Gates, Tomov (2011). With more, each thread owns a block of lines,
+   Gauss-Seidel inside, the newest values across; shared values are read and written by relaxed atomics. */
+#include "smoother.h"
+
+#include "../stencil/line_host.h"
+
+static inline real load(const real *p)
+{
+  real v;
+  __atomic_load(p, &v, __ATOMIC_RELAXED);
+  return v;
+}
+
+static inline void store(real *p, real v) { __atomic_store(p, &v, __ATOMIC_RELAXED); }
+
+GMG_INLINE void relax(const int dim, const gmg_line *l, size_t i, const real *before, const real *after, const real *f,
+                      real *u, real omega)
+{
+  gmg_neighbours near = {.lo = {load(i > 0 ? u + i - 1 : before)}, .hi = {load(i + 1 < l->n ? u + i + 1 : after)}};
+  if (dim > 1) near.lo[1] = load(l->y_lo + i), near.hi[1] = load(l->y_hi + i);
+  if (dim > 2) near.lo[2] = load(l->z_lo + i), near.hi[2] = load(l->z_hi + i);
+  store(u + i, gmg_row_relaxed(dim, gmg_line_row(l, i), near, f[i], load(u + i), omega));
+}
+
+GMG_INLINE void sweep_dim(const int dim, const gmg_smoother_level *level, const real *f, real *u, int backward)
+{
+  const gmg_operator *A = level->A;
+  const real omega = (real)gmg_weight_gauss_seidel(A, level->params);
+  const size_t tasks = gmg_tasks(A);
+  const int threads = level->params->deterministic || A->cells < 4096 ? 1 : level->threads;
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (size_t s = 0; s < tasks; s++) {
+    const gmg_task w = gmg_task_at(A, backward ? tasks - 1 - s : s);
+    const gmg_line l = gmg_line_at(A, u, w.j, w.k);
+    real *line = u + w.offset;
+    const real *before = line + A->below[0][0], *after = line + A->above[0][l.n - 1];
+    for (size_t i = w.begin; i < w.end; i++)
+      relax(dim, &l, backward ? w.begin + w.end - 1 - i : i, before, after, f + w.offset, line, omega);
+  }
+}
+
+static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  (void)state;
+  const int backward = leg == GMG_LEG_UP_REVERSED;
+  for (int s = 0; s < steps; s++) {
+    if (l->A->dim == 1) sweep_dim(1, l, f, u, backward);
+    if (l->A->dim == 2) sweep_dim(2, l, f, u, backward);
+    if (l->A->dim == 3) sweep_dim(3, l, f, u, backward);
+  }
+}
+
+const gmg_smoother_ops R(gmg_gauss_seidel_host) = {.sweep = sweep};

@@ -1,0 +1,22 @@
+/* Weighted Jacobi on host threads: all unknowns from the values before the sweep. */
+#include "smoother.h"
+
+#include "../stencil/line_host.h"
+
+GMG_INLINE real jacobi_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real omega, real c1, real old)
+{
+  (void)c1, (void)old;
+  return gmg_row_relaxed(dim, a, near, f, u, omega);
+}
+
+static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  (void)state, (void)leg;
+  const real omega = (real)gmg_weight_jacobi(l->A, l->params);
+  for (int s = 0; s < steps; s++) {
+    gmg_field_map(jacobi_point, l->threads, l->A, f, u, omega, 0, l->scratch);
+    l->exec->vector->copy(l->exec, l->A->cells, l->scratch, u);
+  }
+}
+
+const gmg_smoother_ops R(gmg_jacobi_host) = {.sweep = sweep};

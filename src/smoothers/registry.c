@@ -1,0 +1,58 @@
+/* The registry: one row per smoother. A new one is a file per backend and a row here. */
+#include "smoother.h"
+#include "symbol.h"
+
+#include <string.h>
+
+static unsigned always_regular(const gmg_params *p, int threads)
+{
+  (void)p, (void)threads;
+  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
+}
+
+/* One thread (or deterministic) is the true sequential method. */
+static unsigned gauss_seidel_traits(const gmg_params *p, int threads)
+{
+  return threads == 1 || p->deterministic ? always_regular(p, threads) : 0;
+}
+
+/* The stale twin is a fixed linear map. With overlap the restriction of the write-back makes it unsymmetric. */
+static unsigned async_traits(const gmg_params *p, int threads)
+{
+  (void)threads;
+  if (!p->deterministic) return 0;
+  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_LINEAR | (p->overlap == 0 ? GMG_SMOOTHER_ADJOINT : 0);
+}
+
+#define HOST(name) {&gmg_##name##_host_f32, &gmg_##name##_host_f64}
+
+static const gmg_smoother registry[] = {
+    {"jacobi", always_regular, gmg_weight_jacobi, gmg_symbol_jacobi, HOST(jacobi), {0}},
+    {"gauss_seidel", gauss_seidel_traits, gmg_weight_gauss_seidel, gmg_symbol_gauss_seidel, HOST(gauss_seidel), {0}},
+    {"red_black", always_regular, gmg_weight_red_black, gmg_symbol_red_black, HOST(red_black), {0}},
+    {"chebyshev", always_regular, NULL, gmg_symbol_chebyshev, HOST(chebyshev), {0}},
+    {"async", async_traits, gmg_weight_async, gmg_symbol_async, HOST(async), {0}},
+};
+
+enum { COUNT = sizeof registry / sizeof *registry };
+
+const gmg_smoother *gmg_smoother_by_name(const char *name)
+{
+  for (int i = 0; name && i < COUNT; i++)
+    if (strcmp(registry[i].name, name) == 0) return &registry[i];
+  return NULL;
+}
+
+const char *gmg_smoother_name(int i) { return i >= 0 && i < COUNT ? registry[i].name : NULL; }
+
+int gmg_smoother_is_builtin(const gmg_smoother *s) { return s >= registry && s < registry + COUNT; }
+
+const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e)
+{
+  return (e->backend == GMG_BACKEND_HOST ? s->host : s->cuda)[e->type];
+}
+
+void gmg_level_residual(const gmg_smoother_level *level, const void *f, const void *u, void *r)
+{
+  gmg_stencil_of(level->exec)->residual(level->exec, level->A, f, u, r);
+}

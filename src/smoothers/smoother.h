@@ -1,0 +1,29 @@
+/* Private side of the smoothers: the registry's rows, weights, symbols. Calls core and stencil; called by mg. */
+#ifndef GMG_SMOOTHER_PRIVATE_H
+#define GMG_SMOOTHER_PRIVATE_H
+
+#include "gmg_smoother.h"
+
+#include "../core/exec.h"
+#include "../stencil/stencil.h"
+
+/* The functions that fit exec's backend and type, or NULL. */
+const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e);
+int gmg_smoother_is_builtin(const gmg_smoother *s);
+
+/* Range of the eigenvalues of D^-1 A over the frequencies that the coarser grid cannot see. */
+void gmg_rough_range(const gmg_operator *A, double *lowest, double *highest);
+
+/* Weights: params->omega if given, else the best known. weight.c says where they come from. */
+double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p);
+double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p);
+double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p);
+double gmg_weight_async(const gmg_operator *A, const gmg_params *p);
+
+extern const gmg_smoother_ops gmg_jacobi_host_f32, gmg_jacobi_host_f64;
+extern const gmg_smoother_ops gmg_gauss_seidel_host_f32, gmg_gauss_seidel_host_f64;
+extern const gmg_smoother_ops gmg_red_black_host_f32, gmg_red_black_host_f64;
+extern const gmg_smoother_ops gmg_chebyshev_host_f32, gmg_chebyshev_host_f64;
+extern const gmg_smoother_ops gmg_async_host_f32, gmg_async_host_f64;
+
+#endif

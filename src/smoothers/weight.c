@@ -1,0 +1,74 @@
+/* Relaxation weights where the caller gives none. docs/omega.md records how the numbers were found.
+
+   Jacobi and Chebyshev: the range of eigenvalues of D^-1 A over the frequencies that the coarser grid cannot see is
+   known in closed form on any level, so the best weight is too (2/3, 4/5, 6/7 on isotropic grids in 1D, 2D, 3D).
+   Red-black: over-relaxation pays in proportion to how many axes couple strongly, and not at all along one. */
+#include "smoother.h"
+
+#include <math.h>
+
+void gmg_rough_range(const gmg_operator *A, double *lowest, double *highest)
+{
+  double sum = 0, rough = INFINITY, any = INFINITY;
+  for (int a = 0; a < 3; a++) {
+    sum += 2 * A->coupling[a];
+    if (A->coupling[a] == 0) continue;
+    any = fmin(any, A->coupling[a]);
+    if (A->coarsened[a]) rough = fmin(rough, A->coupling[a]);
+  }
+  if (rough == INFINITY) rough = any;
+  if (rough == INFINITY) rough = 0; /* no coupling at all: A is its diagonal */
+  const double diag = A->sink + sum;
+  *lowest = diag > 0 ? (A->sink + 2 * rough) / diag : 1;
+  *highest = diag > 0 ? (A->sink + 2 * sum) / diag : 1;
+  if (*highest < 1.001 * *lowest) *highest = 1.001 * *lowest; /* keep the interval an interval */
+}
+
+/* How many axes couple strongly, 1 to 3, as a real number; and which share of the diagonal they make up. */
+static double strong_axes(const gmg_operator *A, double *share)
+{
+  double sum = 0, most = 0;
+  for (int a = 0; a < 3; a++) {
+    sum += A->coupling[a];
+    most = fmax(most, A->coupling[a]);
+  }
+  *share = sum > 0 ? 2 * sum / (A->sink + 2 * sum) : 0;
+  return most > 0 ? sum / most : 1;
+}
+
+/* The table is for 1, 2 and 3 equal axes without shift; linear in between, and back to 1 as the diagonal takes over. */
+static double over_relaxation(const gmg_operator *A, const double table[3])
+{
+  double share;
+  const double axes = strong_axes(A, &share) - 1;
+  const double best = axes < 1 ? table[0] + axes * (table[1] - table[0]) : table[1] + (axes - 1) * (table[2] - table[1]);
+  return 1 + (best - 1) * share * share;
+}
+
+double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p)
+{
+  double low, high;
+  gmg_rough_range(A, &low, &high);
+  return p->omega > 0 ? p->omega : 2 / (low + high);
+}
+
+double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p)
+{
+  (void)A;
+  return p->omega > 0 ? p->omega : 1;
+}
+
+double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p)
+{
+  static const double best[3] = {1, 1.1, 1.15};
+  return p->omega > 0 ? p->omega : over_relaxation(A, best);
+}
+
+double gmg_weight_async(const gmg_operator *A, const gmg_params *p)
+{
+  static const double one_sweep[3] = {1, 1.1, 1.15}, more_sweeps[3] = {1, 1.2, 1.3};
+  if (p->omega > 0) return p->omega;
+  if (p->local == GMG_LOCAL_JACOBI) return gmg_weight_jacobi(A, p);
+  if (p->local == GMG_LOCAL_GAUSS_SEIDEL || p->overlap == 0) return 1;
+  return over_relaxation(A, p->local_sweeps * p->passes > 1 ? more_sweeps : one_sweep);
+}

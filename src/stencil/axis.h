@@ -1,0 +1,48 @@
+/* One axis of the mesh, discretised: couplings, wall terms, control volumes, ghost values. Boundary conditions,
+   centring, spacing and size are contents of these arrays, made here and nowhere else. Host memory, double.
+   Calls core; called by map, operator and mg. */
+#ifndef GMG_AXIS_H
+#define GMG_AXIS_H
+
+#include "../core/context.h"
+
+/* What an axis is, before it is discretised. */
+typedef struct gmg_axis_spec {
+  size_t n;
+  double length; /* of the domain; for a lone vertex between two flux walls, of the slab it stands for */
+  gmg_centering centering;
+  gmg_bc bc[2];
+  double robin[2][2]; /* {a, b} */
+} gmg_axis_spec;
+
+/* The 1D operator: row i reads diag[i] u_i - lo[i] u_below - hi[i] u_above = f_i + fold g at the two ends.
+   Finite volumes: a coupling is a conductance divided by the control volume. */
+typedef struct gmg_axis {
+  gmg_axis_spec spec;
+  size_t n;
+  double h;
+  double *x;      /* [n] positions */
+  double *lo;     /* [n] */
+  double *hi;     /* [n] */
+  double *diag;   /* [n] lo + hi + wall terms */
+  double *weight; /* [n] control volumes */
+  int *below;     /* [n] neighbour's index; itself where there is none */
+  int *above;     /* [n] */
+  double wall[2]; /* wall terms inside diag[0] and diag[n-1] */
+  double fold[2]; /* f_eff = f + fold g */
+  double ghost_u[2], ghost_g[2]; /* value one step beyond the end: ghost_u u_end + ghost_g g */
+} gmg_axis;
+
+gmg_axis_spec gmg_axis_spec_of(const gmg_problem *problem, int axis);
+size_t gmg_axis_intervals(const gmg_axis_spec *spec); /* mesh widths that make up the length */
+
+gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_axis *axis);
+void gmg_axis_destroy(gmg_axis *axis); /* frees the arrays, keeps the scalars */
+
+/* The axis coarsened by 2: ceil(m/2) equal intervals on the same length (so uniform stays uniform for any size).
+   Only for n > 1. */
+gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine);
+
+int gmg_axis_periodic(const gmg_axis *axis);
+
+#endif

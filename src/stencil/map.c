@@ -1,0 +1,190 @@
+/* Building the 1D maps: linear interpolation by position, averaging by overlap, transposition. */
+#include "map.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A map under construction, on the host. weight and first as in gmg_map. */
+typedef struct {
+  size_t rows, cols;
+  int width;
+  int *first;
+  double *weight;
+} table;
+
+static int table_alloc(table *t, size_t rows, size_t cols, int width)
+{
+  *t = (table){.rows = rows, .cols = cols, .width = width};
+  t->first = calloc(rows, sizeof *t->first);
+  t->weight = calloc(rows * (size_t)width, sizeof *t->weight);
+  return t->first && t->weight;
+}
+
+static void table_free(table *t)
+{
+  free(t->first);
+  free(t->weight);
+}
+
+static int identity(table *t, size_t n)
+{
+  if (!table_alloc(t, n, n, 1)) return 0;
+  for (size_t i = 0; i < n; i++) t->first[i] = (int)i, t->weight[i] = 1;
+  return 1;
+}
+
+/* Row i: the two coarse positions that enclose fine position x_i; -1 and n stand for the ghosts. */
+static int interpolate(table *t, const gmg_axis *fine, const gmg_axis *coarse)
+{
+  if (!table_alloc(t, fine->n, coarse->n, 2)) return 0;
+  for (size_t i = 0; i < fine->n; i++) {
+    double s = (fine->x[i] - coarse->x[0]) / coarse->h;
+    if (fabs(s - round(s)) < 1e-9) s = round(s); /* nested: no dust in the weights */
+    const int last = (int)coarse->n - 1, below = (int)floor(s);
+    const int c = below < -1 ? -1 : below > last ? last : below;
+    t->first[i] = c;
+    t->weight[2 * i] = 1 - (s - c);
+    t->weight[2 * i + 1] = s - c;
+  }
+  return 1;
+}
+
+/* The ghosts of a correction follow from the end unknowns (zero boundary values): fold them in. */
+static int prolong(table *t, const gmg_axis *fine, const gmg_axis *coarse)
+{
+  if (!interpolate(t, fine, coarse)) return 0;
+  if (gmg_axis_periodic(coarse)) return 1;
+  const int n = (int)coarse->n;
+  for (size_t i = 0; i < t->rows; i++) {
+    double *w = &t->weight[2 * i];
+    if (t->first[i] < 0) {
+      t->first[i] = 0;
+      w[0] = w[1] + w[0] * coarse->ghost_u[0];
+      w[1] = 0;
+    } else if (t->first[i] == n - 1) {
+      w[0] += w[1] * coarse->ghost_u[1];
+      w[1] = 0;
+    }
+  }
+  return 1;
+}
+
+/* Coarse cell c covers q fine cells, q <= 2: their mean, weighted by overlap. */
+static int average(table *t, const gmg_axis *fine, const gmg_axis *coarse)
+{
+  if (!table_alloc(t, coarse->n, fine->n, 3)) return 0;
+  const double q = (double)fine->n / (double)coarse->n;
+  for (size_t c = 0; c < coarse->n; c++) {
+    const double begin = (double)c * q, end = begin + q;
+    const int first = (int)floor(begin + 1e-9);
+    t->first[c] = first;
+    for (int m = 0; m < 3; m++) {
+      const double low = fmax(begin, first + m), high = fmin(end, first + m + 1);
+      t->weight[3 * c + (size_t)m] = high - low > 1e-9 ? (high - low) / q : 0;
+    }
+  }
+  return 1;
+}
+
+/* W_c^-1 P^T W from the table of P. A periodic axis is unrolled once to either side. */
+static int adjoint(table *t, const table *p, const gmg_axis *fine, const gmg_axis *coarse, int normalised)
+{
+  enum { REACH = 6 };
+  if (!table_alloc(t, coarse->n, fine->n, REACH)) return 0;
+  const int n = (int)fine->n, nc = (int)coarse->n, wraps = gmg_axis_periodic(fine);
+  for (int c = 0; c < nc; c++) t->first[c] = 2 * n; /* none yet */
+  for (int i = wraps ? -n : 0; i < (wraps ? 2 * n : n); i++) {
+    const int turn = i < 0 ? -1 : i / n, row = i - turn * n;
+    for (int m = 0; m < p->width; m++) {
+      const int c = p->first[row] + turn * nc + m;
+      const double w = p->weight[row * p->width + m];
+      if (w == 0 || c < 0 || c >= nc) continue;
+      if (t->first[c] > i) t->first[c] = i;
+      t->weight[c * REACH + (i - t->first[c])] += w * fine->weight[row] / coarse->weight[c];
+    }
+  }
+  for (int c = 0; normalised && c < nc; c++) {
+    double sum = 0;
+    for (int m = 0; m < REACH; m++) sum += t->weight[c * REACH + m];
+    for (int m = 0; m < REACH; m++) t->weight[c * REACH + m] /= sum;
+  }
+  return 1;
+}
+
+static int build(table *t, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse)
+{
+  const int vertex = fine->spec.centering == GMG_VERTEX;
+  table p = {0};
+  int done = 0;
+  if (kind == GMG_MAP_IDENTITY || (fine == coarse && kind != GMG_MAP_INTERPOLATE)) return identity(t, fine->n);
+  if (kind == GMG_MAP_INTERPOLATE) {
+    done = fine == coarse ? identity(t, fine->n) : interpolate(t, fine, coarse);
+    for (size_t i = 0; done && i < t->rows; i++) t->first[i] += 1; /* column 0 is the lower ghost */
+    t->cols = coarse->n + 2;
+    return done;
+  }
+  if (kind == GMG_MAP_PROLONG) return prolong(t, fine, coarse);
+  if (kind == GMG_MAP_RESTRICT && !vertex) return average(t, fine, coarse);
+  if (prolong(&p, fine, coarse)) done = adjoint(t, &p, fine, coarse, kind == GMG_MAP_RESTRICT);
+  table_free(&p);
+  return done;
+}
+
+/* Drops columns of zeros at the end: kernels pay for every column. */
+static void narrow(table *t)
+{
+  int need = 1;
+  for (size_t r = 0; r < t->rows; r++)
+    for (int m = need; m < t->width; m++)
+      if (t->weight[r * (size_t)t->width + (size_t)m] != 0) need = m + 1;
+  for (size_t r = 0; r < t->rows; r++)
+    for (int m = 0; m < need; m++) t->weight[r * (size_t)need + (size_t)m] = t->weight[r * (size_t)t->width + (size_t)m];
+  t->width = need;
+}
+
+/* Actual column of an index: once around when periodic, clamped (under weight 0) otherwise. */
+static int *make_wrap(const table *t, int pad, int periodic)
+{
+  const int n = (int)t->cols;
+  int *wrap = calloc((size_t)(n + 2 * pad), sizeof *wrap);
+  for (int i = -pad; wrap && i < n + pad; i++) {
+    const int around = ((i % n) + n) % n, clamped = i < 0 ? 0 : i >= n ? n - 1 : i;
+    wrap[i + pad] = periodic ? around : clamped;
+  }
+  return wrap;
+}
+
+gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map)
+{
+  enum { PAD = 8 };
+  gmg_status status = GMG_ERR_MEMORY;
+  table t = {0};
+  int *wrap = NULL;
+  *map = (gmg_map){0};
+  if (build(&t, kind, fine, coarse)) wrap = make_wrap(&t, PAD, gmg_axis_periodic(fine) && kind != GMG_MAP_INTERPOLATE);
+  if (wrap) {
+    narrow(&t);
+    *map = (gmg_map){.rows = (int)t.rows, .cols = (int)t.cols, .width = t.width, .pad = PAD};
+    const size_t weights = t.rows * (size_t)t.width, wraps = t.cols + 2 * PAD;
+    status = gmg_exec_reals(e, "transfer weights", weights, t.weight, &map->memory[0]);
+    if (status == GMG_OK) map->bytes[0] = weights * e->real_size;
+    if (status == GMG_OK) status = gmg_exec_ints(e, "transfer parents", t.rows, t.first, &map->memory[1]);
+    if (status == GMG_OK) map->bytes[1] = t.rows * sizeof(int);
+    if (status == GMG_OK) status = gmg_exec_ints(e, "transfer wrap", wraps, wrap, &map->memory[2]);
+    if (status == GMG_OK) map->bytes[2] = wraps * sizeof(int);
+    map->weight = map->memory[0], map->first = map->memory[1];
+    if (status == GMG_OK) map->wrap = (const int *)map->memory[2] + PAD;
+  } else {
+    gmg_fail(e->context, status, "transfer map of %zu unknowns could not be allocated", fine->n);
+  }
+  free(wrap);
+  table_free(&t);
+  if (status != GMG_OK) gmg_map_destroy(e, map);
+  return status;
+}
+
+void gmg_map_destroy(gmg_exec *e, gmg_map *map)
+{
+  for (int i = 0; i < 3; i++) gmg_exec_release(e, map->memory[i], map->bytes[i]);
+  *map = (gmg_map){0};
+}

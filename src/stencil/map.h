@@ -1,0 +1,33 @@
+/* 1D maps between a fine and a coarse axis. Transfers between grids are tensor products of them.
+   Row r of a map reads  y_r = sum over m < width of weight[r][m] x[wrap[first[r] + m]].
+   Calls core and axis; called by mg (which builds them) and by the tensor kernels. */
+#ifndef GMG_MAP_H
+#define GMG_MAP_H
+
+#include "../core/exec.h"
+#include "axis.h"
+
+typedef struct gmg_map {
+  int rows, cols, width;
+  int pad;            /* wrap may be indexed from -pad to cols + pad - 1 */
+  const void *weight; /* [rows][width] reals, exec's memory */
+  const int *first;   /* [rows] may be < 0 or run past cols: that is what wrap is for; never falls with r */
+  const int *wrap;    /* actual column of an index, periodic or clamped */
+  void *memory[3];    /* what to release */
+  size_t bytes[3];
+} gmg_map;
+
+typedef enum {
+  GMG_MAP_IDENTITY,
+  GMG_MAP_PROLONG,        /* linear interpolation of a correction (zero walls), to the fine axis */
+  GMG_MAP_RESTRICT,       /* cells: averaging by overlap; vertices: full weighting, rows normalised to sum 1 */
+  GMG_MAP_RESTRICT_ADJOINT, /* W_c^-1 P^T W: the adjoint of prolongation under the control volumes */
+  GMG_MAP_INTERPOLATE     /* linear interpolation from coarse values padded by one ghost at each end (cols = n + 2) */
+} gmg_map_kind;
+
+/* fine and coarse may be the same axis (not coarsened): every kind is then the identity (INTERPOLATE: without the
+   ghosts). */
+gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map);
+void gmg_map_destroy(gmg_exec *e, gmg_map *map);
+
+#endif

@@ -1,0 +1,44 @@
+/* The row formula: the one place where the stencil is written. Compiled by C and CUDA compilers alike; `dim` is a
+   constant wherever these are inlined. Row of A:  diag u - sum over axes of (lo u_below + hi u_above). */
+#ifndef GMG_ROW_H
+#define GMG_ROW_H
+
+#include "../core/real.h"
+
+#ifdef __CUDACC__
+#define GMG_INLINE static __host__ __device__ __forceinline__
+#else
+#define GMG_INLINE static inline __attribute__((always_inline))
+#endif
+
+/* Coefficients of one row. */
+typedef struct {
+  real lo[3], hi[3], diag;
+} gmg_row;
+
+/* Values of the neighbours along each axis. */
+typedef struct {
+  real lo[3], hi[3];
+} gmg_neighbours;
+
+/* What the neighbours contribute:  A u = diag u - sum. */
+GMG_INLINE real gmg_row_sum(const int dim, const gmg_row a, const gmg_neighbours u)
+{
+  real s = a.lo[0] * u.lo[0] + a.hi[0] * u.hi[0];
+  if (dim > 1) s += a.lo[1] * u.lo[1] + a.hi[1] * u.hi[1];
+  if (dim > 2) s += a.lo[2] * u.lo[2] + a.hi[2] * u.hi[2];
+  return s;
+}
+
+GMG_INLINE real gmg_row_residual(const int dim, const gmg_row a, const gmg_neighbours near, real f, real u)
+{
+  return f - (a.diag * u - gmg_row_sum(dim, a, near));
+}
+
+/* One relaxation of the unknown with weight omega. */
+GMG_INLINE real gmg_row_relaxed(const int dim, const gmg_row a, const gmg_neighbours near, real f, real u, real omega)
+{
+  return u + omega * ((f + gmg_row_sum(dim, a, near)) / a.diag - u);
+}
+
+#endif

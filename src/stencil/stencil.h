@@ -1,0 +1,44 @@
+/* The operator of a level and everything that is computed with it: residual, inner products under the control
+   volumes, transfers, boundary values. Calls core; called by smoothers, coarse and mg. */
+#ifndef GMG_STENCIL_H
+#define GMG_STENCIL_H
+
+#include "gmg_smoother.h"
+
+#include "../core/exec.h"
+#include "axis.h"
+#include "map.h"
+
+/* Boundary data of one level: g on each face, and what one face means to the operator. */
+typedef struct gmg_faces {
+  void *g[3][2];       /* face-shaped reals in exec's memory; NULL where periodic or absent */
+  double fold[3][2];   /* f_eff = f + fold g */
+  double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
+} gmg_faces;
+
+typedef struct gmg_stencil_ops {
+  /* r = f - A u;  r must not overlap u */
+  void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
+  /* v = A u */
+  void (*apply)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
+  /* sum of w x y, w the control volumes; y = NULL: sum of w x. Bitwise independent of the number of threads. */
+  double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
+  /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
+  void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
+  /* f += fold g on every face that has g */
+  void (*fold)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
+  /* padded = u with one ghost layer, (n[a] + 2) along each axis, from boundary values; edges by planar extrapolation */
+  void (*pad)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
+} gmg_stencil_ops;
+
+const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
+
+gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, gmg_operator *A);
+void gmg_operator_destroy(gmg_exec *e, gmg_operator *A);
+
+/* Takes the volume-weighted mean off x and returns it. */
+double gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
+
+extern const gmg_stencil_ops gmg_stencil_host_f32, gmg_stencil_host_f64;
+
+#endif

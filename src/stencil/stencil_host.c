@@ -1,0 +1,134 @@
+/* Residual, operator, inner products and boundary values on host threads. */
+#include "line_host.h"
+#include "stencil.h"
+
+GMG_INLINE real residual_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+{
+  (void)c0, (void)c1, (void)old;
+  return gmg_row_residual(dim, a, near, f, u);
+}
+
+static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
+{
+  gmg_field_map(residual_point, e->threads, A, f, u, 0, 0, r);
+}
+
+GMG_INLINE real apply_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+{
+  (void)f, (void)c0, (void)c1, (void)old;
+  return a.diag * u - gmg_row_sum(dim, a, near);
+}
+
+static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
+{
+  gmg_field_map(apply_point, e->threads, A, NULL, u, 0, 0, v);
+}
+
+/* Sum over a share of the lines; shares depend on the sizes alone. */
+static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
+{
+  enum { SHARES = 256 };
+  const real *X = x, *Y = y, *w0 = A->weight[0], *w1 = A->weight[1], *w2 = A->weight[2];
+  const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
+  double part[SHARES] = {0}, sum = 0;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+  for (int s = 0; s < SHARES; s++) {
+    double total = 0;
+    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
+      const gmg_task w = gmg_task_at(A, t);
+      const real *restrict a = X + w.offset, *restrict b = Y ? Y + w.offset : NULL;
+      double line = 0;
+      if (b) {
+#pragma omp simd reduction(+ : line)
+        for (size_t i = w.begin; i < w.end; i++) line += (double)w0[i] * (double)a[i] * (double)b[i];
+      } else {
+#pragma omp simd reduction(+ : line)
+        for (size_t i = w.begin; i < w.end; i++) line += (double)w0[i] * (double)a[i];
+      }
+      total += (double)w1[w.j] * (double)w2[w.k] * line;
+    }
+    part[s] = total;
+  }
+  for (int s = 0; s < SHARES; s++) sum += part[s];
+  return sum;
+}
+
+/* The two axes along a face, faster one first. */
+static void face_axes(int axis, int *p, int *q)
+{
+  *p = axis == 0 ? 1 : 0;
+  *q = axis == 2 ? 1 : 2;
+}
+
+static void fold(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f)
+{
+  (void)e;
+  const size_t stride[3] = {1, A->n[0], A->n[0] * A->n[1]};
+  for (int a = 0; a < A->dim; a++)
+    for (int side = 0; side < 2; side++) {
+      int p, q;
+      face_axes(a, &p, &q);
+      const real *g = faces->g[a][side], c = (real)faces->fold[a][side];
+      real *at = (real *)f + (side ? (A->n[a] - 1) * stride[a] : 0);
+      for (size_t j = 0; g && j < A->n[q]; j++)
+        for (size_t i = 0; i < A->n[p]; i++) at[j * stride[q] + i * stride[p]] += c * g[j * A->n[p] + i];
+    }
+}
+
+/* Ghosts of one axis, over all positions of the axes already padded: face values first, from u and g; where another
+   axis stands at its own ghost (edges and corners) planar extrapolation from the three known values. */
+static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded)
+{
+  (void)e;
+  const size_t *n = A->n, m[3] = {n[0] + 2, n[1] + 2, n[2] + 2};
+  const size_t s[3] = {1, m[0], m[0] * m[1]};
+  const real *U = u;
+  real *P = padded;
+  for (size_t k = 0; k < m[2]; k++)
+    for (size_t j = 0; j < m[1]; j++)
+      for (size_t i = 0; i < m[0]; i++) {
+        const int inside = i > 0 && j > 0 && k > 0 && i <= n[0] && j <= n[1] && k <= n[2];
+        P[i + s[1] * j + s[2] * k] = inside ? U[((k - 1) * n[1] + j - 1) * n[0] + i - 1] : 0;
+      }
+  for (int a = 0; a < 3; a++) { /* faces */
+    int p, q;
+    face_axes(a, &p, &q);
+    for (int side = 0; side < 2; side++) {
+      const size_t ghost = side ? n[a] + 1 : 0, from = A->wraps[a] ? (side ? 1 : n[a]) : (side ? n[a] : 1);
+      const real cu = A->wraps[a] ? 1 : (real)faces->ghost_u[a][side], cg = (real)faces->ghost_g[a][side];
+      const real *g = faces->g[a][side];
+      for (size_t j = 1; j <= n[q]; j++)
+        for (size_t i = 1; i <= n[p]; i++)
+          P[ghost * s[a] + i * s[p] + j * s[q]] =
+              cu * P[from * s[a] + i * s[p] + j * s[q]] + (g ? cg * g[(j - 1) * n[p] + i - 1] : 0);
+    }
+  }
+  for (int a = 0; a < 3; a++) /* edges, then (last pass) corners: P(-,-) = P(-,0) + P(0,-) - P(0,0) */
+    for (int b = 0; b < a; b++) {
+      const int c = 3 - a - b;
+      const size_t c_begin = a == 2 ? 0 : 1, c_end = a == 2 ? n[c] + 2 : n[c] + 1;
+      for (size_t k = c_begin; k < c_end; k++)
+        for (int side = 0; side < 4; side++) {
+          const size_t ga = side & 1 ? n[a] + 1 : 0, gb = side & 2 ? n[b] + 1 : 0;
+          const size_t ia = A->wraps[a] ? (side & 1 ? 1 : n[a]) : (side & 1 ? n[a] : 1);
+          const size_t ib = A->wraps[b] ? (side & 2 ? 1 : n[b]) : (side & 2 ? n[b] : 1);
+          real *at = P + k * s[c];
+          if (A->wraps[a])
+            at[ga * s[a] + gb * s[b]] = at[ia * s[a] + gb * s[b]];
+          else if (A->wraps[b])
+            at[ga * s[a] + gb * s[b]] = at[ga * s[a] + ib * s[b]];
+          else
+            at[ga * s[a] + gb * s[b]] =
+                at[ga * s[a] + ib * s[b]] + at[ia * s[a] + gb * s[b]] - at[ia * s[a] + ib * s[b]];
+        }
+    }
+}
+
+extern void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
+
+const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
+                                             .apply = apply,
+                                             .dot = dot,
+                                             .tensor = R(gmg_tensor_host),
+                                             .fold = fold,
+                                             .pad = pad};
