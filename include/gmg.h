@@ -59,6 +59,10 @@ typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;            
 typedef enum { GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } gmg_local_kind;
 /** Order in which the blocks of the asynchronous smoother are handed out. */
 typedef enum { GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM } gmg_block_order;
+/** Restriction of residuals. Averaging: cells by overlap, vertices by full weighting with rows that sum to 1. Adjoint: the
+ *  transpose of (bi-, tri-)linear interpolation under the control volumes. Best: adjoint on levels that coarsen one or two
+ *  axes, averaging where three are coarsened (docs/omega.md); adjoint throughout for a symmetric cycle. */
+typedef enum { GMG_RESTRICT_BEST, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT } gmg_restriction;
 /** Precision of the corrections: the problem's type everywhere, or float corrections under a double residual. */
 typedef enum { GMG_PRECISION_SAME, GMG_PRECISION_MIXED } gmg_precision;
 
@@ -111,8 +115,9 @@ typedef struct gmg_params {
   unsigned long seed;            /**< "async": seed of the random order (1). */
   int deterministic;             /**< Bitwise the same result every run and for any number of threads: "async" becomes
                                       its stale, double-buffered twin, "gauss_seidel" the sequential method. */
-  int symmetric;                 /**< Symmetric cycle: reversed order on the upward leg, restriction the transpose of
-                                      prolongation. Costs rate; implied by GMG_ACCEL_CG. */
+  int symmetric;                 /**< Symmetric cycle: reversed order on the upward leg, adjoint restriction. Costs rate;
+                                      implied by GMG_ACCEL_CG. */
+  gmg_restriction restriction;   /**< Restriction of residuals (best). */
   gmg_accel accel;               /**< Acceleration (none). */
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (CG). */
   double coarse_rtol;            /**< Relative tolerance of the coarse CG; 0: 1e-6 (double), 1e-4 (float). */

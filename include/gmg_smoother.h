@@ -20,6 +20,7 @@ extern "C" {
  *  neighbour the coupling is 0 and the index points at the unknown itself. */
 typedef struct gmg_operator {
   gmg_type type;           /**< Real type of lo, hi, diag and of all fields. */
+  gmg_centering centering; /**< Where the unknowns sit. */
   int dim;                 /**< 1, 2 or 3; axes >= dim have n = 1 and no coupling. */
   size_t n[3];             /**< Unknowns along each axis. */
   size_t cells;            /**< n[0] n[1] n[2]. */
@@ -31,6 +32,7 @@ typedef struct gmg_operator {
   const int *above[3];     /**< Index of the upper neighbour, n[a] ints, where the context runs. */
   int wraps[3];            /**< 1 where the axis is periodic and has a neighbour beyond its end. */
   int coarsened[3];        /**< 1 where the next level is coarser along that axis. */
+  int adjoint;             /**< 1 where residuals are restricted by the adjoint of interpolation, 0: by averaging. */
   double coupling[3];      /**< Coupling inside the axis, 1/h^2 (0 where n = 1); host. */
   double h[3];             /**< Mesh width; host. */
   double shift;            /**< sigma; host. */

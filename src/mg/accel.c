@@ -36,12 +36,14 @@ static void correct_by_coarse_solver(gmg_solver *s, gmg_iteration *it)
 
 static void plain(gmg_solver *s, gmg_iteration *it)
 {
+  gmg_level *L = &s->level[0];
   if (s->levels == 1) {
     correct_by_coarse_solver(s, it);
-    return;
+  } else {
+    L->f = (void *)it->f, L->u = it->u;
+    gmg_cycle(s, 0);
   }
-  s->level[0].f = (void *)it->f, s->level[0].u = it->u;
-  gmg_cycle(s, 0);
+  if (s->singular) gmg_remove_mean(&s->exec, &L->A, L->volume, it->u); /* else rounding lets it drift */
 }
 
 static void conjugate_gradients(gmg_solver *s, gmg_iteration *it)

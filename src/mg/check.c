@@ -105,6 +105,8 @@ static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
   if (p->pre != p->post)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.pre = %d and params.post = %d differ", wish,
                     p->pre, p->post);
+  if (p->restriction == GMG_RESTRICT_AVERAGE)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.restriction = GMG_RESTRICT_AVERAGE", wish);
   if (p->cycle == GMG_CYCLE_F)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.cycle = GMG_CYCLE_F is not", wish);
   if (!(traits & GMG_SMOOTHER_ADJOINT) || !(traits & GMG_SMOOTHER_LINEAR))
@@ -132,6 +134,7 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
                                     {"order", (long)p->order, GMG_ORDER_NATURAL, GMG_ORDER_RANDOM},
                                     {"deterministic", p->deterministic, 0, 1},
                                     {"symmetric", p->symmetric, 0, 1},
+                                    {"restriction", (long)p->restriction, GMG_RESTRICT_BEST, GMG_RESTRICT_ADJOINT},
                                     {"accel", (long)p->accel, GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG},
                                     {"coarse", (long)p->coarse, GMG_COARSE_CG, GMG_COARSE_CHOLESKY},
                                     {"max_levels", p->max_levels, 0, GMG_MAX_LEVELS},

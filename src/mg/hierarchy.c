@@ -30,6 +30,13 @@ static gmg_status field(gmg_solver *s, gmg_level *L, int which, const char *what
   return status;
 }
 
+/* Averaging loses to the adjoint of interpolation unless three axes are coarsened at once (docs/omega.md). */
+static int restrict_by_adjoint(const gmg_solver *s, const int coarsened[3])
+{
+  if (s->symmetric || s->params.restriction == GMG_RESTRICT_ADJOINT) return 1;
+  return s->params.restriction == GMG_RESTRICT_BEST && coarsened[0] + coarsened[1] + coarsened[2] < 3;
+}
+
 static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3])
 {
   gmg_level *L = &s->level[l];
@@ -42,6 +49,7 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
     L->volume *= length;
     L->A.coarsened[a] = coarsened[a];
   }
+  L->A.adjoint = restrict_by_adjoint(s, coarsened);
   GMG_TRY(create_faces(s, L, axis, l == 0 || with_fmg));
   if (l > 0) {
     GMG_TRY(field(s, L, 0, "solution of a coarse level", L->A.cells, &L->u));
@@ -62,7 +70,7 @@ static gmg_status create_maps(gmg_solver *s, gmg_level *L, const gmg_axis fine[3
     gmg_map_kind kind;
     gmg_map *map;
   } maps[] = {{1, GMG_MAP_PROLONG, L->prolong},
-              {1, s->symmetric ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
+              {1, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
               {with_fmg, GMG_MAP_RESTRICT, L->sample},
               {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate}};
   for (int m = 0; m < 4; m++)

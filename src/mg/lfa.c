@@ -13,7 +13,8 @@ typedef struct {
   gmg_symbol s;
   int coarsened[3];
   gmg_centering centering;
-  int symmetric;
+  int adjoint;   /* restriction */
+  int symmetric; /* the upward leg is reversed */
 } two_grid;
 
 static int bit(int mode, int a) { return (mode >> a) & 1; }
@@ -28,7 +29,7 @@ static double prolong_symbol(gmg_centering centering, double theta, int alias)
 
 static double restrict_symbol(const two_grid *g, double theta, int alias)
 {
-  if (g->centering == GMG_VERTEX || g->symmetric) return prolong_symbol(g->centering, theta, alias);
+  if (g->centering == GMG_VERTEX || g->adjoint) return prolong_symbol(g->centering, theta, alias);
   return alias ? sin(theta / 2) : cos(theta / 2); /* the mean of two cells */
 }
 
@@ -96,7 +97,7 @@ static double factor_at(two_grid *g, const gmg_operator *A, const gmg_params *p)
 
 double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gmg_params *params, int symmetric, int samples)
 {
-  two_grid g = {.centering = centering, .symmetric = symmetric, .s = {.sink = A->sink}};
+  two_grid g = {.centering = centering, .adjoint = A->adjoint, .symmetric = symmetric, .s = {.sink = A->sink}};
   if (!params->smoother->symbol) return NAN;
   for (int a = 0; a < 3; a++) {
     if (A->coupling[a] == 0) continue;

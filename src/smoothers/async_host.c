@@ -40,6 +40,7 @@ typedef struct {
   size_t owned[3]; /* own unknowns along each axis */
   size_t begin[3], end[3]; /* what is relaxed, in tile coordinates */
   size_t parity;   /* of the tile's origin: colour of a cell = (parity + i + j + k) % 2 */
+  int seam;        /* it reaches across the end of a periodic axis of odd size */
 } tile;
 
 static inline real load(const real *p)
@@ -119,6 +120,7 @@ static void place(tile *t, const async_state *s, const gmg_operator *A, size_t b
   const size_t at[3] = {block % s->blocks.count[0], block / s->blocks.count[0] % s->blocks.count[1],
                         block / (s->blocks.count[0] * s->blocks.count[1])};
   t->parity = 0;
+  t->seam = 0;
   for (int a = 0; a < 3; a++) {
     const real *lo = A->lo[a], *hi = A->hi[a], *diag = A->diag[a];
     const long n = (long)A->n[a], first = (long)(at[a] * s->blocks.shape[a]), margin = (long)s->margin[a];
@@ -131,6 +133,7 @@ static void place(tile *t, const async_state *s, const gmg_operator *A, size_t b
     t->begin[a] = (size_t)(A->wraps[a] || origin + ring >= 0 ? ring : -origin);
     t->end[a] = (size_t)(A->wraps[a] || origin + size - ring <= n ? size - ring : n - origin);
     t->parity += (size_t)(origin + 2 * margin); /* even shift: keeps it positive */
+    t->seam |= A->wraps[a] && n % 2 && (origin < 0 || origin + size > n);
     for (long i = 0; i < size; i++) {
       const long g = origin + i, wrapped = ((g % n) + n) % n;
       const long row = A->wraps[a] ? wrapped : g < 0 ? 0 : g >= n ? n - 1 : g;
@@ -244,10 +247,13 @@ GMG_INLINE void sweep_gauss_seidel(const int dim, const tile *t, const gmg_opera
   }
 }
 
+/* At a seam two faces of one colour meet and the blocks on its sides disagree on colours. Two more sweeps there make up
+   for it: factor 0.052 instead of 0.075 on a periodic 65^3 (0.032 with walls), for a layer of blocks. */
 GMG_INLINE void local_sweeps(const int dim, tile *t, const gmg_operator *A, const gmg_params *p, real omega, int reversed)
 {
+  const int sweeps = p->local_sweeps + (t->seam && p->local == GMG_LOCAL_RED_BLACK ? 2 : 0);
   if (p->local == GMG_LOCAL_JACOBI) memcpy(t->v, t->u, t->size[0] * t->size[1] * t->size[2] * sizeof(real));
-  for (int s = 0; s < p->local_sweeps; s++) {
+  for (int s = 0; s < sweeps; s++) {
     if (p->local == GMG_LOCAL_RED_BLACK)
       for (size_t half = 0; half < 2; half++) sweep_colour(dim, t, A, half ^ (size_t)reversed, omega);
     else if (p->local == GMG_LOCAL_JACOBI)

@@ -36,12 +36,22 @@ static double strong_axes(const gmg_operator *A, double *share)
   return most > 0 ? sum / most : 1;
 }
 
-/* The table is for 1, 2 and 3 equal axes without shift; linear in between, and back to 1 as the diagonal takes over. */
-static double over_relaxation(const gmg_operator *A, const double table[3])
+/* Best weights for 1, 2 and 3 equal axes without shift, by how the level transfers. Linear in between, and back to 1 as
+   the shift takes over the diagonal. */
+typedef enum { FULL_WEIGHTING, AVERAGING, ADJOINT, TRANSFERS } transfer;
+typedef double weight_table[TRANSFERS][3];
+
+static const weight_table one_sweep = {
+    [FULL_WEIGHTING] = {1, 1.15, 1.2}, [AVERAGING] = {1, 1.15, 1.2}, [ADJOINT] = {1.1, 1.25, 1.3}};
+static const weight_table more_sweeps = {
+    [FULL_WEIGHTING] = {1, 1.2, 1.3}, [AVERAGING] = {1, 1.2, 1.25}, [ADJOINT] = {1.1, 1.3, 1.35}};
+
+static double over_relaxation(const gmg_operator *A, const weight_table tables)
 {
   double share;
+  const double *t = tables[A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->adjoint ? ADJOINT : AVERAGING];
   const double axes = strong_axes(A, &share) - 1;
-  const double best = axes < 1 ? table[0] + axes * (table[1] - table[0]) : table[1] + (axes - 1) * (table[2] - table[1]);
+  const double best = axes < 1 ? t[0] + axes * (t[1] - t[0]) : t[1] + (axes - 1) * (t[2] - t[1]);
   return 1 + (best - 1) * share * share;
 }
 
@@ -60,13 +70,11 @@ double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p)
 
 double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p)
 {
-  static const double best[3] = {1, 1.1, 1.15};
-  return p->omega > 0 ? p->omega : over_relaxation(A, best);
+  return p->omega > 0 ? p->omega : over_relaxation(A, one_sweep);
 }
 
 double gmg_weight_async(const gmg_operator *A, const gmg_params *p)
 {
-  static const double one_sweep[3] = {1, 1.1, 1.15}, more_sweeps[3] = {1, 1.2, 1.3};
   if (p->omega > 0) return p->omega;
   if (p->local == GMG_LOCAL_JACOBI) return gmg_weight_jacobi(A, p);
   if (p->local == GMG_LOCAL_GAUSS_SEIDEL || p->overlap == 0) return 1;

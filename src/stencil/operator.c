@@ -9,7 +9,7 @@ const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e) { return backends[e->ba
 
 gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, gmg_operator *A)
 {
-  *A = (gmg_operator){.type = e->type, .dim = dim, .cells = 1, .shift = shift, .sink = shift};
+  *A = (gmg_operator){.type = e->type, .centering = axis[0].spec.centering, .dim = dim, .cells = 1, .shift = shift, .sink = shift};
   for (int a = 0; a < 3; a++) {
     const gmg_axis *x = &axis[a];
     A->n[a] = x->n;
