@@ -121,6 +121,7 @@ typedef struct gmg_params {
   gmg_accel accel;               /**< Acceleration (none). */
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (CG). */
   double coarse_rtol;            /**< Relative tolerance of the coarse CG; 0: 1e-6 (double), 1e-4 (float). */
+  size_t coarse_cells;           /**< Coarsening stops at that many unknowns or fewer; 0: what the coarse solver likes (64). */
   int max_levels;                /**< Most levels, 1: the coarse solver alone; 0: as many as help. */
   double coarsen_threshold;      /**< An axis is coarsened if its coupling is at least this fraction of the strongest;
                                       0: 0.6. */

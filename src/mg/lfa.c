@@ -20,7 +20,7 @@ typedef struct {
 static int bit(int mode, int a) { return (mode >> a) & 1; }
 
 /* Prolongation along a coarsened axis: amplitude of the fine mode theta (alias: theta + pi) in an interpolated coarse
-   mode. Phases are taken at the unknowns, so all symbols are real. */
+   mode. Phases are taken at the unknowns, so transfers are real. */
 static double prolong_symbol(gmg_centering centering, double theta, int alias)
 {
   if (centering == GMG_VERTEX) return (1 + (alias ? -cos(theta) : cos(theta))) / 2;
@@ -38,14 +38,16 @@ static void coarse_correction(const two_grid *g, double _Complex (*K)[8])
 {
   const gmg_symbol *s = &g->s;
   double p[8], r[8], a[8], coarse[8];
+  double _Complex phase[8]; /* of cell centres; smoothers count phases from unknown 0 */
   int family[8]; /* coarse mode that a fine mode belongs to */
   for (int m = 0; m < s->modes; m++) {
-    p[m] = r[m] = 1;
+    p[m] = r[m] = phase[m] = 1;
     family[m] = 0;
     coarse[m] = s->sink;
     a[m] = gmg_symbol_diag(s) - gmg_symbol_neighbours(s, m);
     for (int x = 0; x < s->axes; x++) {
       const double theta = s->theta[x];
+      if (g->centering == GMG_CELL) phase[m] *= cexp(0.5 * I * (theta + bit(m, x) * M_PI));
       if (g->coarsened[x]) {
         p[m] *= prolong_symbol(g->centering, theta, bit(m, x));
         r[m] *= restrict_symbol(g, theta, bit(m, x));
@@ -60,6 +62,7 @@ static void coarse_correction(const two_grid *g, double _Complex (*K)[8])
     for (int j = 0; j < s->modes; j++) {
       K[i][j] = i == j;
       if (family[i] == family[j] && coarse[j] > 1e-12 * gmg_symbol_diag(s)) K[i][j] -= p[i] * r[j] * a[j] / coarse[j];
+      K[i][j] *= phase[i] * conj(phase[j]);
     }
 }
 
@@ -92,6 +95,8 @@ static double factor_at(two_grid *g, const gmg_operator *A, const gmg_params *p)
   for (int i = 0; i < p->pre; i++) gmg_matrix_multiply(n, cycle, g->s.S, cycle);
   p->smoother->symbol(A, p, g->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, &g->s);
   for (int i = 0; i < p->post; i++) gmg_matrix_multiply(n, g->s.S, cycle, cycle);
+  const int constants = g->s.theta[0] == 0 && g->s.theta[1] == 0 && g->s.theta[2] == 0;
+  for (int m = 0; constants && m < n; m++) cycle[0][m] = cycle[m][0] = 0;
   return spectral_radius(n, cycle);
 }
 
@@ -108,7 +113,7 @@ double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gm
   if (g.s.axes == 0) return NAN;
   const int low = samples / 4; /* theta from -pi/2 to pi/2; couplings are even in theta, so 0 to pi/2 will do */
   double worst = 0;
-  for (int t = 1; t < (int)pow(low + 1, g.s.axes); t++) {
+  for (int t = 0; t < (int)pow(low + 1, g.s.axes); t++) {
     for (int x = 0, rest = t; x < g.s.axes; x++, rest /= low + 1) g.s.theta[x] = 2 * M_PI * (rest % (low + 1)) / samples;
     worst = fmax(worst, factor_at(&g, A, params));
   }

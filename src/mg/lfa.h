@@ -6,8 +6,7 @@
 #include "gmg_smoother.h"
 
 /* Spectral radius of the two-grid cycle, the largest over a grid of frequencies: all multiples of 2 pi / samples for
-   which the coarse grid stands (theta = 0 left out, and with it what a singular problem leaves out). A tells couplings and
-   coarsened axes. For a periodic problem with `samples` unknowns an axis this is the exact factor. NaN without symbol. */
+   which the coarse grid stands, without the constants. A tells couplings and coarsened axes. For a periodic problem with `samples` unknowns an axis this is the exact factor. NaN without symbol. */
 double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gmg_params *params, int symmetric,
                         int samples);
 

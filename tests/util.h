@@ -1,0 +1,68 @@
+/* Shared by the tests: problems from short words, random fields, convergence factors, and a dense reference that is
+   written from the definition of the discretisation, independently of the library. */
+#ifndef GMG_TEST_UTIL_H
+#define GMG_TEST_UTIL_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gmg.h"
+#include "gmg_smoother.h"
+
+/* bc: two letters an axis, d n r p (Dirichlet, Neumann, Robin with a = 2, b = 0.5, periodic), lower face first.
+   The box has unit sides. */
+gmg_problem make_problem(int dim, size_t nx, size_t ny, size_t nz, gmg_centering centering, const char *bc);
+size_t unknowns(const gmg_problem *p);
+
+double uniform(uint64_t *state); /* -0.5 .. 0.5 */
+void fill_random(double *x, size_t n, uint64_t seed);
+double norm2(const double *x, size_t n);
+
+/* Solves f = 0 from a random guess for `cycles` cycles and returns the mean factor of the last five. */
+double measured_factor(const gmg_problem *p, const gmg_params *params, int threads, int cycles);
+
+/* A solver on its own context; both are ended by end_solver(). */
+typedef struct {
+  gmg_context *context;
+  gmg_solver *solver;
+} session;
+session begin_solver(const gmg_problem *p, const gmg_params *params, int threads);
+void end_solver(session *s);
+
+/* The reference: dense matrix, and what boundary values add to the right-hand side. */
+double *dense_matrix(const gmg_problem *p);             /* [N][N], to be freed */
+double axis_position(const gmg_problem *p, int axis, size_t i);
+double axis_volume(const gmg_problem *p, int axis, size_t i);
+double cell_volume(const gmg_problem *p, size_t index);
+/* 1D: coefficients of row i; source: factor of g in the equation of an end unknown */
+typedef struct {
+  double below, above, diag, source[2];
+} row1d;
+row1d dense_row(const gmg_problem *p, int axis, size_t i);
+int dense_solve(double *a, double *b, size_t n); /* Gaussian elimination with pivoting; 0 if singular */
+
+#define assert_ok(context, call)                                                          \
+  do {                                                                                    \
+    const gmg_status status_ = (call);                                                    \
+    if (status_ != GMG_OK)                                                                \
+      fail_msg("%s: %s: %s", #call, gmg_status_string(status_), gmg_context_error(context)); \
+  } while (0)
+
+#define assert_below(value, limit)                                                                        \
+  do {                                                                                                    \
+    const double value_ = (value), limit_ = (limit);                                                      \
+    if (!(value_ <= limit_)) fail_msg("%s = %g, must be at most %s = %g", #value, value_, #limit, limit_); \
+  } while (0)
+
+#define assert_near(value, wanted, tolerance)                                                              \
+  do {                                                                                                     \
+    const double value_ = (value), wanted_ = (wanted), tolerance_ = (tolerance);                           \
+    if (!(value_ - wanted_ <= tolerance_ && wanted_ - value_ <= tolerance_))                               \
+      fail_msg("%s = %g, must be within %g of %g", #value, value_, tolerance_, wanted_);                   \
+  } while (0)
+
+#endif
