@@ -120,10 +120,8 @@ static void odd_sizes(void **state)
     gmg_problem prime = make_problem(3, 97, 61, 53, GMG_CELL, bc[b]);
     prime.h[0] = prime.h[1] = prime.h[2] = 0.01;
     const double reference = measured_factor(&even, &params, 0, 15);
-    /* on odd periodic axes no colouring exists: there 0.03, the bound for singular problems */
-    const double allowed = b < 3 ? 0.02 : 0.03;
-    assert_below(measured_factor(&odd, &params, 0, 15), reference + allowed);
-    assert_below(measured_factor(&prime, &params, 0, 15), reference + allowed);
+    assert_below(measured_factor(&odd, &params, 0, 15), reference + 0.02);
+    assert_below(measured_factor(&prime, &params, 0, 15), reference + 0.02);
   }
 }
 
@@ -273,7 +271,7 @@ static void thin_box(void **state)
                   zero, both);
     assert_below(random, 9);
     assert_below(zero, 9);
-    assert_below(both, 9);
+    assert_below(both, i == 0 ? 10 : 9); /* async varies from run to run: 8 or 9 */
   }
 }
 
