@@ -49,12 +49,18 @@ typedef enum gmg_status {
 #undef GMG_STATUS_ENUM
 } gmg_status;
 
-typedef enum { GMG_F32, GMG_F64 } gmg_type;                                      /**< Real type of all fields. */
-typedef enum { GMG_VERTEX, GMG_CELL } gmg_centering;                             /**< Where the unknowns sit. */
-typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;     /**< Boundary kind of a face. */
-typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;           /**< Multigrid cycle. */
-typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;  /**< Krylov acceleration. */
-typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;             /**< Solver of the coarsest grid. */
+/** Real type of all fields. */
+typedef enum { GMG_F32, GMG_F64 } gmg_type;
+/** Where the unknowns sit. */
+typedef enum { GMG_VERTEX, GMG_CELL } gmg_centering;
+/** Boundary kind of a face. */
+typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
+/** Multigrid cycle. */
+typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
+/** Krylov acceleration. */
+typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
+/** Solver of the coarsest grid. */
+typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
 /** Relaxation inside a block of the asynchronous smoother. */
 typedef enum { GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } gmg_local_kind;
 /** Order in which the blocks of the asynchronous smoother are handed out. */
@@ -249,6 +255,7 @@ GMG_API gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *pr
 GMG_API void gmg_solver_destroy(gmg_solver *solver);
 
 /** Solves A u = f. Blocks, allocates nothing.
+ *  @param solver from gmg_solver_create()
  *  @param f  right-hand side of the equation (no h^2 folded in), problem shape, where the context runs
  *  @param u  guess in, solution out (the last iterate whatever the outcome), same shape; must not overlap f
  *  @param[out] report may be NULL
@@ -259,6 +266,7 @@ GMG_API gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, gmg_rep
 
 /** One cycle from zero for the equation A z = r with zero boundary values: z = B r. Only enqueues (on a host
  *  context: returns when done), allocates nothing. Symmetric where params.symmetric (or GMG_ACCEL_CG) asks for it.
+ *  @param solver from gmg_solver_create()
  *  @param r problem shape   @param[out] z same shape; must not overlap r   @return GMG_OK or GMG_ERR_ARGUMENT */
 GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
 
@@ -267,6 +275,7 @@ GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
 GMG_API gmg_status gmg_solver_update(gmg_solver *solver, const gmg_problem *problem);
 
 /** Sets boundary values of one face: Dirichlet u = g, Neumann g = beta du/dn (n outward), Robin a u + b du/dn = g.
+ *  @param solver from gmg_solver_create()
  *  @param axis 0..dim-1   @param side 0 lower, 1 upper
  *  @param g  the face's unknowns, packed in the order of the remaining axes (axis 0: [n[2]][n[1]], axis 1:
  *            [n[2]][n[0]], axis 2: [n[1]][n[0]]; one value in 1D), problem's type, where the context runs; copied

@@ -1,6 +1,7 @@
 /* Memory of a solver, counted. The backend is chosen once, in the tables below. */
 #include "exec.h"
 
+#include <float.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -11,6 +12,13 @@ static const struct {
     [GMG_BACKEND_HOST] = {&gmg_memory_host, {&gmg_vector_host_f32, &gmg_vector_host_f64}},
 };
 
+const gmg_type_traits *gmg_type_traits_of(gmg_type type)
+{
+  static const gmg_type_traits traits[] = {[GMG_F32] = {sizeof(float), FLT_EPSILON, FLT_MAX, FLT_MIN, 1e-5, 1e-4},
+                                           [GMG_F64] = {sizeof(double), DBL_EPSILON, DBL_MAX, DBL_MIN, 1e-8, 1e-6}};
+  return (size_t)type < sizeof traits / sizeof *traits ? &traits[type] : NULL;
+}
+
 gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
 {
   return (gmg_exec){.context = context,
@@ -18,7 +26,7 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
                     .vector = backends[context->backend].vector[type],
                     .backend = context->backend,
                     .type = type,
-                    .real_size = type == GMG_F32 ? sizeof(float) : sizeof(double),
+                    .real_size = gmg_type_traits_of(type)->size,
                     .threads = context->threads,
                     .dry = dry};
 }

@@ -43,6 +43,14 @@ struct gmg_exec {
   size_t bytes; /* allocated and not yet released */
 };
 
+/* What a real type can hold, and how accurately gmg solves in it by default. NULL for an unknown type. */
+typedef struct gmg_type_traits {
+  size_t size;
+  double epsilon, largest, smallest;
+  double rtol, coarse_rtol; /* defaults of gmg_params */
+} gmg_type_traits;
+const gmg_type_traits *gmg_type_traits_of(gmg_type type);
+
 gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry);
 
 /* Allocates at least 1 byte, or fails with GMG_ERR_MEMORY and `what` in the text. */

@@ -1,7 +1,6 @@
 /* Checks of the public structs. One table per kind of field; a text names the field, its value and what is allowed. */
 #include "solver.h"
 
-#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -38,13 +37,13 @@ static gmg_status check_reals(gmg_context *c, const char *owner, const real_fiel
 
 static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
 {
-  const double h = p->h[a], coupling = 1 / (h * h), most = p->type == GMG_F32 ? FLT_MAX : DBL_MAX;
-  const double least = p->type == GMG_F32 ? FLT_MIN : DBL_MIN;
+  const double h = p->h[a], coupling = 1 / (h * h);
+  const gmg_type_traits *type = gmg_type_traits_of(p->type);
   if (p->n[a] < 1 || p->n[a] > INT_MAX - 64)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.n[%d] = %zu: must be from 1 to %d", a, p->n[a], INT_MAX - 64);
   if (!(h > 0) || !isfinite(h))
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: must be positive and finite", a, h);
-  if (!(coupling < most / 64) || !(coupling > least))
+  if (!(coupling < type->largest / 64) || !(coupling > type->smallest))
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: 1/h^2 leaves the range of the type", a, h);
   for (int side = 0; side < 2; side++)
     if ((int)p->bc[a][side] < GMG_DIRICHLET || (int)p->bc[a][side] > GMG_PERIODIC)
@@ -75,9 +74,10 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
 {
   if (!p) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem is NULL");
   const integer_field integers[] = {{"dim", p->dim, 1, 3},
-                                    {"type", (long)p->type, GMG_F32, GMG_F64},
                                     {"centering", (long)p->centering, GMG_VERTEX, GMG_CELL}};
   GMG_TRY(check_integers(c, "problem", integers, COUNT(integers)));
+  if (!gmg_type_traits_of(p->type))
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.type = %d: no such type", (int)p->type);
   size_t cells = 1;
   for (int a = 0; a < p->dim; a++) {
     GMG_TRY(check_axis(c, p, a));
@@ -89,7 +89,7 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
   if (!isfinite(p->shift)) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: must be finite", p->shift);
   if (p->shift < 0)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.shift = %g: negative shifts are not supported yet", p->shift);
-  if (p->type == GMG_F32 && p->shift > FLT_MAX / 64)
+  if (p->shift > gmg_type_traits_of(p->type)->largest / 64)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: leaves the range of the type", p->shift);
   if (p->beta) return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.beta is set: variable coefficients are not supported yet");
   if (p->sigma) return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.sigma is set: variable coefficients are not supported yet");

@@ -1,10 +1,9 @@
 /* The rounding floor of the residual: u is known to half a unit in the last place only, and A magnifies that. */
 #include "solver.h"
 
-#include <float.h>
 #include <math.h>
 
-static double unit_roundoff(const gmg_solver *s) { return s->problem.type == GMG_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2; }
+static double unit_roundoff(const gmg_solver *s) { return gmg_type_traits_of(s->problem.type)->epsilon / 2; }
 
 static double norm_of_A(const gmg_solver *s)
 {

@@ -8,9 +8,8 @@
 static gmg_params resolved(const gmg_params *given, gmg_type type)
 {
   gmg_params p = *given;
-  const int single = type == GMG_F32;
-  if (p.rtol == 0) p.rtol = single ? 1e-5 : 1e-8;
-  if (p.coarse_rtol == 0) p.coarse_rtol = single ? 1e-4 : 1e-6;
+  if (p.rtol == 0) p.rtol = gmg_type_traits_of(type)->rtol;
+  if (p.coarse_rtol == 0) p.coarse_rtol = gmg_type_traits_of(type)->coarse_rtol;
   if (p.coarsen_threshold == 0) p.coarsen_threshold = 0.6;
   return p;
 }

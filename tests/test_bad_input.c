@@ -1,0 +1,243 @@
+/* Bad input: the right status, a text that names the argument and its value, and a context that still works. */
+#include "util.h"
+
+#include "gmg_cuda.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static gmg_problem good_problem(void) { return make_problem(3, 12, 10, 8, GMG_CELL, "dndrpp"); }
+
+/* Tries create and plan; both must fail alike, leave NULL behind, and say `words`. */
+static void refuse(const gmg_problem *p, const gmg_params *params, gmg_status status, const char *words)
+{
+  gmg_context *c = NULL;
+  gmg_solver *s = (gmg_solver *)&c;
+  gmg_plan_info *info = malloc(sizeof *info);
+  const gmg_problem fine = good_problem();
+  const gmg_params defaults = gmg_params_default();
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  const gmg_status got = gmg_solver_create(c, p, params, &s);
+  if (got != status || !strstr(gmg_context_error(c), words))
+    fail_msg("wanted %s with '%s', got %s: %s", gmg_status_string(status), words, gmg_status_string(got), gmg_context_error(c));
+  assert_null(s);
+  assert_int_equal(gmg_plan(c, p, params, info), status);
+  assert_ok(c, gmg_solver_create(c, &fine, &defaults, &s)); /* still usable */
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  free(info);
+}
+
+static void problems(void **state)
+{
+  (void)state;
+  const gmg_params q = gmg_params_default();
+  static const double position[64] = {0};
+#define TRY(change, status, words)    \
+  do {                                \
+    gmg_problem p = good_problem();   \
+    change;                           \
+    refuse(&p, &q, status, words);    \
+  } while (0)
+  TRY(p.dim = 0, GMG_ERR_ARGUMENT, "problem.dim = 0");
+  TRY(p.dim = 4, GMG_ERR_ARGUMENT, "problem.dim = 4");
+  TRY(p.n[1] = 0, GMG_ERR_ARGUMENT, "problem.n[1] = 0");
+  TRY(p.n[0] = (size_t)-1, GMG_ERR_ARGUMENT, "problem.n[0] = 18446744073709551615");
+  TRY(p.n[0] = p.n[1] = p.n[2] = INT_MAX - 64, GMG_ERR_ARGUMENT, "problem.n[1] = 2147483583: the number of bytes overflows");
+  TRY(p.h[2] = -0.5, GMG_ERR_ARGUMENT, "problem.h[2] = -0.5");
+  TRY(p.h[0] = 0, GMG_ERR_ARGUMENT, "problem.h[0] = 0");
+  TRY(p.h[0] = NAN, GMG_ERR_ARGUMENT, "problem.h[0] = nan");
+  TRY(p.h[1] = INFINITY, GMG_ERR_ARGUMENT, "problem.h[1] = inf");
+  TRY(p.h[1] = 1e-200, GMG_ERR_ARGUMENT, "problem.h[1] = 1e-200");
+  TRY((p.type = GMG_F32, p.h[1] = 1e-30), GMG_ERR_ARGUMENT, "problem.h[1] = 1e-30");
+  TRY(p.type = (gmg_type)7, GMG_ERR_ARGUMENT, "problem.type = 7");
+  TRY(p.centering = (gmg_centering)9, GMG_ERR_ARGUMENT, "problem.centering = 9");
+  TRY(p.bc[1][0] = (gmg_bc)8, GMG_ERR_ARGUMENT, "problem.bc[1][0] = 8");
+  TRY(p.bc[0][1] = GMG_PERIODIC, GMG_ERR_ARGUMENT, "problem.bc[0][0] = 0: GMG_PERIODIC");
+  TRY(p.bc[2][0] = GMG_NEUMANN, GMG_ERR_ARGUMENT, "problem.bc[2][0] = 1: GMG_PERIODIC");
+  TRY(p.robin[1][1][0] = -1, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {-1, 0.5}");
+  TRY(p.robin[1][1][0] = p.robin[1][1][1] = 0, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {0, 0}");
+  TRY(p.robin[1][1][1] = NAN, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {2, nan}");
+  TRY((p.centering = GMG_VERTEX, p.robin[1][1][1] = 0), GMG_ERR_ARGUMENT, "problem.robin[1][1] = {2, 0}");
+  TRY(p.shift = -2, GMG_ERR_UNSUPPORTED, "problem.shift = -2");
+  TRY(p.shift = NAN, GMG_ERR_ARGUMENT, "problem.shift = nan");
+  TRY(p.coord[1] = position, GMG_ERR_UNSUPPORTED, "problem.coord[1]");
+  TRY(p.beta = position, GMG_ERR_UNSUPPORTED, "problem.beta is set");
+  TRY(p.beta_face[2] = position, GMG_ERR_UNSUPPORTED, "problem.beta_face[2]");
+  TRY(p.sigma = position, GMG_ERR_UNSUPPORTED, "problem.sigma is set");
+#undef TRY
+  refuse(NULL, &q, GMG_ERR_ARGUMENT, "problem is NULL");
+}
+
+static void parameters(void **state)
+{
+  (void)state;
+  const gmg_problem p = good_problem();
+#define TRY(change, status, words)        \
+  do {                                    \
+    gmg_params q = gmg_params_default();  \
+    change;                               \
+    refuse(&p, &q, status, words);        \
+  } while (0)
+  TRY(q.smoother = gmg_smoother_by_name("sor"), GMG_ERR_ARGUMENT, "params.smoother is NULL");
+  TRY(q.pre = -1, GMG_ERR_ARGUMENT, "params.pre = -1");
+  TRY(q.pre = q.post = 0, GMG_ERR_ARGUMENT, "params.pre + post = 0");
+  TRY(q.omega = 2, GMG_ERR_ARGUMENT, "params.omega = 2");
+  TRY(q.omega = -0.1, GMG_ERR_ARGUMENT, "params.omega = -0.1");
+  TRY(q.omega = NAN, GMG_ERR_ARGUMENT, "params.omega = nan");
+  TRY(q.local_sweeps = 0, GMG_ERR_ARGUMENT, "params.local_sweeps = 0");
+  TRY(q.overlap = 3, GMG_ERR_ARGUMENT, "params.overlap = 3");
+  TRY(q.passes = 0, GMG_ERR_ARGUMENT, "params.passes = 0");
+  TRY(q.local = (gmg_local_kind)5, GMG_ERR_ARGUMENT, "params.local = 5");
+  TRY(q.order = (gmg_block_order)5, GMG_ERR_ARGUMENT, "params.order = 5");
+  TRY(q.cycle = (gmg_cycle_kind)5, GMG_ERR_ARGUMENT, "params.cycle = 5");
+  TRY(q.accel = (gmg_accel)5, GMG_ERR_ARGUMENT, "params.accel = 5");
+  TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5");
+  TRY(q.restriction = (gmg_restriction)5, GMG_ERR_ARGUMENT, "params.restriction = 5");
+  TRY(q.fmg = -1, GMG_ERR_ARGUMENT, "params.fmg = -1");
+  TRY(q.max_levels = 97, GMG_ERR_ARGUMENT, "params.max_levels = 97");
+  TRY(q.max_cycles = -1, GMG_ERR_ARGUMENT, "params.max_cycles = -1");
+  TRY(q.check_every = -1, GMG_ERR_ARGUMENT, "params.check_every = -1");
+  TRY(q.rtol = NAN, GMG_ERR_ARGUMENT, "params.rtol = nan");
+  TRY(q.rtol = -1e-3, GMG_ERR_ARGUMENT, "params.rtol = -0.001");
+  TRY(q.atol = INFINITY, GMG_ERR_ARGUMENT, "params.atol = inf");
+  TRY(q.coarse_rtol = 1, GMG_ERR_ARGUMENT, "params.coarse_rtol = 1");
+  TRY(q.coarsen_threshold = 1.5, GMG_ERR_ARGUMENT, "params.coarsen_threshold = 1.5");
+  TRY(q.precision = GMG_PRECISION_MIXED, GMG_ERR_UNSUPPORTED, "params.precision = GMG_PRECISION_MIXED");
+  TRY(q.accel = GMG_ACCEL_CG, GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
+  TRY((q.accel = GMG_ACCEL_CG, q.deterministic = 1), GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
+  TRY((q.smoother = gmg_smoother_by_name("red_black"), q.accel = GMG_ACCEL_CG, q.pre = 2), GMG_ERR_ARGUMENT, "params.pre = 2");
+  TRY((q.smoother = gmg_smoother_by_name("red_black"), q.accel = GMG_ACCEL_CG, q.cycle = GMG_CYCLE_F), GMG_ERR_ARGUMENT,
+      "params.cycle = GMG_CYCLE_F");
+  TRY((q.smoother = gmg_smoother_by_name("red_black"), q.symmetric = 1, q.restriction = GMG_RESTRICT_AVERAGE),
+      GMG_ERR_ARGUMENT, "params.restriction");
+#undef TRY
+  refuse(&p, NULL, GMG_ERR_ARGUMENT, "params is NULL");
+}
+
+static void smoothers_that_do_not_fit(void **state)
+{
+  (void)state;
+  gmg_problem p = good_problem();
+  gmg_params q = gmg_params_default();
+  const gmg_smoother empty = {.name = "empty"};
+  gmg_smoother only_double = *gmg_smoother_by_name("jacobi");
+  only_double.host[GMG_F32] = NULL;
+  q.smoother = &empty;
+  refuse(&p, &q, GMG_ERR_UNSUPPORTED, "params.smoother = \"empty\"");
+  q.smoother = &only_double;
+  p.type = GMG_F32;
+  refuse(&p, &q, GMG_ERR_UNSUPPORTED, "params.smoother = \"jacobi\"");
+  assert_null(gmg_smoother_by_name("nonsense"));
+  assert_null(gmg_smoother_by_name(NULL));
+  assert_null(gmg_smoother_by_name(""));
+  assert_null(gmg_smoother_name(-1));
+  assert_null(gmg_smoother_name(99));
+}
+
+/* Too large to be had: GMG_ERR_MEMORY, and a smaller create on the same context works. */
+static void out_of_memory(void **state)
+{
+  (void)state;
+  gmg_context *c;
+  gmg_solver *s;
+  gmg_problem p = make_problem(3, 60000, 60000, 60000, GMG_CELL, "dddddd"), small = good_problem();
+  const gmg_params q = gmg_params_default();
+  gmg_plan_info *info = malloc(sizeof *info);
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  assert_ok(c, gmg_plan(c, &p, &q, info)); /* planning costs nothing */
+  assert_true(info->bytes > (size_t)1 << 50);
+  assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_MEMORY);
+  assert_true(strstr(gmg_context_error(c), "bytes could not be allocated") != NULL);
+  assert_null(s);
+  assert_ok(c, gmg_solver_create(c, &small, &q, &s));
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  free(info);
+}
+
+static void calls(void **state)
+{
+  (void)state;
+  gmg_problem p = good_problem();
+  const gmg_params q = gmg_params_default();
+  const size_t n = unknowns(&p);
+  double *f = calloc(n, sizeof *f), *u = calloc(2 * n, sizeof *u);
+  gmg_report r;
+  session s = begin_solver(&p, &q, 1);
+#define SAYS(call, status, words)                                                               \
+  do {                                                                                          \
+    assert_int_equal(call, status);                                                             \
+    if (!strstr(gmg_context_error(s.context), words)) fail_msg("%s", gmg_context_error(s.context)); \
+  } while (0)
+  SAYS(gmg_solve(s.solver, NULL, u, &r), GMG_ERR_ARGUMENT, "f is NULL");
+  SAYS(gmg_solve(s.solver, f, NULL, &r), GMG_ERR_ARGUMENT, "u is NULL");
+  SAYS(gmg_solve(s.solver, u, u, &r), GMG_ERR_ARGUMENT, "overlaps");
+  SAYS(gmg_solve(s.solver, u, u + n / 2, &r), GMG_ERR_ARGUMENT, "overlaps");
+  f[5] = NAN;
+  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "f holds NaN or infinity");
+  assert_true(u[0] == 0 && r.cycles == 0 && r.status == GMG_ERR_ARGUMENT);
+  f[5] = INFINITY;
+  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "f holds NaN or infinity");
+  f[5] = 1, u[7] = NAN;
+  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "u (the guess) holds NaN");
+  u[7] = 0;
+  SAYS(gmg_set_boundary_constant(s.solver, 3, 0, 1), GMG_ERR_ARGUMENT, "axis = 3");
+  SAYS(gmg_set_boundary_constant(s.solver, -1, 0, 1), GMG_ERR_ARGUMENT, "axis = -1");
+  SAYS(gmg_set_boundary_constant(s.solver, 0, 2, 1), GMG_ERR_ARGUMENT, "side = 2");
+  SAYS(gmg_set_boundary_constant(s.solver, 2, 0, 1), GMG_ERR_ARGUMENT, "periodic");
+  SAYS(gmg_set_boundary_constant(s.solver, 0, 0, NAN), GMG_ERR_ARGUMENT, "g = nan");
+  SAYS(gmg_set_boundary_values(s.solver, 0, 0, NULL), GMG_ERR_ARGUMENT, "g is NULL");
+  f[0] = NAN;
+  SAYS(gmg_set_boundary_values(s.solver, 0, 0, f), GMG_ERR_ARGUMENT, "holds NaN");
+  f[0] = 0;
+  SAYS(gmg_precondition(s.solver, f, NULL), GMG_ERR_ARGUMENT, "z is NULL");
+  SAYS(gmg_precondition(s.solver, f, f), GMG_ERR_ARGUMENT, "same array");
+  SAYS(gmg_residual(s.solver, f, u, u), GMG_ERR_ARGUMENT, "same array");
+  SAYS(gmg_residual(s.solver, NULL, u, f), GMG_ERR_ARGUMENT, "f is NULL");
+  SAYS(gmg_solver_update(s.solver, NULL), GMG_ERR_ARGUMENT, "problem is NULL");
+  SAYS(gmg_solver_create(s.context, &p, &q, NULL), GMG_ERR_ARGUMENT, "solver is NULL");
+  SAYS(gmg_plan(s.context, &p, &q, NULL), GMG_ERR_ARGUMENT, "info is NULL");
+  assert_ok(s.context, gmg_solve(s.solver, f, u, &r)); /* after all that */
+  assert_string_equal(gmg_context_error(s.context), "");
+  end_solver(&s);
+  free(f), free(u);
+}
+
+static void null_handles(void **state)
+{
+  (void)state;
+  gmg_context *c = (gmg_context *)&state;
+  gmg_solver *s = NULL;
+  double x = 0;
+  const gmg_problem p = good_problem();
+  const gmg_params q = gmg_params_default();
+  gmg_solver_destroy(NULL);
+  gmg_context_destroy(NULL);
+  assert_int_equal(gmg_context_create_host(1, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_context_create_host(-1, &c), GMG_ERR_ARGUMENT);
+  assert_null(c);
+  assert_int_equal(gmg_context_create_host(1000000, &c), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_ERR_UNSUPPORTED);
+  assert_int_equal(gmg_solver_create(NULL, &p, &q, &s), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_plan(NULL, &p, &q, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_solve(NULL, &x, &x, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_precondition(NULL, &x, &x), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_residual(NULL, &x, &x, &x), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_solver_update(NULL, &p), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_set_boundary_constant(NULL, 0, 0, 1), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_set_boundary_values(NULL, 0, 0, &x), GMG_ERR_ARGUMENT);
+  assert_non_null(gmg_context_error(NULL));
+  assert_string_equal(gmg_status_string(GMG_OK), "ok");
+  assert_string_equal(gmg_status_string((gmg_status)99), "unknown status");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(problems),      cmocka_unit_test(parameters),
+                                     cmocka_unit_test(smoothers_that_do_not_fit), cmocka_unit_test(out_of_memory),
+                                     cmocka_unit_test(calls),         cmocka_unit_test(null_handles)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* The regression gate. tests/regression/factors.txt holds the convergence factor of a grid of cases; this test fails
+   when one gets worse, or when the file and the grid do not match. Factors that got better pass and are listed.
+
+   Re-recorded only on purpose:  cmake --build build --target record-factors  (this program with --record FILE). */
+#include "util.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const centerings[] = {"vertex", "cell"}; /* in the order of gmg_centering */
+static const char *const cycles[] = {"v", "w", "f"};        /* of gmg_cycle_kind */
+static const char *const smoothers[] = {"jacobi", "gauss_seidel", "red_black", "chebyshev", "async"};
+static const char *const boundaries[] = {"dddddd", "nnnnnn", "pppppp", "dnrdpp"};
+
+/* Primes and 3 * 2^k. */
+static const size_t sizes[3][2][3] = {
+    {{509, 1, 1}, {768, 1, 1}}, {{61, 61, 1}, {96, 48, 1}}, {{31, 29, 23}, {48, 48, 48}}};
+
+enum { SMOOTHERS = 5, BOUNDARIES = 4, CASES = 3 * 2 * 2 * BOUNDARIES * SMOOTHERS * 3 };
+
+typedef struct {
+  char name[96];
+  double factor;
+} entry;
+
+/* Case number to name and factor. Deterministic smoothers only: the gate must not depend on luck. */
+static entry run_case(int number, int only_name)
+{
+  const int dim = number % 3 + 1, centering = number / 3 % 2, size = number / 6 % 2, bc = number / 12 % BOUNDARIES;
+  const int smoother = number / (12 * BOUNDARIES) % SMOOTHERS, cycle = number / (12 * BOUNDARIES * SMOOTHERS);
+  const size_t *n = sizes[dim - 1][size];
+  gmg_problem p = make_problem(dim, n[0], n[1], n[2], (gmg_centering)centering, boundaries[bc]);
+  gmg_params params = gmg_params_default();
+  entry e = {.factor = 0};
+  p.h[0] = p.h[1] = p.h[2] = 0.02;
+  params.smoother = gmg_smoother_by_name(smoothers[smoother]);
+  params.cycle = (gmg_cycle_kind)cycle;
+  params.deterministic = 1;
+  snprintf(e.name, sizeof e.name, "%dD %-6s %.*s %zux%zux%zu %-12s %s", dim, centerings[centering], 2 * dim, boundaries[bc],
+           n[0], n[1], n[2], smoothers[smoother], cycles[cycle]);
+  if (!only_name) e.factor = measured_factor(&p, &params, 0, 15);
+  return e;
+}
+
+static int record(const char *path)
+{
+  FILE *file = fopen(path, "w");
+  if (!file) {
+    fprintf(stderr, "cannot write %s\n", path);
+    return 1;
+  }
+  fprintf(file, "# Convergence factor per cycle: V, W or F with one smoothing step a leg, default parameters, deterministic,\n"
+                "# f = 0, random start, mean of cycles 11 to 15. Boundary letters, lower and upper face of each axis:\n"
+                "# d Dirichlet, n Neumann, r Robin, p periodic. Equal mesh widths. Written by: test_regression --record\n");
+  for (int i = 0; i < CASES; i++) {
+    const entry e = run_case(i, 0);
+    fprintf(file, "%-60s %.4f\n", e.name, e.factor);
+  }
+  return fclose(file) != 0;
+}
+
+/* The recorded factor of a name, or NaN. */
+static double recorded(const entry *table, int count, const char *name)
+{
+  for (int i = 0; i < count; i++)
+    if (strcmp(table[i].name, name) == 0) return table[i].factor;
+  return NAN;
+}
+
+static int read_table(const char *path, entry *table, int room)
+{
+  FILE *file = fopen(path, "r");
+  char line[256];
+  int count = 0;
+  if (!file) fail_msg("cannot read %s", path);
+  while (fgets(line, sizeof line, file)) {
+    char *end = line + strlen(line);
+    if (line[0] == '#') continue;
+    while (end > line && (end[-1] == '\n' || end[-1] == ' ')) *--end = 0;
+    char *number = strrchr(line, ' ');
+    if (!number || count == room) fail_msg("%s: cannot read line '%s'", path, line);
+    table[count].factor = strtod(number + 1, NULL);
+    while (number > line && number[-1] == ' ') number--;
+    *number = 0;
+    snprintf(table[count].name, sizeof table[count].name, "%.90s", line);
+    count++;
+  }
+  fclose(file);
+  return count;
+}
+
+static void no_factor_got_worse(void **state)
+{
+  static entry table[CASES];
+  const int count = read_table(*state, table, CASES);
+  int worse = 0, better = 0;
+  assert_int_equal(count, CASES);
+  for (int i = 0; i < CASES; i++) {
+    const entry e = run_case(i, 0);
+    const double was = recorded(table, count, e.name);
+    if (isnan(was)) fail_msg("%s is not in the file", e.name);
+    if (!(e.factor <= 1.02 * was + 0.004)) {
+      print_error("worse: %s  %.4f, was %.4f\n", e.name, e.factor, was);
+      worse++;
+    }
+    if (e.factor < 0.98 * was - 0.004) {
+      print_message("better: %s  %.4f, was %.4f\n", e.name, e.factor, was);
+      better++;
+    }
+  }
+  print_message("%d cases, %d better, %d worse\n", CASES, better, worse);
+  assert_int_equal(worse, 0);
+}
+
+int main(int argc, char **argv)
+{
+  if (argc == 3 && strcmp(argv[1], "--record") == 0) return record(argv[2]);
+  if (argc != 2) {
+    fprintf(stderr, "usage: %s FILE | --record FILE\n", argv[0]);
+    return 2;
+  }
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(no_factor_got_worse, argv[1])};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
