@@ -33,9 +33,9 @@ extern "C" {
 /** Every status with the text that gmg_status_string() returns. */
 #define GMG_STATUS_LIST(X)                                                                       \
   X(GMG_OK, "ok")                                                                                \
-  X(GMG_NOT_CONVERGED, "not converged: the cycle limit was reached or the monitor stopped the solve") \
-  X(GMG_STAGNATED, "stagnated: the residual stopped falling at the rounding floor")              \
-  X(GMG_DIVERGED, "diverged: the residual grew or is not a number")                              \
+  X(GMG_NOT_CONVERGED, "not converged")                                                          \
+  X(GMG_STAGNATED, "stagnated at the rounding floor")                                            \
+  X(GMG_DIVERGED, "diverged")                                                                    \
   X(GMG_ERR_ARGUMENT, "bad argument")                                                            \
   X(GMG_ERR_UNSUPPORTED, "not supported")                                                        \
   X(GMG_ERR_MEMORY, "out of memory")                                                             \
@@ -132,7 +132,9 @@ typedef struct gmg_params {
   double coarsen_threshold;      /**< An axis is coarsened if its coupling is at least this fraction of the strongest;
                                       0: 0.6. */
   int max_cycles;                /**< Cycle limit (100). */
-  double rtol;                   /**< Stop at ||r||_2 <= max(rtol ||f_eff||_2, atol); 0: 1e-8 (double), 1e-5 (float). */
+  double rtol;                   /**< Stop at ||r||_2 <= max(rtol ||f_eff||_2, atol); 0: 1e-8 (double), 1e-5 (float). f_eff
+                                      is f with the boundary values folded in: Dirichlet values enter as g / h^2 and can
+                                      dominate it on fine grids. */
   double atol;                   /**< Absolute tolerance (0). */
   int check_every;               /**< Measure the residual every so many cycles (1). 0: never; max_cycles cycles are run. */
   gmg_precision precision;       /**< GMG_PRECISION_SAME; mixed is not supported yet. */
@@ -148,7 +150,7 @@ typedef struct gmg_params {
   X(GMG_WARN_ANISOTROPY, 2, "anisotropy left over: strong and weak couplings are coarsened together")        \
   X(GMG_WARN_SINGULAR, 4, "singular: the solution is fixed to zero mean, an incompatible f is made compatible") \
   X(GMG_WARN_SMOOTHER, 8, "smoother unsuitable: its predicted factor is above 0.5")                          \
-  X(GMG_WARN_TOLERANCE, 16, "tolerance below the rounding floor of the type for a smooth f: expect GMG_STAGNATED")
+  X(GMG_WARN_TOLERANCE, 16, "tolerance below the estimated rounding floor for a smooth f: may end in GMG_STAGNATED")
 
 /** Bits of gmg_plan_info::warnings. */
 typedef enum gmg_warning {
@@ -164,7 +166,8 @@ typedef struct gmg_level_plan {
   double h[3];     /**< Mesh width. */
   int coarsened[3];/**< 1 where the next level is coarser along that axis. */
   double omega;    /**< Weight that the smoother will use (0 on the coarsest level and for weightless smoothers). */
-  double factor;   /**< Two-grid factor predicted by local Fourier analysis; NaN where there is none. */
+  double factor;   /**< Two-grid factor predicted by local Fourier analysis; NaN where there is none. A V cycle is
+                        somewhat slower; for "async" every local sweep counts as a global one, a lower bound. */
 } gmg_level_plan;
 
 /** What gmg_plan() tells before anything is allocated. */

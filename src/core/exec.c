@@ -34,7 +34,11 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
 gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
 {
   static char nothing; /* what a dry exec points at */
-  *p = e->dry ? &nothing : e->memory->alloc(bytes ? bytes : 1);
+  *p = NULL;
+  if (e->dry)
+    *p = &nothing;
+  else if (bytes <= e->memory->most() && e->bytes <= e->memory->most() - bytes)
+    *p = e->memory->alloc(bytes ? bytes : 1);
   if (!*p) return gmg_fail(e->context, GMG_ERR_MEMORY, "%s: %zu bytes could not be allocated", what, bytes);
   e->bytes += bytes;
   return GMG_OK;

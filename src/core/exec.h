@@ -26,6 +26,8 @@ typedef struct gmg_vector_ops {
 typedef struct gmg_memory_ops {
   void *(*alloc)(size_t bytes); /* NULL when there is no memory */
   void (*release)(void *p);
+  size_t (*most)(void); /* bytes that a solver may hold at all: beyond that an allocation fails instead of being promised
+                           by the system and not kept */
   void (*upload)(void *to, const void *from_host, size_t bytes);
   void (*download)(void *to_host, const void *from, size_t bytes);
   double (*now)(void); /* seconds, after the work enqueued so far where that can be had without blocking */

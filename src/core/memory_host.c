@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void *host_alloc(size_t bytes)
 {
@@ -17,5 +18,16 @@ static void host_copy(void *to, const void *from, size_t bytes)
   if (bytes) memcpy(to, from, bytes);
 }
 
-const gmg_memory_ops gmg_memory_host = {
-    .alloc = host_alloc, .release = free, .upload = host_copy, .download = host_copy, .now = omp_get_wtime};
+/* Linux promises more memory than there is and ends the program that uses it. */
+static size_t physical_memory(void)
+{
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? (size_t)pages * (size_t)bytes : SIZE_MAX;
+}
+
+const gmg_memory_ops gmg_memory_host = {.alloc = host_alloc,
+                                        .release = free,
+                                        .most = physical_memory,
+                                        .upload = host_copy,
+                                        .download = host_copy,
+                                        .now = omp_get_wtime};

@@ -111,9 +111,8 @@ static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.cycle = GMG_CYCLE_F is not", wish);
   if (!(traits & GMG_SMOOTHER_ADJOINT) || !(traits & GMG_SMOOTHER_LINEAR))
     return gmg_fail(c, GMG_ERR_ARGUMENT,
-                    "%s needs a symmetric cycle, but params.smoother = \"%s\" has no adjoint under these parameters; "
-                    "GMG_ACCEL_FLEXIBLE_CG takes any",
-                    wish, p->smoother->name);
+                    "%s needs a symmetric cycle, but params.smoother = \"%s\" has no adjoint under these parameters%s",
+                    wish, p->smoother->name, p->accel == GMG_ACCEL_CG ? "; GMG_ACCEL_FLEXIBLE_CG takes any" : "");
   return GMG_OK;
 }
 

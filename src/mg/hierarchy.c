@@ -50,12 +50,12 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
     L->A.coarsened[a] = coarsened[a];
   }
   L->A.adjoint = restrict_by_adjoint(s, coarsened);
-  GMG_TRY(create_faces(s, L, axis, l == 0 || with_fmg));
   if (l > 0) {
     GMG_TRY(field(s, L, 0, "solution of a coarse level", L->A.cells, &L->u));
     GMG_TRY(field(s, L, 1, "right-hand side of a coarse level", L->A.cells, &L->f));
   }
-  GMG_TRY(field(s, L, 2, "residual", L->A.cells, &L->r));
+  GMG_TRY(field(s, L, 2, "residual", L->A.cells, &L->r)); /* the large ones first: they are what fails */
+  GMG_TRY(create_faces(s, L, axis, l == 0 || with_fmg));
   if (l > 0 && with_fmg)
     GMG_TRY(field(s, L, 3, "ghosts of a full multigrid start", (L->A.n[0] + 2) * (L->A.n[1] + 2) * (L->A.n[2] + 2),
                   &L->padded));

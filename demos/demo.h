@@ -1,0 +1,158 @@
+/* What the demo programs share: options, grid positions and fields, the table of cycles, reports as JSON, fields as
+ * HDF5. A program declares a demo_program, reads its options, and gets a problem and parameters ready for gmg.
+ *
+ * Functions that can fail return 0 on success and an exit code otherwise, having told stderr why: 1 for a run that
+ * failed, 2 for a command line that makes no sense. */
+#ifndef GMG_DEMO_H
+#define GMG_DEMO_H
+
+#include "gmg.h"
+
+#include <stddef.h>
+
+struct cJSON;
+
+/* --- words and values of the command line (parse.c) --- */
+
+typedef struct demo_word {
+  const char *text; /* NULL ends a list */
+  int value;
+} demo_word;
+
+extern const demo_word demo_type_words[], demo_centering_words[], demo_bc_words[], demo_device_words[];
+extern const demo_word demo_local_words[], demo_block_order_words[], demo_cycle_words[], demo_accel_words[];
+extern const demo_word demo_coarse_words[], demo_restriction_words[], demo_rhs_words[], demo_guess_words[];
+
+enum { DEMO_HOST, DEMO_CUDA };
+enum { DEMO_SMOOTH, DEMO_RANDOM, DEMO_ZERO };
+
+/* Up to three values, one an axis; a single one stands for all axes. */
+typedef struct demo_sizes {
+  int count;
+  size_t value[3];
+} demo_sizes;
+
+typedef struct demo_reals {
+  int count;
+  double value[3];
+} demo_reals;
+
+typedef struct demo_walls {
+  int count;
+  int kind[3][2];
+} demo_walls;
+
+/* Parsers are strict: the whole text must be the value. They return 1 on success. */
+int demo_parse_word(const demo_word *words, const char *text, size_t length, int *value);
+int demo_parse_int(const char *text, long least, long most, int *value);
+int demo_parse_seed(const char *text, unsigned long *value);
+int demo_parse_real(const char *text, double *value);
+int demo_parse_sizes(const char *text, size_t least, demo_sizes *sizes);
+int demo_parse_lengths(const char *text, demo_reals *reals);
+int demo_parse_walls(const char *text, demo_walls *walls);
+int demo_parse_pair(const char *text, double pair[2]);        /* A:B, reals */
+int demo_parse_range(const char *text, int range[2]);         /* A:B, whole numbers, A <= B */
+const char *demo_word_of(const demo_word *words, int value);  /* "?" if there is none */
+
+/* --- options (options.c) --- */
+
+/* Groups of options; a program names those that act in it. */
+enum {
+  DEMO_TAKES_RUN = 1,        /* threads, device, json, quiet, help */
+  DEMO_TAKES_GRID = 2,       /* dim, n, length, centering, bc, robin, type */
+  DEMO_TAKES_SHIFT = 4,
+  DEMO_TAKES_METHOD = 8,     /* cycle, acceleration, everything about smoothing except the smoother's name */
+  DEMO_TAKES_SMOOTHER = 16,
+  DEMO_TAKES_RHS = 32,
+  DEMO_TAKES_GUESS = 64,
+  DEMO_TAKES_LIMIT = 128,    /* max-cycles */
+  DEMO_TAKES_OUTPUT = 256,
+  DEMO_TAKES_ORDER = 512,
+  DEMO_TAKES_SHIFTS = 1024,
+  DEMO_TAKES_REPEATS = 2048  /* cycles, runs */
+};
+
+typedef struct demo_program {
+  const char *name;
+  const char *summary; /* for --help */
+  unsigned takes;      /* DEMO_TAKES_* bits */
+} demo_program;
+
+typedef struct demo_options {
+  const char *program;
+  gmg_problem problem;
+  gmg_params params;
+  int dim, device, threads, quiet, rhs, guess, order, cycles, runs, help;
+  int shifts[2]; /* decades */
+  double robin[2];
+  demo_sizes n, block;
+  demo_reals length;
+  demo_walls walls;
+  const char *json, *output;
+} demo_options;
+
+/* Reads the command line into o. Returns -1 where the program should go on, else its exit code (0 after --help). */
+int demo_options_read(int argc, char **argv, const demo_program *about, demo_options *o);
+
+/* --- running (report.c) --- */
+
+/* Prints `program: status text: context's text` for anything but GMG_OK. Returns 0 or 1. */
+int demo_check(const demo_options *o, const gmg_context *context, gmg_status status);
+int demo_fail(const demo_options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int demo_is_outcome(gmg_status status); /* 1 for the outcomes of a solve, 0 for errors */
+int demo_context_create(const demo_options *o, gmg_context **context);
+/* gmg_plan() with its errors told, and whether the solver and `fields` fields of the program fit into memory. */
+int demo_plan(const demo_options *o, gmg_context *context, const gmg_problem *problem, const gmg_params *params, int fields,
+              gmg_plan_info *plan);
+void demo_print_header(const demo_options *o, const gmg_context *context, const gmg_problem *problem,
+                       const gmg_plan_info *plan);
+
+/* The table of cycles. Put into params.monitor and params.monitor_data. */
+typedef struct demo_table {
+  double first, before;
+} demo_table;
+gmg_monitor demo_table_row;
+
+/* Last line for people; exit code of the outcome. */
+int demo_print_outcome(const demo_options *o, const gmg_context *context, const gmg_report *report);
+
+/* --- JSON (json.c) --- */
+
+const char *demo_status_name(gmg_status status); /* "GMG_OK", ... */
+/* Text of the last solve, never empty. */
+const char *demo_message(const gmg_context *context, gmg_status status);
+/* An object with program, version, threads, problem, params and (unless NULL) plan; NULL when out of memory. */
+struct cJSON *demo_json_start(const demo_options *o, const gmg_context *context, const gmg_problem *problem,
+                              const gmg_plan_info *plan);
+/* Adds a report's fields under their own names. Returns 1 on success, as do the next two. */
+int demo_json_report(struct cJSON *to, const gmg_report *report, const char *message);
+int demo_json_numbers(struct cJSON *to, const char *name, const double *value, size_t count);
+int demo_json_sizes(struct cJSON *to, const char *name, const size_t *value, size_t count);
+/* Writes to o->json and frees root. complete: 0 if something could not be added. */
+int demo_json_write(const demo_options *o, struct cJSON *root, int complete);
+
+/* --- grid and fields (grid.c) --- */
+
+size_t demo_cells(const gmg_problem *problem);
+int demo_wall_has_unknown(const gmg_problem *problem, int axis, int side);
+size_t demo_intervals(const gmg_problem *problem, int axis); /* mesh widths in the axis' length */
+double demo_length(const gmg_problem *problem, int axis);
+double demo_position(const gmg_problem *problem, int axis, size_t i);
+double demo_volume(const gmg_problem *problem, int axis, size_t i);
+
+void *demo_field_create(const gmg_problem *problem); /* zeros of the problem's type; free() it */
+void demo_field_random(const gmg_problem *problem, unsigned long seed, void *field); /* uniform in -0.5..0.5 */
+double demo_get(gmg_type type, const void *field, size_t i);
+void demo_set(gmg_type type, void *field, size_t i, double value);
+
+/* --- HDF5 and XDMF (fields.c) --- */
+
+typedef struct demo_named_field {
+  const char *name;
+  const void *data; /* NULL: left out */
+} demo_named_field;
+
+/* Writes o->output and the XDMF file beside it. */
+int demo_fields_write(const demo_options *o, const gmg_problem *problem, const demo_named_field *field, size_t count);
+
+#endif

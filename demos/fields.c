@@ -1,0 +1,145 @@
+/* Fields as HDF5 datasets [n2][n1][n0] with the attributes h, origin (position of the first unknown; both in the order
+ * of the axes) and centering, and an XDMF file that tells ParaView how to read them. XDMF lists axes slowest first.
+ * Cell-centred fields are attributes of cells, vertex-centred ones of nodes. The XDMF grid always has three axes, one
+ * thin cell or one node along those that are not there: ParaView's reader turns 2D uniform grids into the y-z plane,
+ * seen edge-on. A 1D field becomes a row of cells around its unknowns. */
+#include "demo.h"
+
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int write_numbers(hid_t owner, const char *name, const double *value, hsize_t count)
+{
+  const hid_t space = H5Screate_simple(1, &count, NULL);
+  const hid_t attribute = H5Acreate2(owner, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT);
+  const int ok = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_DOUBLE, value) >= 0;
+  if (attribute >= 0) H5Aclose(attribute);
+  if (space >= 0) H5Sclose(space);
+  return ok;
+}
+
+static int write_text(hid_t owner, const char *name, const char *value)
+{
+  const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+  const int sized = type >= 0 && H5Tset_size(type, strlen(value) + 1) >= 0;
+  const hid_t attribute = sized ? H5Acreate2(owner, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
+  const int ok = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+  if (attribute >= 0) H5Aclose(attribute);
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  return ok;
+}
+
+static int write_dataset(hid_t file, const gmg_problem *p, const demo_named_field *field)
+{
+  const hid_t type = p->type == GMG_F32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+  hsize_t shape[3];
+  double origin[3];
+  for (int a = 0; a < p->dim; a++) {
+    shape[p->dim - 1 - a] = p->n[a];
+    origin[a] = demo_position(p, a, 0);
+  }
+  const hid_t space = H5Screate_simple(p->dim, shape, NULL);
+  const hid_t set = H5Dcreate2(file, field->name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  int ok = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, field->data) >= 0;
+  ok = ok && write_numbers(set, "h", p->h, (hsize_t)p->dim) && write_numbers(set, "origin", origin, (hsize_t)p->dim);
+  ok = ok && write_text(set, "centering", demo_word_of(demo_centering_words, (int)p->centering));
+  if (set >= 0) H5Dclose(set);
+  if (space >= 0) H5Sclose(space);
+  return ok;
+}
+
+static int write_hdf5(const char *path, const gmg_problem *p, const demo_named_field *field, size_t count)
+{
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* the caller says what went wrong, in one line */
+  const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  int ok = file >= 0;
+  for (size_t i = 0; i < count && ok; i++) ok = !field[i].data || write_dataset(file, p, &field[i]);
+  if (file >= 0) ok &= H5Fclose(file) >= 0;
+  return ok;
+}
+
+/* "name.h5" -> "name.xdmf"; without the ending the new one is appended. */
+static char *sidecar_path(const char *path)
+{
+  const size_t length = strlen(path), stem = length > 3 && !strcmp(path + length - 3, ".h5") ? length - 3 : length;
+  char *sidecar = malloc(stem + sizeof ".xdmf");
+  if (sidecar) sprintf(sidecar, "%.*s.xdmf", (int)stem, path);
+  return sidecar;
+}
+
+/* One grid axis of the XDMF file: nodes, position of the first node, spacing. */
+typedef struct line {
+  size_t nodes;
+  double origin, spacing;
+} line;
+
+/* Fills lines slowest first; returns 1 where values sit on cells, 0 for nodes. */
+static int grid_lines(const gmg_problem *p, line lines[3])
+{
+  const int on_cells = p->centering == GMG_CELL || p->dim == 1;
+  for (int a = 0; a < 3; a++) {
+    line *l = &lines[2 - a];
+    if (a < p->dim)
+      *l = (line){p->n[a] + (size_t)on_cells, demo_position(p, a, 0) - (on_cells ? 0.5 * p->h[a] : 0), p->h[a]};
+    else /* one thin cell, or one node */
+      *l = (line){1 + (size_t)on_cells, 0, 0.02 * demo_length(p, 0)};
+  }
+  return on_cells;
+}
+
+static void print_values(FILE *file, const line lines[3], const char *name, int spacing)
+{
+  fprintf(file, "        <DataItem Name=\"%s\" Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">",
+          name);
+  for (int i = 0; i < 3; i++) fprintf(file, "%s%.17g", i ? " " : "", spacing ? lines[i].spacing : lines[i].origin);
+  fprintf(file, "</DataItem>\n");
+}
+
+static void print_attribute(FILE *file, const gmg_problem *p, const char *name, const char *data_file, int on_cells)
+{
+  const char *where = on_cells ? "Cell" : "Node";
+  fprintf(file, "      <Attribute Name=\"%s\" AttributeType=\"Scalar\" Center=\"%s\">\n", name, where);
+  fprintf(file, "        <DataItem Dimensions=\"%zu %zu %zu\" NumberType=\"Float\" Precision=\"%d\" Format=\"HDF\">",
+          p->n[2], p->n[1], p->n[0], p->type == GMG_F32 ? 4 : 8);
+  fprintf(file, "%s:/%s</DataItem>\n      </Attribute>\n", data_file, name);
+}
+
+static int write_xdmf(const char *path, const char *data_path, const gmg_problem *p, const demo_named_field *field,
+                      size_t count)
+{
+  const char *slash = strrchr(data_path, '/'), *data_file = slash ? slash + 1 : data_path;
+  line lines[3];
+  const int on_cells = grid_lines(p, lines);
+  FILE *file = fopen(path, "w");
+  if (!file) return 0;
+  fprintf(file, "<?xml version=\"1.0\" ?>\n<Xdmf Version=\"2.0\">\n  <Domain>\n"
+                "    <Grid Name=\"gmg\" GridType=\"Uniform\">\n");
+  fprintf(file, "      <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"%zu %zu %zu\"/>\n", lines[0].nodes,
+          lines[1].nodes, lines[2].nodes);
+  fprintf(file, "      <Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n");
+  print_values(file, lines, "Origin", 0);
+  print_values(file, lines, "Spacing", 1);
+  fprintf(file, "      </Geometry>\n");
+  for (size_t i = 0; i < count; i++)
+    if (field[i].data) print_attribute(file, p, field[i].name, data_file, on_cells);
+  fprintf(file, "    </Grid>\n  </Domain>\n</Xdmf>\n");
+  const int ok = !ferror(file);
+  return (fclose(file) == 0) & ok;
+}
+
+int demo_fields_write(const demo_options *o, const gmg_problem *p, const demo_named_field *field, size_t count)
+{
+  char *sidecar = sidecar_path(o->output);
+  int failed = 0;
+  if (!sidecar)
+    failed = demo_fail(o, "--output %s: out of memory", o->output);
+  else if (!write_hdf5(o->output, p, field, count))
+    failed = demo_fail(o, "--output %s: could not be written", o->output);
+  else if (!write_xdmf(sidecar, o->output, p, field, count))
+    failed = demo_fail(o, "%s: could not be written", sidecar);
+  free(sidecar);
+  return failed;
+}

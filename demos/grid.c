@@ -1,0 +1,78 @@
+/* Where the unknowns sit, their control volumes, and fields of either real type. The rules are those of gmg_problem:
+ * cells at (i + 1/2) h; vertices at (i + 1) h behind a Dirichlet wall, at i h where the wall carries an unknown. */
+#include "demo.h"
+
+#include <stdlib.h>
+
+size_t demo_cells(const gmg_problem *p)
+{
+  size_t cells = 1;
+  for (int a = 0; a < p->dim; a++) cells *= p->n[a];
+  return cells;
+}
+
+int demo_wall_has_unknown(const gmg_problem *p, int axis, int side)
+{
+  return p->centering == GMG_VERTEX && (p->bc[axis][side] == GMG_NEUMANN || p->bc[axis][side] == GMG_ROBIN);
+}
+
+size_t demo_intervals(const gmg_problem *p, int axis)
+{
+  if (p->centering == GMG_CELL || p->bc[axis][0] == GMG_PERIODIC) return p->n[axis];
+  const int unknowns_on_walls = demo_wall_has_unknown(p, axis, 0) + demo_wall_has_unknown(p, axis, 1);
+  const size_t m = p->n[axis] + 1 - (size_t)unknowns_on_walls;
+  return m ? m : 1; /* a single unknown between two flux walls */
+}
+
+double demo_length(const gmg_problem *p, int axis) { return p->h[axis] * (double)demo_intervals(p, axis); }
+
+static int alone(const gmg_problem *p, int axis)
+{
+  return p->n[axis] == 1 && demo_wall_has_unknown(p, axis, 0) && demo_wall_has_unknown(p, axis, 1);
+}
+
+double demo_position(const gmg_problem *p, int axis, size_t i)
+{
+  const int behind_wall = p->centering == GMG_VERTEX && p->bc[axis][0] == GMG_DIRICHLET;
+  const double first = p->centering == GMG_CELL || alone(p, axis) ? 0.5 : behind_wall ? 1 : 0;
+  return ((double)i + first) * p->h[axis];
+}
+
+double demo_volume(const gmg_problem *p, int axis, size_t i)
+{
+  const int half = (i == 0 && demo_wall_has_unknown(p, axis, 0)) ||
+                   (i == p->n[axis] - 1 && demo_wall_has_unknown(p, axis, 1));
+  return half && !alone(p, axis) ? 0.5 * p->h[axis] : p->h[axis];
+}
+
+void *demo_field_create(const gmg_problem *p)
+{
+  return calloc(demo_cells(p), p->type == GMG_F32 ? sizeof(float) : sizeof(double));
+}
+
+double demo_get(gmg_type type, const void *field, size_t i)
+{
+  return type == GMG_F32 ? (double)((const float *)field)[i] : ((const double *)field)[i];
+}
+
+void demo_set(gmg_type type, void *field, size_t i, double value)
+{
+  if (type == GMG_F32) ((float *)field)[i] = (float)value;
+  else ((double *)field)[i] = value;
+}
+
+/* splitmix64: the same numbers everywhere, unlike rand(). */
+static double uniform(unsigned long long *state)
+{
+  unsigned long long z = *state += 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5;
+}
+
+void demo_field_random(const gmg_problem *p, unsigned long seed, void *field)
+{
+  unsigned long long state = seed;
+  const size_t cells = demo_cells(p);
+  for (size_t i = 0; i < cells; i++) demo_set(p->type, field, i, uniform(&state));
+}

@@ -1,0 +1,124 @@
+/* -Lap u + sigma u = f with a positive shift swept over decades on one solver: gmg_solver_update() takes each new shift
+ * over, nothing is created again. Small shifts behave like Poisson, large ones turn the operator into a multiple of the
+ * identity; the factor must not suffer anywhere between. */
+#include "demo.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const demo_program about = {
+    "helmholtz",
+    "Solves -Lap u + sigma u = f for a sweep of positive shifts sigma and a random f, all with one solver.",
+    DEMO_TAKES_RUN | DEMO_TAKES_GRID | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT |
+        DEMO_TAKES_SHIFTS};
+
+typedef struct sweep {
+  const demo_options *o;
+  gmg_context *context;
+  gmg_problem problem;
+  gmg_plan_info plan; /* for the current shift */
+  gmg_solver *solver;
+  void *f, *u;
+  cJSON *rows; /* NULL without --json */
+  int complete;
+  int unfinished; /* solves that neither converged nor stagnated */
+} sweep;
+
+static int add_row(cJSON *rows, double shift, double predicted, const gmg_report *report, const char *message)
+{
+  cJSON *row = cJSON_CreateObject();
+  int ok = cJSON_AddNumberToObject(row, "shift", shift) && cJSON_AddNumberToObject(row, "predicted_factor", predicted);
+  ok = ok && demo_json_report(row, report, message);
+  if (row && cJSON_AddItemToArray(rows, row)) return ok;
+  cJSON_Delete(row);
+  return 0;
+}
+
+/* The guess must be the same for every shift. */
+static void reset_guess(sweep *s)
+{
+  const size_t cells = demo_cells(&s->problem);
+  if (s->o->guess == DEMO_RANDOM) demo_field_random(&s->problem, 2, s->u);
+  else
+    for (size_t i = 0; i < cells; i++) demo_set(s->problem.type, s->u, i, 0);
+}
+
+static int solve_shift(sweep *s, int decade)
+{
+  const demo_options *o = s->o;
+  gmg_report report;
+  s->problem.shift = pow(10, decade);
+  if (demo_plan(o, s->context, &s->problem, &o->params, 2, &s->plan)) return 1;
+  if (demo_check(o, s->context, gmg_solver_update(s->solver, &s->problem))) return 1;
+  reset_guess(s);
+  const gmg_status status = gmg_solve(s->solver, s->f, s->u, &report);
+  if (!demo_is_outcome(status)) return demo_check(o, s->context, status);
+  s->unfinished += status != GMG_OK && status != GMG_STAGNATED;
+  if (!o->quiet) {
+    printf("   1e%+03d  %6d  %8.2e  ", decade, report.cycles, report.factor);
+    printf(isnan(s->plan.predicted_factor) ? "        -" : "%9.2e", s->plan.predicted_factor);
+    printf("  %10.3e  %9.3g  %s\n", report.residual / report.residual0, report.seconds, gmg_status_string(status));
+    fflush(stdout);
+  }
+  if (s->rows) s->complete &= add_row(s->rows, s->problem.shift, s->plan.predicted_factor, &report,
+                                      demo_message(s->context, status));
+  return 0;
+}
+
+static int prepare(sweep *s)
+{
+  const demo_options *o = s->o;
+  s->problem.shift = pow(10, o->shifts[0]);
+  if (demo_plan(o, s->context, &s->problem, &o->params, 2, &s->plan)) return 1;
+  demo_print_header(o, s->context, &s->problem, &s->plan);
+  if (demo_check(o, s->context, gmg_solver_create(s->context, &s->problem, &o->params, &s->solver))) return 1;
+  s->f = demo_field_create(&s->problem);
+  s->u = demo_field_create(&s->problem);
+  s->rows = o->json ? cJSON_CreateArray() : NULL;
+  s->complete = !o->json || s->rows;
+  if (!s->f || !s->u) return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&s->problem));
+  demo_field_random(&s->problem, 1, s->f);
+  return 0;
+}
+
+static int write_json(sweep *s)
+{
+  cJSON *root = demo_json_start(s->o, s->context, &s->o->problem, NULL);
+  const int ok = root && s->complete && cJSON_AddItemToObject(root, "sweep", s->rows);
+  if (ok) s->rows = NULL; /* root's now */
+  return demo_json_write(s->o, root, ok);
+}
+
+static int run(sweep *s)
+{
+  const demo_options *o = s->o;
+  if (prepare(s)) return 1;
+  if (!o->quiet)
+    printf("\nrandom f, %s guess\n  sigma  cycles    factor  predicted    relative    seconds\n",
+           demo_word_of(demo_guess_words, o->guess));
+  for (int decade = o->shifts[0]; decade <= o->shifts[1]; decade++)
+    if (solve_shift(s, decade)) return 1;
+  const int failed = o->json ? write_json(s) : 0;
+  printf("%s: %d shifts on one solver, %d not solved to the tolerance or the rounding floor\n", o->program,
+         o->shifts[1] - o->shifts[0] + 1, s->unfinished);
+  return failed | (s->unfinished > 0);
+}
+
+int main(int argc, char **argv)
+{
+  demo_options o;
+  int code = demo_options_read(argc, argv, &about, &o);
+  if (code >= 0) return code;
+  o.rhs = DEMO_RANDOM;
+  sweep s = {.o = &o, .problem = o.problem};
+  code = demo_context_create(&o, &s.context);
+  if (!code) code = run(&s);
+  cJSON_Delete(s.rows);
+  gmg_solver_destroy(s.solver);
+  gmg_context_destroy(s.context);
+  free(s.f);
+  free(s.u);
+  return code;
+}

@@ -1,0 +1,305 @@
+/* The command line of the demos: one table gives every option's name, argument, help text and destination. --help and
+ * the messages about bad values are made from it. */
+#include "demo.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+struct row;
+typedef int parser(const struct row *row, const char *text, void *to);
+
+/* How a value is read, and what to say when it cannot be. */
+typedef struct kind {
+  int argument; /* as getopt_long's has_arg */
+  parser *parse;
+  const char *expects;
+  long least, most; /* of whole numbers */
+} kind;
+
+typedef struct row {
+  const char *name, *argument, *help;
+  unsigned group;
+  const kind *kind;
+  size_t to;              /* offset in demo_options */
+  const demo_word *words; /* where the value is one of a list */
+} row;
+
+/* Enumerations are written through int. */
+_Static_assert(sizeof(gmg_bc) == sizeof(int) && sizeof(gmg_type) == sizeof(int), "enumerations are as large as int");
+
+static int read_word(const row *r, const char *text, void *to)
+{
+  int value;
+  if (!demo_parse_word(r->words, text, strlen(text), &value)) return 0;
+  memcpy(to, &value, sizeof value);
+  return 1;
+}
+
+static int read_smoother(const row *r, const char *text, void *to)
+{
+  (void)r;
+  const gmg_smoother *smoother = gmg_smoother_by_name(text);
+  memcpy(to, &smoother, sizeof smoother);
+  return smoother != NULL;
+}
+
+static int read_int(const row *r, const char *text, void *to)
+{
+  return demo_parse_int(text, r->kind->least, r->kind->most, to);
+}
+
+static int read_sizes(const row *r, const char *text, void *to)
+{
+  return demo_parse_sizes(text, (size_t)r->kind->least, to);
+}
+
+static int read_text(const row *r, const char *text, void *to)
+{
+  (void)r;
+  memcpy(to, &text, sizeof text);
+  return *text != 0;
+}
+
+/* A flag counts as 1; where it may have a value, that is taken. */
+static int read_flag(const row *r, const char *text, void *to)
+{
+  return demo_parse_int(text ? text : "1", r->kind->least, r->kind->most, to);
+}
+
+static int read_seed(const row *r, const char *text, void *to) { return (void)r, demo_parse_seed(text, to); }
+static int read_real(const row *r, const char *text, void *to) { return (void)r, demo_parse_real(text, to); }
+static int read_lengths(const row *r, const char *text, void *to) { return (void)r, demo_parse_lengths(text, to); }
+static int read_walls(const row *r, const char *text, void *to) { return (void)r, demo_parse_walls(text, to); }
+static int read_pair(const row *r, const char *text, void *to) { return (void)r, demo_parse_pair(text, to); }
+static int read_range(const row *r, const char *text, void *to) { return (void)r, demo_parse_range(text, to); }
+
+static const kind a_word = {required_argument, read_word, NULL, 0, 0};
+static const kind a_smoother = {required_argument, read_smoother, NULL, 0, 0};
+static const kind an_int = {required_argument, read_int, "a whole number", INT_MIN, INT_MAX};
+static const kind a_dim = {required_argument, read_int, "1, 2 or 3", 1, 3};
+static const kind a_count = {required_argument, read_int, "a whole number from 1 to 10000", 1, 10000};
+static const kind threads = {required_argument, read_int, "a whole number from 0 to 4096", 0, 4096};
+static const kind a_seed = {required_argument, read_seed, "a whole number from 0 up", 0, 0};
+static const kind a_real = {required_argument, read_real, "a number", 0, 0};
+static const kind sizes = {required_argument, read_sizes, "whole numbers from 1 up, as in 128 or 128x96x80", 1, 0};
+static const kind block = {required_argument, read_sizes, "whole numbers from 0 up, as in 64x16x16", 0, 0};
+static const kind lengths = {required_argument, read_lengths, "positive numbers, as in 1 or 2x1x0.5", 0, 0};
+static const kind walls = {required_argument, read_walls,
+                           "up to three, separated by commas, of dirichlet, neumann, robin, periodic or LOWER:UPPER", 0,
+                           0};
+static const kind a_pair = {required_argument, read_pair, "two numbers, as in 1:0.5", 0, 0};
+static const kind a_range = {required_argument, read_range, "powers of ten from -300 to 300, as in -2:8", 0, 0};
+static const kind a_file = {required_argument, read_text, "a file name", 0, 0};
+static const kind a_flag = {no_argument, read_flag, NULL, 1, 1};
+static const kind a_count_or_none = {optional_argument, read_flag, "nothing or a whole number from 0 up", 0, INT_MAX};
+
+#define TO(field) offsetof(demo_options, field)
+
+static const row table[] = {
+    {"dim", "D", "number of axes (as many as --n or --length name, else 3)", DEMO_TAKES_GRID, &a_dim, TO(dim), NULL},
+    {"n", "NxNxN", "unknowns along each axis; one number: the same on all (64)", DEMO_TAKES_GRID, &sizes, TO(n), NULL},
+    {"length", "LxLxL", "side lengths of the box (1)", DEMO_TAKES_GRID, &lengths, TO(length), NULL},
+    {"centering", NULL, "where the unknowns sit (cell)", DEMO_TAKES_GRID, &a_word, TO(problem.centering),
+     demo_centering_words},
+    {"bc", "KIND,...", "boundary: dirichlet, neumann, robin or periodic; one for all faces or one an axis, LOWER:UPPER "
+     "where they differ (dirichlet)", DEMO_TAKES_GRID, &walls, TO(walls), NULL},
+    {"robin", "A:B", "Robin walls: A u + B du/dn = g (1:1)", DEMO_TAKES_GRID, &a_pair, TO(robin), NULL},
+    {"type", NULL, "real type of all fields (f64)", DEMO_TAKES_GRID, &a_word, TO(problem.type), demo_type_words},
+    {"shift", "S", "sigma of -Lap u + sigma u = f, from 0 up (0)", DEMO_TAKES_SHIFT, &a_real, TO(problem.shift), NULL},
+    {"shifts", "A:B", "sweep sigma from 10^A to 10^B by decades (-2:8)", DEMO_TAKES_SHIFTS, &a_range, TO(shifts), NULL},
+    {"rhs", NULL, "right-hand side: made from a smooth solution, or uniform in -0.5..0.5 with zero walls (smooth)",
+     DEMO_TAKES_RHS, &a_word, TO(rhs), demo_rhs_words},
+    {"guess", NULL, "initial guess (zero)", DEMO_TAKES_GUESS, &a_word, TO(guess), demo_guess_words},
+    {"order", NULL, "solve on n/8, n/4, n/2 and n and print the observed order of the error", DEMO_TAKES_ORDER, &a_flag,
+     TO(order), NULL},
+    {"cycles", "K", "cycles of the runs that measure the factor (12)", DEMO_TAKES_REPEATS, &a_count, TO(cycles), NULL},
+    {"runs", "K", "runs of each smoother that is not deterministic (5)", DEMO_TAKES_REPEATS, &a_count, TO(runs), NULL},
+    {"smoother", "NAME", "smoother (async)", DEMO_TAKES_SMOOTHER, &a_smoother, TO(params.smoother), NULL},
+    {"pre", "K", "smoothing steps before the coarse correction (1)", DEMO_TAKES_METHOD, &an_int, TO(params.pre), NULL},
+    {"post", "K", "smoothing steps after it (1)", DEMO_TAKES_METHOD, &an_int, TO(params.post), NULL},
+    {"omega", "W", "relaxation weight; 0: best known (0)", DEMO_TAKES_METHOD, &a_real, TO(params.omega), NULL},
+    {"local-sweeps", "K", "async: sweeps in a block; chebyshev: degree (2)", DEMO_TAKES_METHOD, &an_int,
+     TO(params.local_sweeps), NULL},
+    {"local", NULL, "async: relaxation in a block (red-black)", DEMO_TAKES_METHOD, &a_word, TO(params.local),
+     demo_local_words},
+    {"overlap", "K", "async: layers relaxed around a block, 0, 1 or 2 (1)", DEMO_TAKES_METHOD, &an_int,
+     TO(params.overlap), NULL},
+    {"passes", "K", "async: passes over all blocks in a step (1)", DEMO_TAKES_METHOD, &an_int, TO(params.passes), NULL},
+    {"block", "NxNxN", "async: unknowns of a block; 0: chosen (0)", DEMO_TAKES_METHOD, &block, TO(block), NULL},
+    {"block-order", NULL, "async: order of the blocks (natural)", DEMO_TAKES_METHOD, &a_word, TO(params.order),
+     demo_block_order_words},
+    {"seed", "K", "async: seed of the random order (1)", DEMO_TAKES_METHOD, &a_seed, TO(params.seed), NULL},
+    {"deterministic", NULL, "bitwise the same result every run", DEMO_TAKES_METHOD, &a_flag, TO(params.deterministic),
+     NULL},
+    {"symmetric", NULL, "symmetric cycle", DEMO_TAKES_METHOD, &a_flag, TO(params.symmetric), NULL},
+    {"restriction", NULL, "restriction of residuals (best)", DEMO_TAKES_METHOD, &a_word, TO(params.restriction),
+     demo_restriction_words},
+    {"cycle", NULL, "multigrid cycle (v)", DEMO_TAKES_METHOD, &a_word, TO(params.cycle), demo_cycle_words},
+    {"fmg", "K", "full multigrid start with K cycles a level (1)", DEMO_TAKES_METHOD, &a_count_or_none, TO(params.fmg),
+     NULL},
+    {"accel", NULL, "Krylov acceleration (none)", DEMO_TAKES_METHOD, &a_word, TO(params.accel), demo_accel_words},
+    {"coarse", NULL, "solver of the coarsest grid (cg)", DEMO_TAKES_METHOD, &a_word, TO(params.coarse),
+     demo_coarse_words},
+    {"max-levels", "K", "most levels; 0: as many as help (0)", DEMO_TAKES_METHOD, &an_int, TO(params.max_levels), NULL},
+    {"rtol", "R", "stop at this residual over that of u = 0; 0: 1e-8 or, f32, 1e-5 (0)", DEMO_TAKES_METHOD, &a_real,
+     TO(params.rtol), NULL},
+    {"max-cycles", "K", "cycle limit (100)", DEMO_TAKES_LIMIT, &an_int, TO(params.max_cycles), NULL},
+    {"threads", "K", "host threads; 0: all cores (0)", DEMO_TAKES_RUN, &threads, TO(threads), NULL},
+    {"device", NULL, "where to run (host)", DEMO_TAKES_RUN, &a_word, TO(device), demo_device_words},
+    {"json", "FILE", "write the report to FILE as JSON", DEMO_TAKES_RUN, &a_file, TO(json), NULL},
+    {"output", "FILE.h5", "write the fields to FILE.h5 (HDF5) and FILE.xdmf", DEMO_TAKES_OUTPUT, &a_file, TO(output),
+     NULL},
+    {"quiet", NULL, "print the last line only", DEMO_TAKES_RUN, &a_flag, TO(quiet), NULL},
+    {"help", NULL, "print this and leave", DEMO_TAKES_RUN, &a_flag, TO(help), NULL},
+};
+
+enum { ROWS = sizeof table / sizeof *table, FIRST = 256 }; /* FIRST: beyond all characters, for getopt_long() */
+
+static void append(char *text, size_t size, const char *more)
+{
+  const size_t used = strlen(text);
+  snprintf(text + used, size - used, "%s", more);
+}
+
+/* "a<separator>b<separator>c" of what the option knows; empty where it takes no list. */
+static void list_words(const row *r, const char *separator, char *text, size_t size)
+{
+  text[0] = 0;
+  for (const demo_word *w = r->words; w && w->text; w++) {
+    if (w != r->words) append(text, size, separator);
+    append(text, size, w->text);
+  }
+  for (int i = 0; r->kind == &a_smoother && gmg_smoother_name(i); i++) {
+    if (i > 0) append(text, size, separator);
+    append(text, size, gmg_smoother_name(i));
+  }
+}
+
+static void print_row(const row *r)
+{
+  enum { COLUMN = 26, WIDTH = 100 };
+  char left[320], words[256];
+  list_words(r, "|", words, sizeof words);
+  const char *argument = words[0] ? words : r->argument ? r->argument : "";
+  const int optional = r->kind->argument == optional_argument;
+  const char *before = optional ? "[=" : *argument ? " " : "", *after = optional ? "]" : "";
+  snprintf(left, sizeof left, "  --%s%s%s%s", r->name, before, argument, after);
+  int at = printf("%-*s", COLUMN, left);
+  if (at > COLUMN) at = (printf("\n%*s", COLUMN, ""), COLUMN);
+  for (const char *word = r->help; *word;) {
+    const int length = (int)strcspn(word, " ");
+    if (at + 1 + length > WIDTH) at = (printf("\n%*s", COLUMN, ""), COLUMN);
+    at += printf(" %.*s", length, word);
+    word += length + (word[length] == ' ');
+  }
+  putchar('\n');
+}
+
+static int print_help(const demo_program *about)
+{
+  printf("usage: %s [options]\n\n%s\n\noptions (defaults in parentheses):\n", about->name, about->summary);
+  for (int i = 0; i < ROWS; i++)
+    if (table[i].group & about->takes) print_row(&table[i]);
+  return 0;
+}
+
+static int bad_value(const demo_options *o, const row *r, const char *text)
+{
+  char words[256];
+  list_words(r, ", ", words, sizeof words);
+  fprintf(stderr, "%s: --%s '%s': expected %s%s\n", o->program, r->name, text, words[0] ? "one of " : "",
+          words[0] ? words : r->kind->expects);
+  return 2;
+}
+
+static int bad_count(const demo_options *o, const char *name, int count)
+{
+  fprintf(stderr, "%s: --%s gives %d values, but the problem has %d axes\n", o->program, name, count, o->problem.dim);
+  return 2;
+}
+
+/* Puts together what depends on several options. */
+static int finish(demo_options *o)
+{
+  gmg_problem *p = &o->problem;
+  const int counts[] = {o->n.count, o->length.count, o->walls.count, o->block.count};
+  static const char *const names[] = {"n", "length", "bc", "block"};
+  int named = 0;
+  for (int i = 0; i < 3; i++)
+    if (named <= 1) named = counts[i];
+  p->dim = o->dim ? o->dim : named > 1 ? named : 3;
+  for (int i = 0; i < 4; i++)
+    if (counts[i] > 1 && counts[i] != p->dim) return bad_count(o, names[i], counts[i]);
+
+  double length[3] = {1, 1, 1};
+  for (int a = 0; a < 3; a++) {
+    const size_t one_for_all = 0, axis = (size_t)a;
+    p->n[a] = a >= p->dim ? 1 : o->n.value[o->n.count > 1 ? axis : one_for_all];
+    o->params.block[a] = o->block.value[o->block.count > 1 ? axis : one_for_all];
+    length[a] = o->length.value[o->length.count > 1 ? axis : one_for_all];
+    for (int side = 0; side < 2; side++) {
+      p->bc[a][side] = (gmg_bc)o->walls.kind[o->walls.count > 1 ? axis : one_for_all][side];
+      memcpy(p->robin[a][side], o->robin, sizeof o->robin);
+    }
+  }
+  gmg_problem_set_box(p, length);
+  return -1;
+}
+
+static void set_defaults(const demo_program *about, demo_options *o)
+{
+  *o = (demo_options){.program = about->name,
+                      .params = gmg_params_default(),
+                      .n = {1, {64}},
+                      .block = {1, {0}},
+                      .length = {1, {1}},
+                      .walls = {1, {{GMG_DIRICHLET, GMG_DIRICHLET}}},
+                      .robin = {1, 1},
+                      .shifts = {-2, 8},
+                      .cycles = 12,
+                      .runs = 5,
+                      .rhs = DEMO_SMOOTH,
+                      .guess = DEMO_ZERO};
+  o->problem = gmg_problem_default(3, NULL);
+}
+
+/* What getopt_long() returned for something that is no option with a fitting value. */
+static int bad_option(const demo_options *o, int returned, const char *text)
+{
+  const int length = (int)strcspn(text, "=");
+  const char *why = returned == ':' ? "needs a value" : optopt >= FIRST ? "takes no value" : "is not an option here";
+  fprintf(stderr, "%s: %.*s %s; see --help\n", o->program, length, text, why);
+  return 2;
+}
+
+/* getopt_long() takes unique beginnings for the option; here --shift must not mean --shifts. */
+static int abbreviated(const char *text, const char *name)
+{
+  return strcspn(text, "=") != strlen(name) + 2;
+}
+
+int demo_options_read(int argc, char **argv, const demo_program *about, demo_options *o)
+{
+  struct option options[ROWS + 1] = {{0}};
+  for (int i = 0, used = 0; i < ROWS; i++)
+    if (table[i].group & about->takes)
+      options[used++] = (struct option){table[i].name, table[i].kind->argument, NULL, FIRST + i};
+  set_defaults(about, o);
+  opterr = 0;
+  for (int c; (c = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+    const char *text = argv[optind - 1];
+    if (c < FIRST) return bad_option(o, c, text);
+    const row *r = &table[c - FIRST];
+    if (optarg && optarg == text) text = argv[optind - 2];
+    if (abbreviated(text, r->name)) return bad_option(o, '?', text);
+    if (!r->kind->parse(r, optarg, (char *)o + r->to)) return bad_value(o, r, optarg);
+  }
+  if (o->help) return print_help(about);
+  if (optind < argc) {
+    fprintf(stderr, "%s: '%s' is not an option; see --help\n", o->program, argv[optind]);
+    return 2;
+  }
+  return finish(o);
+}

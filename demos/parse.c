@@ -1,0 +1,135 @@
+/* Strict parsing of option values: the whole text must be the value, nothing is guessed. Also the lists of words that
+ * stand for the library's enumerations; JSON reports use the same words. */
+#include "demo.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const demo_word demo_type_words[] = {{"f32", GMG_F32}, {"f64", GMG_F64}, {0}};
+const demo_word demo_centering_words[] = {{"vertex", GMG_VERTEX}, {"cell", GMG_CELL}, {0}};
+const demo_word demo_bc_words[] = {
+    {"dirichlet", GMG_DIRICHLET}, {"neumann", GMG_NEUMANN}, {"robin", GMG_ROBIN}, {"periodic", GMG_PERIODIC}, {0}};
+const demo_word demo_device_words[] = {{"host", DEMO_HOST}, {"cuda", DEMO_CUDA}, {0}};
+const demo_word demo_local_words[] = {
+    {"red-black", GMG_LOCAL_RED_BLACK}, {"jacobi", GMG_LOCAL_JACOBI}, {"gauss-seidel", GMG_LOCAL_GAUSS_SEIDEL}, {0}};
+const demo_word demo_block_order_words[] = {
+    {"natural", GMG_ORDER_NATURAL}, {"two-colour", GMG_ORDER_TWO_COLOUR}, {"random", GMG_ORDER_RANDOM}, {0}};
+const demo_word demo_cycle_words[] = {{"v", GMG_CYCLE_V}, {"w", GMG_CYCLE_W}, {"f", GMG_CYCLE_F}, {0}};
+const demo_word demo_accel_words[] = {
+    {"none", GMG_ACCEL_NONE}, {"cg", GMG_ACCEL_CG}, {"fcg", GMG_ACCEL_FLEXIBLE_CG}, {0}};
+const demo_word demo_coarse_words[] = {{"cg", GMG_COARSE_CG}, {"cholesky", GMG_COARSE_CHOLESKY}, {0}};
+const demo_word demo_restriction_words[] = {
+    {"best", GMG_RESTRICT_BEST}, {"average", GMG_RESTRICT_AVERAGE}, {"adjoint", GMG_RESTRICT_ADJOINT}, {0}};
+const demo_word demo_rhs_words[] = {{"smooth", DEMO_SMOOTH}, {"random", DEMO_RANDOM}, {0}};
+const demo_word demo_guess_words[] = {{"zero", DEMO_ZERO}, {"random", DEMO_RANDOM}, {0}};
+
+const char *demo_word_of(const demo_word *words, int value)
+{
+  for (; words->text; words++)
+    if (words->value == value) return words->text;
+  return "?";
+}
+
+int demo_parse_word(const demo_word *words, const char *text, size_t length, int *value)
+{
+  for (; words->text; words++)
+    if (strlen(words->text) == length && memcmp(words->text, text, length) == 0) return *value = words->value, 1;
+  return 0;
+}
+
+int demo_parse_int(const char *text, long least, long most, int *value)
+{
+  char *end;
+  errno = 0;
+  const long v = strtol(text, &end, 10);
+  if (end == text || *end || errno || isspace((unsigned char)*text) || v < least || v > most) return 0;
+  return *value = (int)v, 1;
+}
+
+int demo_parse_seed(const char *text, unsigned long *value)
+{
+  char *end;
+  errno = 0;
+  const unsigned long v = strtoul(text, &end, 10);
+  if (!isdigit((unsigned char)*text) || *end || errno) return 0; /* strtoul would take a minus sign */
+  return *value = v, 1;
+}
+
+int demo_parse_real(const char *text, double *value)
+{
+  char *end;
+  errno = 0;
+  const double v = strtod(text, &end);
+  const int overflow = errno == ERANGE && fabs(v) > 1;
+  if (end == text || *end || overflow || !isfinite(v) || isspace((unsigned char)*text)) return 0;
+  return *value = v, 1;
+}
+
+/* Copies *text up to the separator into `part` and moves on; *text becomes NULL behind the last part. Returns 0 where
+ * the part is empty or too long. */
+static int next_part(const char **text, char separator, char part[64])
+{
+  const char *end = strchr(*text, separator);
+  const size_t length = end ? (size_t)(end - *text) : strlen(*text);
+  if (length == 0 || length > 63) return 0;
+  memcpy(part, *text, length);
+  part[length] = 0;
+  *text = end ? end + 1 : NULL;
+  return 1;
+}
+
+int demo_parse_sizes(const char *text, size_t least, demo_sizes *sizes)
+{
+  char part[64];
+  sizes->count = 0;
+  while (text) {
+    unsigned long v;
+    if (sizes->count == 3 || !next_part(&text, 'x', part) || !demo_parse_seed(part, &v) || v < least) return 0;
+    sizes->value[sizes->count++] = v;
+  }
+  return 1;
+}
+
+int demo_parse_lengths(const char *text, demo_reals *reals)
+{
+  char part[64];
+  reals->count = 0;
+  while (text) {
+    double v;
+    if (reals->count == 3 || !next_part(&text, 'x', part) || !demo_parse_real(part, &v) || !(v > 0)) return 0;
+    reals->value[reals->count++] = v;
+  }
+  return 1;
+}
+
+int demo_parse_walls(const char *text, demo_walls *walls)
+{
+  char part[64];
+  walls->count = 0;
+  while (text) {
+    if (walls->count == 3 || !next_part(&text, ',', part)) return 0;
+    const char *colon = strchr(part, ':'), *upper = colon ? colon + 1 : part;
+    const size_t lower_length = colon ? (size_t)(colon - part) : strlen(part);
+    int *kind = walls->kind[walls->count++];
+    if (!demo_parse_word(demo_bc_words, part, lower_length, &kind[0])) return 0;
+    if (!demo_parse_word(demo_bc_words, upper, strlen(upper), &kind[1])) return 0;
+  }
+  return 1;
+}
+
+int demo_parse_pair(const char *text, double pair[2])
+{
+  char part[64];
+  return next_part(&text, ':', part) && demo_parse_real(part, &pair[0]) && text && demo_parse_real(text, &pair[1]);
+}
+
+int demo_parse_range(const char *text, int range[2])
+{
+  char part[64];
+  return next_part(&text, ':', part) && demo_parse_int(part, -300, 300, &range[0]) && text &&
+         demo_parse_int(text, range[0], 300, &range[1]);
+}

@@ -1,0 +1,246 @@
+/* -Lap u + shift u = f in 1D, 2D or 3D with any mixture of boundary kinds: one solve with its table of cycles, and,
+ * where the right-hand side comes from a known solution, the error against it. --order solves on four sizes and prints
+ * the observed orders. */
+#include "demo.h"
+#include "exact.h"
+#include "gmg_smoother.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const demo_program about = {
+    "poisson",
+    "Solves -Lap u + sigma u = f by geometric multigrid and compares with a known solution.",
+    DEMO_TAKES_RUN | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS |
+        DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_OUTPUT | DEMO_TAKES_ORDER};
+
+enum { SIZES = 4 }; /* of --order */
+
+/* One solve on one grid. */
+typedef struct run {
+  const demo_options *o;
+  gmg_context *context; /* BORROWED */
+  gmg_problem problem;
+  gmg_plan_info plan;
+  gmg_solver *solver;
+  demo_exact exact;
+  void *f, *u, *error; /* error: NULL where no solution is known */
+  gmg_report report;   /* valid while the solver lives */
+  demo_errors errors;
+} run;
+
+static void run_destroy(run *r)
+{
+  gmg_solver_destroy(r->solver);
+  demo_exact_destroy(&r->exact);
+  free(r->f);
+  free(r->u);
+  free(r->error);
+}
+
+static int set_walls(run *r)
+{
+  const gmg_problem *p = &r->problem;
+  int failed = 0;
+  for (int a = 0; a < p->dim && !failed; a++) {
+    gmg_problem face = *p;
+    face.n[a] = 1;
+    void *g = demo_field_create(&face);
+    if (!g) return demo_fail(r->o, "out of memory: values of a face");
+    for (int side = 0; side < 2 && !failed && p->bc[a][0] != GMG_PERIODIC; side++) {
+      demo_exact_face(p, &r->exact, a, side, g);
+      failed = demo_check(r->o, r->context, gmg_set_boundary_values(r->solver, a, side, g));
+    }
+    free(g);
+  }
+  return failed;
+}
+
+static int fill(run *r)
+{
+  const gmg_problem *p = &r->problem;
+  const int known = r->o->rhs == DEMO_SMOOTH;
+  r->f = demo_field_create(p);
+  r->u = demo_field_create(p);
+  r->error = known ? demo_field_create(p) : NULL;
+  if (!r->f || !r->u || (known && (!r->error || !demo_exact_create(p, &r->exact))))
+    return demo_fail(r->o, "out of memory: fields of %zu unknowns", demo_cells(p));
+  if (r->o->guess == DEMO_RANDOM) demo_field_random(p, 2, r->u);
+  if (!known) demo_field_random(p, 1, r->f);
+  else demo_exact_rhs(p, &r->exact, r->f);
+  return known ? set_walls(r) : 0;
+}
+
+/* r->solver and the fields stay for the caller, also after a failure; run_destroy() ends them. */
+static int run_solve(run *r, const gmg_params *params)
+{
+  if (demo_check(r->o, r->context, gmg_solver_create(r->context, &r->problem, params, &r->solver)) || fill(r)) return 1;
+  const gmg_status status = gmg_solve(r->solver, r->f, r->u, &r->report);
+  if (!demo_is_outcome(status)) return demo_check(r->o, r->context, status);
+  if (r->o->rhs == DEMO_SMOOTH)
+    r->errors = demo_exact_errors(&r->problem, &r->exact, r->u, r->report.singular, r->error);
+  return 0;
+}
+
+static int write_fields(const run *r)
+{
+  const demo_named_field fields[] = {{"u", r->u}, {"f", r->f}, {"error", r->error}};
+  return r->o->output ? demo_fields_write(r->o, &r->problem, fields, 3) : 0;
+}
+
+/* Adds the rows of --order, if there are any, and the report and errors of the last run. */
+static int write_json(const run *r, cJSON *rows)
+{
+  if (!r->o->json) return cJSON_Delete(rows), 0;
+  cJSON *root = demo_json_start(r->o, r->context, &r->problem, &r->plan);
+  int ok = root && demo_json_report(root, &r->report, demo_message(r->context, r->report.status));
+  if (r->o->rhs == DEMO_SMOOTH) {
+    ok = ok && cJSON_AddNumberToObject(root, "error_2", r->errors.two);
+    ok = ok && cJSON_AddNumberToObject(root, "error_max", r->errors.max);
+  }
+  if (rows && !(root && cJSON_AddItemToObject(root, "order", rows))) ok = 0, cJSON_Delete(rows);
+  return demo_json_write(r->o, root, ok);
+}
+
+static int solve_one(const demo_options *o, gmg_context *context)
+{
+  run r = {.o = o, .context = context, .problem = o->problem};
+  demo_table table = {0, 0};
+  gmg_params params = o->params;
+  if (!o->quiet) params.monitor = demo_table_row, params.monitor_data = &table;
+  int failed = demo_plan(o, context, &r.problem, &params, 3, &r.plan);
+  if (!failed) {
+    demo_print_header(o, context, &r.problem, &r.plan);
+    failed = run_solve(&r, &params);
+  }
+  if (!failed) {
+    if (!o->quiet) putchar('\n');
+    if (!o->quiet && o->rhs == DEMO_SMOOTH)
+      printf("error against the exact solution%s: %.4e (volume-weighted 2-norm), %.4e (maximum)\n",
+             r.report.singular ? ", means removed" : "", r.errors.two, r.errors.max);
+    failed = write_json(&r, NULL) | write_fields(&r);
+    failed |= demo_print_outcome(o, context, &r.report);
+  }
+  run_destroy(&r);
+  return failed;
+}
+
+/* The sizes of --order: intervals m/8, m/4, m/2, m with m the multiple of 8 nearest to what was asked for, so that h
+ * halves exactly whatever the walls carry. */
+static int sized_problem(const demo_options *o, int which, gmg_problem *p)
+{
+  double length[3] = {1, 1, 1};
+  *p = o->problem;
+  for (int a = 0; a < p->dim; a++) {
+    length[a] = demo_length(&o->problem, a);
+    const size_t asked = demo_intervals(&o->problem, a), base = (asked + 4) / 8;
+    p->n[a] = o->problem.n[a] + (base << which) - asked;
+    if (base == 0 || p->n[a] == 0) {
+      demo_fail(o, "--n %zu: too small for --order: the smallest of its four grids has no unknowns", o->problem.n[a]);
+      return 2;
+    }
+  }
+  gmg_problem_set_box(p, length);
+  return 0;
+}
+
+static int add_row(cJSON *rows, const run *r, double order_two, double order_max)
+{
+  cJSON *row = cJSON_CreateObject();
+  int ok = demo_json_sizes(row, "n", r->problem.n, (size_t)r->problem.dim) &
+           demo_json_numbers(row, "h", r->problem.h, (size_t)r->problem.dim);
+  ok &= cJSON_AddNumberToObject(row, "error_2", r->errors.two) != NULL;
+  ok &= cJSON_AddNumberToObject(row, "error_max", r->errors.max) != NULL;
+  ok &= cJSON_AddNumberToObject(row, "order_2", order_two) != NULL;
+  ok &= cJSON_AddNumberToObject(row, "order_max", order_max) != NULL;
+  ok &= cJSON_AddStringToObject(row, "status", demo_status_name(r->report.status)) != NULL;
+  ok &= cJSON_AddNumberToObject(row, "cycles", r->report.cycles) != NULL;
+  ok &= cJSON_AddNumberToObject(row, "factor", r->report.factor) != NULL;
+  ok &= cJSON_AddNumberToObject(row, "seconds", r->report.seconds) != NULL;
+  if (row && cJSON_AddItemToArray(rows, row)) return ok;
+  cJSON_Delete(row);
+  return 0;
+}
+
+static void print_row(const run *r, double order_two, double order_max)
+{
+  char shape[80];
+  int used = 0;
+  for (int a = 0; a < r->problem.dim; a++)
+    used += snprintf(shape + used, sizeof shape - (size_t)used, "%s%zu", a ? "x" : "", r->problem.n[a]);
+  printf("%16s  %10.4e  ", shape, r->errors.two);
+  printf(isnan(order_two) ? "     -  " : "%6.3f  ", order_two);
+  printf("%10.4e  ", r->errors.max);
+  printf(isnan(order_max) ? "     -  " : "%6.3f  ", order_max);
+  printf("%6d  %6.3f  %9.3g  %s\n", r->report.cycles, r->report.factor, r->report.seconds,
+         gmg_status_string(r->report.status));
+  fflush(stdout);
+}
+
+/* Solves size `which` into *r; the orders follow from the errors of the size before. */
+static int order_row(run *r, int which, const gmg_params *params, demo_errors before, cJSON *rows, int *complete)
+{
+  const demo_options *o = r->o;
+  int failed = sized_problem(o, which, &r->problem);
+  if (failed) return failed;
+  if (demo_plan(o, r->context, &r->problem, params, 3, &r->plan)) return 1;
+  if (run_solve(r, params)) return 1;
+  const double order_two = which ? log2(before.two / r->errors.two) : NAN;
+  const double order_max = which ? log2(before.max / r->errors.max) : NAN;
+  if (!o->quiet) print_row(r, order_two, order_max);
+  if (o->json) *complete &= add_row(rows, r, order_two, order_max);
+  return 0;
+}
+
+static void print_order_head(const demo_options *o)
+{
+  printf("observed order of the error, %dD, %s-centred, smoother %s, rtol %g\n\n", o->problem.dim,
+         demo_word_of(demo_centering_words, (int)o->problem.centering), o->params.smoother->name, o->params.rtol);
+  printf("%16s  %10s  %6s  %10s  %6s  %6s  %6s  %9s\n", "unknowns", "2-norm", "order", "maximum", "order", "cycles",
+         "factor", "seconds");
+}
+
+static int solve_order(const demo_options *given, gmg_context *context)
+{
+  demo_options options = *given, *o = &options;
+  if (o->params.rtol == 0) o->params.rtol = o->problem.type == GMG_F32 ? 1e-6 : 1e-10; /* far below the errors */
+  cJSON *rows = o->json ? cJSON_CreateArray() : NULL;
+  demo_errors before = {NAN, NAN};
+  run r = {.o = o, .context = context};
+  int failed = 0, complete = 1;
+  if (!o->quiet) print_order_head(o);
+  for (int which = 0; which < SIZES && !failed; which++) {
+    run_destroy(&r);
+    r = (run){.o = o, .context = context};
+    failed = order_row(&r, which, &o->params, before, rows, &complete);
+    before = r.errors;
+    if (!failed && r.report.status != GMG_OK && r.report.status != GMG_STAGNATED) break;
+  }
+  if (failed) {
+    cJSON_Delete(rows);
+  } else {
+    if (!complete) cJSON_Delete(rows), rows = NULL;
+    failed = (o->json && !complete ? demo_fail(o, "--json %s: out of memory", o->json) : write_json(&r, rows)) |
+             write_fields(&r) | demo_print_outcome(o, context, &r.report);
+  }
+  run_destroy(&r);
+  return failed;
+}
+
+int main(int argc, char **argv)
+{
+  demo_options o;
+  gmg_context *context = NULL;
+  int code = demo_options_read(argc, argv, &about, &o);
+  if (code >= 0) return code;
+  if (o.order && o.rhs != DEMO_SMOOTH) {
+    demo_fail(&o, "--order with --rhs random: the error is only known with --rhs smooth");
+    return 2;
+  }
+  code = demo_context_create(&o, &context);
+  if (!code) code = o.order ? solve_order(&o, context) : solve_one(&o, context);
+  gmg_context_destroy(context);
+  return code;
+}

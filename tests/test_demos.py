@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Runs every demo as a user would and checks what it prints, its exit code, its JSON, its HDF5 and XDMF files and its
+pictures. Usage: test_demos.py DEMO_FOLDER SOURCE_ROOT"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+DEMOS, ROOT = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+REPORT = {"status", "cycles", "residual0", "residual", "factor", "seconds", "history", "levels"}
+failures = []
+
+
+def run(demo, *args, code=0, says=None):
+    done = subprocess.run([DEMOS / demo, *args], capture_output=True, text=True, timeout=300)
+    text = done.stdout + done.stderr
+    if done.returncode != code or (says and says not in text):
+        failures.append(f"{demo} {' '.join(args)}: exit {done.returncode}, wanted {code} and {says!r}\n{text[-600:]}")
+    return done.stdout
+
+
+def check(condition, words):
+    if not condition:
+        failures.append(words)
+
+
+def run_json(demo, folder, *args, code=0):
+    path = pathlib.Path(folder) / "report.json"
+    path.unlink(missing_ok=True)
+    run(demo, *args, "--quiet", "--json", str(path), code=code)
+    check(path.is_file(), f"{demo} {args}: no JSON")
+    return json.loads(path.read_text()) if path.is_file() else {}
+
+
+def poisson(folder):
+    out = run("poisson", "--n", "24", says="converged")
+    check(sum(line.split()[:1] == [str(c)] for line in out.splitlines() for c in (0, 1, 2, 3)) >= 4, "no table of cycles")
+    report = run_json("poisson", folder, "--n", "32x24x20", "--smoother", "red_black", "--pre", "2", "--cycle", "w")
+    check(REPORT <= report.keys(), f"report lacks {REPORT - report.keys()}")
+    check(report["status"] == "GMG_OK" and report["cycles"] == len(report["history"]) - 1, "status or history")
+    check(report["problem"]["n"] == [32, 24, 20] and report["params"]["smoother"] == "red_black", "what was run")
+    check(report["residual"] <= 1e-8 * report["residual0"] * 1.01, "zero guess: residual0 is ||f||")
+    check(report["levels"][0]["cells"] == 32 * 24 * 20 and report["error_2"] < 1e-2, "levels or error")
+    for dim, n in (("1", "256"), ("2", "64"), ("3", "32")):
+        for centering in ("vertex", "cell"):
+            for bc in ("dirichlet", "neumann", "robin", "periodic", "dirichlet:neumann"):
+                result = run_json("poisson", folder, "--dim", dim, "--n", n, "--centering", centering, "--bc", bc, "--order")
+                order = result["order"][-1]["order_2"]
+                check(abs(order - 2) < 0.12, f"{dim}D {centering} {bc}: order {order}")
+    options = {"--omega": "0.9", "--local-sweeps": "3", "--overlap": "2", "--deterministic": None, "--fmg": None,
+               "--accel": "fcg", "--rtol": "1e-4", "--guess": "random", "--rhs": "random", "--threads": "1", "--post": "2",
+               "--type": "f32", "--max-levels": "2", "--coarse": "cholesky", "--passes": "2", "--block-order": "random",
+               "--local": "jacobi", "--shift": "100", "--block": "8x8x8", "--cycle": "f", "--restriction": "adjoint"}
+    base = run_json("poisson", folder, "--n", "24", "--bc", "neumann:dirichlet", "--rhs", "smooth", "--threads", "1")
+    for option, value in options.items():  # every option must change the run
+        args = [option] if value is None else [option, value]
+        changed = run_json("poisson", folder, "--n", "24", "--bc", "neumann:dirichlet", *args)
+        key = "params" if option not in ("--guess", "--rhs", "--threads", "--type", "--shift") else None
+        same = base["history"] == changed["history"] and base["levels"] == changed["levels"]
+        check(not same or option == "--threads", f"{option} changes nothing")
+        check(key is None or base["params"] != changed["params"] or option == "--deterministic",
+              f"{option} is not in the JSON")
+    run("poisson", "--n", "16", "--max-cycles", "1", code=1, says="not converged")
+
+
+def bad_input(folder):
+    run("poisson", "--n", "0", code=2, says="0")
+    run("poisson", "--n", "12x", code=2, says="12x")
+    run("poisson", "--n", "abc", code=2, says="abc")
+    run("poisson", "--smoother", "sor", code=2, says="red_black")
+    run("poisson", "--cycle", "x", code=2, says="x")
+    run("poisson", "--dim", "4", code=2, says="4")
+    run("poisson", "--omega", "2.5", code=1, says="params.omega = 2.5")
+    run("poisson", "--overlap", "7", code=1, says="params.overlap = 7")
+    run("poisson", "--shift", "-1", code=1, says="problem.shift = -1")
+    run("poisson", "--bc", "periodic:neumann", code=1, says="GMG_PERIODIC must stand on both sides")
+    run("poisson", "--accel", "cg", code=1, says="has no adjoint")
+    run("poisson", "--device", "cuda", code=1, says="not supported")
+    run("poisson", "--n", "30000", code=1, says="out of memory")
+    run("poisson", "--n", "16", "--json", f"{folder}/no/such/place.json", code=1, says="no/such/place.json")
+    run("poisson", "--n", "16", "--output", f"{folder}/no/such/place.h5", code=1, says="no/such/place.h5")
+    run("helmholtz", "--smoother", "nonsense", code=2, says="nonsense")
+    run("embed", "--n", "x", code=2, says="x")
+    run("custom_smoother", "-3", code=2)
+    for demo in ("poisson", "helmholtz", "smoothers", "embed", "custom_smoother"):
+        run(demo, "--help", says="usage")
+        run(demo, "--nonsense", code=2)
+
+
+def others(folder):
+    sweep = run_json("helmholtz", folder, "--n", "24")
+    factors = [row["factor"] for row in sweep["sweep"] if row["factor"] is not None]
+    check(len(sweep["sweep"]) >= 8 and max(factors) < 0.1, "helmholtz: factor against shift")
+    table = run_json("smoothers", folder, "--n", "32")
+    names = {row["smoother"] if "smoother" in row else row["name"] for row in table["smoothers"]}
+    check(names == {"jacobi", "gauss_seidel", "red_black", "chebyshev", "async"}, f"smoothers: {names}")
+    run("embed", "--dim", "2", "--n", "32", "--steps", "6")
+    last = run("embed", "--dim", "3", "--n", "16", "--steps", "4").splitlines()[-1].split()
+    check(float(last[4]) < 1e-5, f"embed: off the exact discrete solution by {last[4]}")
+    run("custom_smoother", "32", says="factor")
+    check(len((ROOT / "demos/custom_smoother.c").read_text().splitlines()) < 80, "custom_smoother.c has 80 lines or more")
+    run("smoothers", "--n", "24", "--json", f"{folder}/smoothers.json")
+    picture(folder, "history", f"{folder}/smoothers.json")
+
+
+def picture(folder, *args):
+    path = pathlib.Path(folder) / "picture.png"
+    path.unlink(missing_ok=True)
+    done = subprocess.run([sys.executable, ROOT / "scripts/plot.py", *args, "-o", path], capture_output=True, text=True)
+    check(done.returncode == 0 and path.is_file() and path.stat().st_size > 5000, f"plot.py {args}: {done.stderr}")
+
+
+def files(folder):
+    import h5py
+    import numpy
+    for dim, n, centering in ((1, "64", "cell"), (2, "20x30", "vertex"), (3, "8x10x12", "cell"), (3, "8x10x12", "vertex")):
+        h5 = f"{folder}/field{dim}{centering}.h5"
+        run("poisson", "--dim", str(dim), "--n", n, "--centering", centering, "--output", h5, "--json", f"{folder}/one.json")
+        shape = tuple(int(s) for s in n.split("x"))[::-1]
+        with h5py.File(h5) as f:
+            check(f["u"].shape == shape and numpy.isfinite(f["u"][...]).all() and numpy.abs(f["u"][...]).max() > 0.1, h5)
+        tree = xml.parse(h5.replace(".h5", ".xdmf"))
+        kinds = {a.get("Center") for a in tree.iter("Attribute")}
+        check(kinds == {"Cell" if centering == "cell" else "Node"}, f"xdmf of {h5}: {kinds}")
+        topology = [int(x) for x in next(tree.iter("Topology")).get("Dimensions").split()]
+        want = [(int(s) + (centering == "cell")) for s in reversed(n.split("x"))]
+        check(topology[-dim:] == want, f"xdmf of {h5}: {topology}, {want}")
+        picture(folder, "slice", h5)
+    picture(folder, "history", f"{folder}/one.json")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    for part in (poisson, bad_input, others, files):
+        part(scratch)
+print("\n".join(failures) if failures else "demos: all as expected")
+sys.exit(1 if failures else 0)
