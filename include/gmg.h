@@ -66,8 +66,9 @@ typedef enum { GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } g
 /** Order in which the blocks of the asynchronous smoother are handed out. */
 typedef enum { GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM } gmg_block_order;
 /** Restriction of residuals. Averaging: cells by overlap, vertices by full weighting with rows that sum to 1. Adjoint: the
- *  transpose of (bi-, tri-)linear interpolation under the control volumes. Best: adjoint on levels that coarsen one or two
- *  axes, averaging where three are coarsened (docs/omega.md); adjoint throughout for a symmetric cycle. */
+ *  transpose of (bi-, tri-)linear interpolation under the control volumes. Best: adjoint for red-black
+ *  relaxation on levels that coarsen one or two axes, averaging elsewhere (docs/omega.md); adjoint throughout for a
+ *  symmetric cycle. */
 typedef enum { GMG_RESTRICT_BEST, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT } gmg_restriction;
 /** Precision of the corrections: the problem's type everywhere, or float corrections under a double residual. */
 typedef enum { GMG_PRECISION_SAME, GMG_PRECISION_MIXED } gmg_precision;

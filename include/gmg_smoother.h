@@ -55,11 +55,13 @@ typedef struct gmg_smoother_level {
  *  GMG_LEG_UP: that sweep must be the adjoint of the downward one. */
 typedef enum { GMG_LEG_DOWN, GMG_LEG_UP, GMG_LEG_UP_REVERSED } gmg_leg;
 
-/** What a smoother can promise under given parameters. */
+/** What a smoother promises, or is, under given parameters. */
 enum {
   GMG_SMOOTHER_DETERMINISTIC = 1, /**< Bitwise the same result every run, for any number of threads. */
   GMG_SMOOTHER_ADJOINT = 2,       /**< GMG_LEG_UP_REVERSED is the adjoint of GMG_LEG_DOWN. */
-  GMG_SMOOTHER_LINEAR = 4         /**< The same linear map at every call. */
+  GMG_SMOOTHER_LINEAR = 4,        /**< The same linear map at every call. */
+  GMG_SMOOTHER_COLOURED = 8       /**< Relaxes one colour after the other. Where one or two axes are coarsened, residuals
+                                       are then best restricted by the adjoint of interpolation (docs/omega.md). */
 };
 
 /** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. */

@@ -100,7 +100,7 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
 static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
 {
   const char *wish = p->accel == GMG_ACCEL_CG ? "params.accel = GMG_ACCEL_CG" : "params.symmetric = 1";
-  const unsigned traits = p->smoother->traits ? p->smoother->traits(p, c->threads) : 0;
+  const unsigned traits = gmg_smoother_traits(p, c->threads);
   if (!p->symmetric && p->accel != GMG_ACCEL_CG) return GMG_OK;
   if (p->pre != p->post)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.pre = %d and params.post = %d differ", wish,

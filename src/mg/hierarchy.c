@@ -30,11 +30,13 @@ static gmg_status field(gmg_solver *s, gmg_level *L, int which, const char *what
   return status;
 }
 
-/* Averaging loses to the adjoint of interpolation unless three axes are coarsened at once (docs/omega.md). */
+/* After red-black relaxation averaging loses to the adjoint of interpolation, unless three axes are coarsened at once
+   (docs/omega.md). */
 static int restrict_by_adjoint(const gmg_solver *s, const int coarsened[3])
 {
   if (s->symmetric || s->params.restriction == GMG_RESTRICT_ADJOINT) return 1;
-  return s->params.restriction == GMG_RESTRICT_BEST && coarsened[0] + coarsened[1] + coarsened[2] < 3;
+  if (s->params.restriction == GMG_RESTRICT_AVERAGE) return 0;
+  return gmg_smoother_traits(&s->params, s->exec.threads) & GMG_SMOOTHER_COLOURED && coarsened[0] + coarsened[1] + coarsened[2] < 3;
 }
 
 static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3])

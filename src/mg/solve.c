@@ -143,7 +143,7 @@ static double mean_factor(const gmg_solver *s, const progress *p)
 
 static void fill_report(const gmg_solver *s, const progress *p, gmg_status status, double seconds, gmg_report *r)
 {
-  const unsigned traits = s->params.smoother->traits ? s->params.smoother->traits(&s->params, s->exec.threads) : 0;
+  const unsigned traits = gmg_smoother_traits(&s->params, s->exec.threads);
   *r = (gmg_report){.status = status,
                     .cycles = p->cycles,
                     .residual0 = p->measured > 0 ? s->history[0] : NAN,

@@ -10,6 +10,11 @@ static unsigned always_regular(const gmg_params *p, int threads)
   return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
 }
 
+static unsigned red_black_traits(const gmg_params *p, int threads)
+{
+  return always_regular(p, threads) | GMG_SMOOTHER_COLOURED;
+}
+
 /* One thread (or deterministic) is the true sequential method. */
 static unsigned gauss_seidel_traits(const gmg_params *p, int threads)
 {
@@ -20,8 +25,9 @@ static unsigned gauss_seidel_traits(const gmg_params *p, int threads)
 static unsigned async_traits(const gmg_params *p, int threads)
 {
   (void)threads;
-  if (!p->deterministic) return 0;
-  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_LINEAR | (p->overlap == 0 ? GMG_SMOOTHER_ADJOINT : 0);
+  const unsigned coloured = p->local == GMG_LOCAL_RED_BLACK ? GMG_SMOOTHER_COLOURED : 0;
+  if (!p->deterministic) return coloured;
+  return coloured | GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_LINEAR | (p->overlap == 0 ? GMG_SMOOTHER_ADJOINT : 0);
 }
 
 #define HOST(name) {&gmg_##name##_host_f32, &gmg_##name##_host_f64}
@@ -29,7 +35,7 @@ static unsigned async_traits(const gmg_params *p, int threads)
 static const gmg_smoother registry[] = {
     {"jacobi", always_regular, gmg_weight_jacobi, gmg_symbol_jacobi, HOST(jacobi), {0}},
     {"gauss_seidel", gauss_seidel_traits, gmg_weight_gauss_seidel, gmg_symbol_gauss_seidel, HOST(gauss_seidel), {0}},
-    {"red_black", always_regular, gmg_weight_red_black, gmg_symbol_red_black, HOST(red_black), {0}},
+    {"red_black", red_black_traits, gmg_weight_red_black, gmg_symbol_red_black, HOST(red_black), {0}},
     {"chebyshev", always_regular, NULL, gmg_symbol_chebyshev, HOST(chebyshev), {0}},
     {"async", async_traits, gmg_weight_async, gmg_symbol_async, HOST(async), {0}},
 };
@@ -44,6 +50,11 @@ const gmg_smoother *gmg_smoother_by_name(const char *name)
 }
 
 const char *gmg_smoother_name(int i) { return i >= 0 && i < COUNT ? registry[i].name : NULL; }
+
+unsigned gmg_smoother_traits(const gmg_params *params, int threads)
+{
+  return params->smoother->traits ? params->smoother->traits(params, threads) : 0;
+}
 
 int gmg_smoother_is_builtin(const gmg_smoother *s) { return s >= registry && s < registry + COUNT; }
 

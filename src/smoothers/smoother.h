@@ -9,6 +9,7 @@
 
 /* The functions that fit exec's backend and type, or NULL. */
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e);
+unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
 int gmg_smoother_is_builtin(const gmg_smoother *s);
 
 /* Range of the eigenvalues of D^-1 A over the frequencies that the coarser grid cannot see. */
