@@ -1,11 +1,9 @@
-/* A smoother of one's own, complete: Richardson iteration with the two weights that damp the upper part of the
- * spectrum best (Chebyshev), built on gmg_level_residual(). Solves -Lap u = 1 in 3D with it.
- * usage: custom_smoother [n]     unknowns along each axis, default 64 */
+/* A smoother of one's own, complete: Richardson iteration with the two weights that damp the upper part of the spectrum
+ * best (Chebyshev), built on gmg_level_residual(). Solves -Lap u + sigma u = f with it. */
+#include "demo.h"
 #include "gmg_smoother.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* High frequencies of A / diagonal lie between 1/dim and 2; these are the inverse Chebyshev nodes of that interval. */
 static double weight(int step, int dim)
@@ -18,7 +16,7 @@ static void sweep(const gmg_smoother_level *level, void *state, const void *f, v
 {
   (void)state, (void)leg; /* a polynomial in A is its own adjoint: both legs are the same */
   const gmg_operator *A = level->A;
-  const double diagonal = 2 * (A->coupling[0] + A->coupling[1] + A->coupling[2]) + A->shift;
+  const double diagonal = 2 * (A->coupling[0] + A->coupling[1] + A->coupling[2]) + A->sink;
   double *x = u;
   const double *r = level->scratch;
   for (int step = 0; step < 2 * steps; step++) {
@@ -38,40 +36,43 @@ static unsigned traits(const gmg_params *params, int threads)
 static const gmg_smoother_ops host_double = {.sweep = sweep};
 static const gmg_smoother mine = {.name = "mine", .traits = traits, .host = {[GMG_F64] = &host_double}};
 
-static int run(gmg_context *context, size_t n, double *f, double *u)
+static int solve(const demo_options *o, gmg_context *context, double *f, double *u)
 {
-  const gmg_problem problem = gmg_problem_default(3, (size_t[]){n, n, n});
-  gmg_params params = gmg_params_default();
-  params.smoother = &mine;
-  gmg_solver *solver;
+  demo_table table = {0, 0};
+  gmg_plan_info plan;
+  gmg_solver *solver = NULL;
   gmg_report report;
-  for (size_t i = 0; i < n * n * n; i++) f[i] = 1;
-  gmg_status status = gmg_solver_create(context, &problem, &params, &solver);
-  if (status == GMG_OK) status = gmg_solve(solver, f, u, &report);
-  if (status != GMG_OK)
-    fprintf(stderr, "custom_smoother: %s: %s\n", gmg_status_string(status), gmg_context_error(context));
-  else
-    printf("%zu^3 unknowns: %d cycles, factor %.3f, %.3g s\n", n, report.cycles, report.factor, report.seconds);
+  gmg_params params = o->params;
+  if (!o->quiet) params.monitor = demo_table_row, params.monitor_data = &table;
+
+  if (demo_plan(o, context, &o->problem, &params, 2, &plan)) return 1;
+  demo_print_header(o, context, &o->problem, &plan);
+  demo_fill_rhs(o, &o->problem, f), demo_fill_guess(o, &o->problem, u);
+  if (demo_check(o, context, gmg_solver_create(context, &o->problem, &params, &solver))) return 1;
+  const gmg_status status = gmg_solve(solver, f, u, &report);
+  int failed = !demo_is_outcome(status) && demo_check(o, context, status);
+  const demo_named_field fields[] = {{"u", u}, {"f", f}};
+  if (!failed) failed = demo_json_write_report(o, context, &o->problem, &plan, &report);
+  if (!failed && o->output) failed = demo_fields_write(o, &o->problem, fields, 2);
+  if (!failed) failed = demo_print_outcome(o, context, &report);
   gmg_solver_destroy(solver);
-  return status != GMG_OK;
+  return failed;
 }
 
 int main(int argc, char **argv)
 {
-  char *end = "";
-  const long n = argc > 1 ? strtol(argv[1], &end, 10) : 64;
-  const int help = argc > 1 && !strcmp(argv[1], "--help"), bad = !help && (argc > 2 || *end || n < 1 || n > 2000);
-  if (help || bad) fprintf(help ? stdout : stderr, "usage: custom_smoother [n]   n from 1 to 2000, default 64\n");
-  if (help || bad) return bad ? 2 : 0;
-
-  const size_t cells = (size_t)n * (size_t)n * (size_t)n;
-  double *f = calloc(cells, sizeof *f), *u = calloc(cells, sizeof *u);
+  const demo_program about = {"custom_smoother", "Solves -Lap u + sigma u = f with a smoother of the user's own (f64).",
+                              DEMO_TAKES_RUN | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD |
+                                  DEMO_TAKES_LIMIT | DEMO_TAKES_RHS | DEMO_TAKES_GUESS | DEMO_TAKES_OUTPUT, DEMO_SMOOTH, 3, 64};
+  demo_options o;
   gmg_context *context = NULL;
-  int failed = !f || !u || gmg_context_create_host(0, &context) != GMG_OK;
-  if (failed) fprintf(stderr, "custom_smoother: out of memory\n");
-  else failed = run(context, (size_t)n, f, u);
+  int code = demo_options_read(argc, argv, &about, &o);
+  if (code >= 0) return code;
+  o.params.smoother = &mine;
+  double *f = demo_field_create(&o.problem), *u = demo_field_create(&o.problem);
+  code = f && u ? demo_context_create(&o, &context) : demo_fail(&o, "out of memory");
+  if (!code) code = solve(&o, context, f, u);
   gmg_context_destroy(context);
-  free(f);
-  free(u);
-  return failed;
+  free(f), free(u);
+  return code;
 }

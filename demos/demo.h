@@ -59,7 +59,7 @@ const char *demo_word_of(const demo_word *words, int value);  /* "?" if there is
 /* Groups of options; a program names those that act in it. */
 enum {
   DEMO_TAKES_RUN = 1,        /* threads, device, json, quiet, help */
-  DEMO_TAKES_GRID = 2,       /* dim, n, length, centering, bc, robin, type */
+  DEMO_TAKES_GRID = 2,       /* length, centering, bc, robin, type */
   DEMO_TAKES_SHIFT = 4,
   DEMO_TAKES_METHOD = 8,     /* cycle, acceleration, everything about smoothing except the smoother's name */
   DEMO_TAKES_SMOOTHER = 16,
@@ -69,20 +69,23 @@ enum {
   DEMO_TAKES_OUTPUT = 256,
   DEMO_TAKES_ORDER = 512,
   DEMO_TAKES_SHIFTS = 1024,
-  DEMO_TAKES_REPEATS = 2048  /* cycles, runs */
+  DEMO_TAKES_REPEATS = 2048, /* cycles, runs */
+  DEMO_TAKES_SIZE = 4096,    /* dim, n */
+  DEMO_TAKES_STEPS = 8192
 };
 
 typedef struct demo_program {
   const char *name;
   const char *summary; /* for --help */
   unsigned takes;      /* DEMO_TAKES_* bits */
+  int rhs, dim, n;     /* defaults: DEMO_SMOOTH or DEMO_RANDOM; axes and unknowns along each, 0: 3 and 64 */
 } demo_program;
 
 typedef struct demo_options {
   const char *program;
   gmg_problem problem;
   gmg_params params;
-  int dim, device, threads, quiet, rhs, guess, order, cycles, runs, help;
+  int dim, device, threads, quiet, rhs, guess, order, cycles, runs, steps, help;
   int shifts[2]; /* decades */
   double robin[2];
   demo_sizes n, block;
@@ -128,6 +131,9 @@ struct cJSON *demo_json_start(const demo_options *o, const gmg_context *context,
 int demo_json_report(struct cJSON *to, const gmg_report *report, const char *message);
 int demo_json_numbers(struct cJSON *to, const char *name, const double *value, size_t count);
 int demo_json_sizes(struct cJSON *to, const char *name, const size_t *value, size_t count);
+/* One solve, whole: as the three above together. Nothing is done without --json. */
+int demo_json_write_report(const demo_options *o, const gmg_context *context, const gmg_problem *problem,
+                           const gmg_plan_info *plan, const gmg_report *report);
 /* Writes to o->json and frees root. complete: 0 if something could not be added. */
 int demo_json_write(const demo_options *o, struct cJSON *root, int complete);
 
@@ -140,6 +146,9 @@ double demo_length(const gmg_problem *problem, int axis);
 double demo_position(const gmg_problem *problem, int axis, size_t i);
 double demo_volume(const gmg_problem *problem, int axis, size_t i);
 
+/* What --rhs and --guess ask for: random values, or a smooth periodic bump; zero, or other random values. */
+void demo_fill_rhs(const demo_options *o, const gmg_problem *problem, void *f);
+void demo_fill_guess(const demo_options *o, const gmg_problem *problem, void *u);
 void *demo_field_create(const gmg_problem *problem); /* zeros of the problem's type; free() it */
 void demo_field_random(const gmg_problem *problem, unsigned long seed, void *field); /* uniform in -0.5..0.5 */
 double demo_get(gmg_type type, const void *field, size_t i);

@@ -2,6 +2,7 @@
  * cells at (i + 1/2) h; vertices at (i + 1) h behind a Dirichlet wall, at i h where the wall carries an unknown. */
 #include "demo.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 size_t demo_cells(const gmg_problem *p)
@@ -75,4 +76,31 @@ void demo_field_random(const gmg_problem *p, unsigned long seed, void *field)
   unsigned long long state = seed;
   const size_t cells = demo_cells(p);
   for (size_t i = 0; i < cells; i++) demo_set(p->type, field, i, uniform(&state));
+}
+
+/* 1 in the middle of the box, 0 on its walls, periodic. */
+static double bump(const gmg_problem *p, size_t index)
+{
+  double v = 1;
+  for (int a = 0; a < p->dim; index /= p->n[a], a++) {
+    const double s = sin(3.14159265358979323846 * demo_position(p, a, index % p->n[a]) / demo_length(p, a));
+    v *= s * s;
+  }
+  return v;
+}
+
+void demo_fill_rhs(const demo_options *o, const gmg_problem *p, void *f)
+{
+  const size_t cells = demo_cells(p);
+  if (o->rhs == DEMO_RANDOM) demo_field_random(p, 1, f);
+  else
+    for (size_t i = 0; i < cells; i++) demo_set(p->type, f, i, bump(p, i));
+}
+
+void demo_fill_guess(const demo_options *o, const gmg_problem *p, void *u)
+{
+  const size_t cells = demo_cells(p);
+  if (o->guess == DEMO_RANDOM) demo_field_random(p, 2, u);
+  else
+    for (size_t i = 0; i < cells; i++) demo_set(p->type, u, i, 0);
 }

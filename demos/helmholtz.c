@@ -10,9 +10,11 @@
 
 static const demo_program about = {
     "helmholtz",
-    "Solves -Lap u + sigma u = f for a sweep of positive shifts sigma and a random f, all with one solver.",
-    DEMO_TAKES_RUN | DEMO_TAKES_GRID | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT |
-        DEMO_TAKES_SHIFTS};
+    "Solves -Lap u + sigma u = f for a sweep of positive shifts sigma, all with one solver. The fields "
+    "written are those of the last shift.",
+    DEMO_TAKES_RUN | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS |
+        DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_SHIFTS | DEMO_TAKES_OUTPUT,
+    DEMO_RANDOM, 3, 64};
 
 typedef struct sweep {
   const demo_options *o;
@@ -36,15 +38,6 @@ static int add_row(cJSON *rows, double shift, double predicted, const gmg_report
   return 0;
 }
 
-/* The guess must be the same for every shift. */
-static void reset_guess(sweep *s)
-{
-  const size_t cells = demo_cells(&s->problem);
-  if (s->o->guess == DEMO_RANDOM) demo_field_random(&s->problem, 2, s->u);
-  else
-    for (size_t i = 0; i < cells; i++) demo_set(s->problem.type, s->u, i, 0);
-}
-
 static int solve_shift(sweep *s, int decade)
 {
   const demo_options *o = s->o;
@@ -52,7 +45,7 @@ static int solve_shift(sweep *s, int decade)
   s->problem.shift = pow(10, decade);
   if (demo_plan(o, s->context, &s->problem, &o->params, 2, &s->plan)) return 1;
   if (demo_check(o, s->context, gmg_solver_update(s->solver, &s->problem))) return 1;
-  reset_guess(s);
+  demo_fill_guess(o, &s->problem, s->u); /* the same for every shift */
   const gmg_status status = gmg_solve(s->solver, s->f, s->u, &report);
   if (!demo_is_outcome(status)) return demo_check(o, s->context, status);
   s->unfinished += status != GMG_OK && status != GMG_STAGNATED;
@@ -79,7 +72,7 @@ static int prepare(sweep *s)
   s->rows = o->json ? cJSON_CreateArray() : NULL;
   s->complete = !o->json || s->rows;
   if (!s->f || !s->u) return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&s->problem));
-  demo_field_random(&s->problem, 1, s->f);
+  demo_fill_rhs(o, &s->problem, s->f);
   return 0;
 }
 
@@ -96,11 +89,12 @@ static int run(sweep *s)
   const demo_options *o = s->o;
   if (prepare(s)) return 1;
   if (!o->quiet)
-    printf("\nrandom f, %s guess\n  sigma  cycles    factor  predicted    relative    seconds\n",
-           demo_word_of(demo_guess_words, o->guess));
+    printf("\n%s f, %s guess\n  sigma  cycles    factor  predicted    relative    seconds\n",
+           demo_word_of(demo_rhs_words, o->rhs), demo_word_of(demo_guess_words, o->guess));
   for (int decade = o->shifts[0]; decade <= o->shifts[1]; decade++)
     if (solve_shift(s, decade)) return 1;
-  const int failed = o->json ? write_json(s) : 0;
+  const demo_named_field fields[] = {{"u", s->u}, {"f", s->f}};
+  const int failed = (o->json ? write_json(s) : 0) | (o->output ? demo_fields_write(o, &s->problem, fields, 2) : 0);
   printf("%s: %d shifts on one solver, %d not solved to the tolerance or the rounding floor\n", o->program,
          o->shifts[1] - o->shifts[0] + 1, s->unfinished);
   return failed | (s->unfinished > 0);
@@ -111,7 +105,6 @@ int main(int argc, char **argv)
   demo_options o;
   int code = demo_options_read(argc, argv, &about, &o);
   if (code >= 0) return code;
-  o.rhs = DEMO_RANDOM;
   sweep s = {.o = &o, .problem = o.problem};
   code = demo_context_create(&o, &s.context);
   if (!code) code = run(&s);

@@ -203,6 +203,14 @@ int demo_json_report(cJSON *to, const gmg_report *r, const char *message)
   return ok && levels;
 }
 
+int demo_json_write_report(const demo_options *o, const gmg_context *context, const gmg_problem *problem,
+                           const gmg_plan_info *plan, const gmg_report *report)
+{
+  if (!o->json) return 0;
+  cJSON *root = demo_json_start(o, context, problem, plan);
+  return demo_json_write(o, root, root && demo_json_report(root, report, demo_message(context, report->status)));
+}
+
 int demo_json_write(const demo_options *o, cJSON *root, int complete)
 {
   char *printed = root && complete ? cJSON_Print(root) : NULL;

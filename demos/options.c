@@ -98,8 +98,8 @@ static const kind a_count_or_none = {optional_argument, read_flag, "nothing or a
 #define TO(field) offsetof(demo_options, field)
 
 static const row table[] = {
-    {"dim", "D", "number of axes (as many as --n or --length name, else 3)", DEMO_TAKES_GRID, &a_dim, TO(dim), NULL},
-    {"n", "NxNxN", "unknowns along each axis; one number: the same on all (64)", DEMO_TAKES_GRID, &sizes, TO(n), NULL},
+    {"dim", "D", "number of axes (as many as --n or --length name)", DEMO_TAKES_SIZE, &a_dim, TO(dim), NULL},
+    {"n", "NxNxN", "unknowns along each axis; one number: the same on all", DEMO_TAKES_SIZE, &sizes, TO(n), NULL},
     {"length", "LxLxL", "side lengths of the box (1)", DEMO_TAKES_GRID, &lengths, TO(length), NULL},
     {"centering", NULL, "where the unknowns sit (cell)", DEMO_TAKES_GRID, &a_word, TO(problem.centering),
      demo_centering_words},
@@ -109,13 +109,14 @@ static const row table[] = {
     {"type", NULL, "real type of all fields (f64)", DEMO_TAKES_GRID, &a_word, TO(problem.type), demo_type_words},
     {"shift", "S", "sigma of -Lap u + sigma u = f, from 0 up (0)", DEMO_TAKES_SHIFT, &a_real, TO(problem.shift), NULL},
     {"shifts", "A:B", "sweep sigma from 10^A to 10^B by decades (-2:8)", DEMO_TAKES_SHIFTS, &a_range, TO(shifts), NULL},
-    {"rhs", NULL, "right-hand side: made from a smooth solution, or uniform in -0.5..0.5 with zero walls (smooth)",
+    {"rhs", NULL, "right-hand side: smooth (poisson: of a known solution), or uniform in -0.5..0.5 with zero walls",
      DEMO_TAKES_RHS, &a_word, TO(rhs), demo_rhs_words},
     {"guess", NULL, "initial guess (zero)", DEMO_TAKES_GUESS, &a_word, TO(guess), demo_guess_words},
     {"order", NULL, "solve on n/8, n/4, n/2 and n and print the observed order of the error", DEMO_TAKES_ORDER, &a_flag,
      TO(order), NULL},
     {"cycles", "K", "cycles of the runs that measure the factor (12)", DEMO_TAKES_REPEATS, &a_count, TO(cycles), NULL},
     {"runs", "K", "runs of each smoother that is not deterministic (5)", DEMO_TAKES_REPEATS, &a_count, TO(runs), NULL},
+    {"steps", "K", "time steps (20)", DEMO_TAKES_STEPS, &a_count, TO(steps), NULL},
     {"smoother", "NAME", "smoother (async)", DEMO_TAKES_SMOOTHER, &a_smoother, TO(params.smoother), NULL},
     {"pre", "K", "smoothing steps before the coarse correction (1)", DEMO_TAKES_METHOD, &an_int, TO(params.pre), NULL},
     {"post", "K", "smoothing steps after it (1)", DEMO_TAKES_METHOD, &an_int, TO(params.post), NULL},
@@ -199,7 +200,9 @@ static void print_row(const row *r)
 
 static int print_help(const demo_program *about)
 {
-  printf("usage: %s [options]\n\n%s\n\noptions (defaults in parentheses):\n", about->name, about->summary);
+  printf("usage: %s [options]\n\n%s\nDefault: %d axes, %d unknowns along each, %s right-hand side.\n\n"
+         "options (defaults in parentheses):\n", about->name, about->summary, about->dim ? about->dim : 3,
+         about->n ? about->n : 64, demo_word_of(demo_rhs_words, about->rhs));
   for (int i = 0; i < ROWS; i++)
     if (table[i].group & about->takes) print_row(&table[i]);
   return 0;
@@ -229,7 +232,7 @@ static int finish(demo_options *o)
   int named = 0;
   for (int i = 0; i < 3; i++)
     if (named <= 1) named = counts[i];
-  p->dim = o->dim ? o->dim : named > 1 ? named : 3;
+  p->dim = o->dim ? o->dim : named > 1 ? named : p->dim;
   for (int i = 0; i < 4; i++)
     if (counts[i] > 1 && counts[i] != p->dim) return bad_count(o, names[i], counts[i]);
 
@@ -252,7 +255,7 @@ static void set_defaults(const demo_program *about, demo_options *o)
 {
   *o = (demo_options){.program = about->name,
                       .params = gmg_params_default(),
-                      .n = {1, {64}},
+                      .n = {1, {about->n ? (size_t)about->n : 64}},
                       .block = {1, {0}},
                       .length = {1, {1}},
                       .walls = {1, {{GMG_DIRICHLET, GMG_DIRICHLET}}},
@@ -260,9 +263,10 @@ static void set_defaults(const demo_program *about, demo_options *o)
                       .shifts = {-2, 8},
                       .cycles = 12,
                       .runs = 5,
-                      .rhs = DEMO_SMOOTH,
+                      .steps = 20,
+                      .rhs = about->rhs,
                       .guess = DEMO_ZERO};
-  o->problem = gmg_problem_default(3, NULL);
+  o->problem = gmg_problem_default(about->dim ? about->dim : 3, NULL);
 }
 
 /* What getopt_long() returned for something that is no option with a fitting value. */

@@ -13,8 +13,9 @@
 static const demo_program about = {
     "poisson",
     "Solves -Lap u + sigma u = f by geometric multigrid and compares with a known solution.",
-    DEMO_TAKES_RUN | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS |
-        DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_OUTPUT | DEMO_TAKES_ORDER};
+    DEMO_TAKES_RUN | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS |
+        DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_OUTPUT | DEMO_TAKES_ORDER,
+    DEMO_SMOOTH, 3, 64};
 
 enum { SIZES = 4 }; /* of --order */
 
@@ -67,7 +68,7 @@ static int fill(run *r)
   r->error = known ? demo_field_create(p) : NULL;
   if (!r->f || !r->u || (known && (!r->error || !demo_exact_create(p, &r->exact))))
     return demo_fail(r->o, "out of memory: fields of %zu unknowns", demo_cells(p));
-  if (r->o->guess == DEMO_RANDOM) demo_field_random(p, 2, r->u);
+  demo_fill_guess(r->o, p, r->u);
   if (!known) demo_field_random(p, 1, r->f);
   else demo_exact_rhs(p, &r->exact, r->f);
   return known ? set_walls(r) : 0;

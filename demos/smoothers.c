@@ -10,8 +10,11 @@
 
 static const demo_program about = {
     "smoothers",
-    "Compares all built-in smoothers on one problem: factor and seconds per cycle, and what a solve takes.",
-    DEMO_TAKES_RUN | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD | DEMO_TAKES_LIMIT | DEMO_TAKES_REPEATS};
+    "Compares all built-in smoothers on one problem: factor and seconds per cycle, and what a solve takes. The "
+    "fields written are those of the last smoother.",
+    DEMO_TAKES_RUN | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD | DEMO_TAKES_LIMIT |
+        DEMO_TAKES_REPEATS | DEMO_TAKES_RHS | DEMO_TAKES_OUTPUT,
+    DEMO_RANDOM, 3, 64};
 
 /* Shared by all smoothers. */
 typedef struct bench {
@@ -106,7 +109,7 @@ static void print_smoother(const char *name, const result *r, const gmg_report *
   fflush(stdout);
 }
 
-/* Random f, zero guess, to the tolerance. */
+/* Zero guess, to the tolerance. */
 static int measure_time(bench *b, const gmg_params *params, const char *name, result *r, cJSON *to, int *complete)
 {
   const demo_options *o = b->o;
@@ -115,7 +118,7 @@ static int measure_time(bench *b, const gmg_params *params, const char *name, re
   gmg_report report;
   if (demo_check(o, b->context, gmg_solver_create(b->context, &o->problem, params, &solver))) return 1;
   for (size_t i = 0; i < cells; i++) demo_set(o->problem.type, b->u, i, 0);
-  demo_field_random(&o->problem, 1, b->f);
+  demo_fill_rhs(o, &o->problem, b->f);
   const gmg_status status = gmg_solve(solver, b->f, b->u, &report);
   int failed = 0;
   if (!demo_is_outcome(status)) {
@@ -172,6 +175,8 @@ static int run_all(bench *b, int *ran)
   }
   if (!failed && o->json) failed = demo_json_write(o, root, complete);
   else cJSON_Delete(root);
+  const demo_named_field fields[] = {{"u", b->u}, {"f", b->f}};
+  if (!failed && o->output) failed = demo_fields_write(o, &o->problem, fields, 2);
   if (!failed) printf("%s: %d of %d smoothers ran, %zu unknowns\n", o->program, *ran, count, demo_cells(&o->problem));
   return failed | (*ran == 0);
 }
@@ -187,8 +192,8 @@ static int run(bench *b)
   b->u = demo_field_create(&o->problem);
   if (!b->f || !b->u) return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&o->problem));
   if (!o->quiet)
-    printf("factor: random guess, f = 0, %d cycles; predicted: Fourier analysis; cycles and seconds: random f to the "
-           "tolerance\n\n", o->cycles);
+    printf("factor: random guess, f = 0, %d cycles; predicted: Fourier analysis; cycles and seconds: %s f to "
+           "the tolerance\n\n", o->cycles, demo_word_of(demo_rhs_words, o->rhs));
   return run_all(b, &ran);
 }
 
@@ -197,7 +202,6 @@ int main(int argc, char **argv)
   demo_options o;
   int code = demo_options_read(argc, argv, &about, &o);
   if (code >= 0) return code;
-  o.rhs = DEMO_RANDOM;
   bench b = {.o = &o};
   code = demo_context_create(&o, &b.context);
   if (!code) code = run(&b);

@@ -83,7 +83,7 @@ def bad_input(folder):
     run("poisson", "--n", "16", "--output", f"{folder}/no/such/place.h5", code=1, says="no/such/place.h5")
     run("helmholtz", "--smoother", "nonsense", code=2, says="nonsense")
     run("embed", "--n", "x", code=2, says="x")
-    run("custom_smoother", "-3", code=2)
+    run("custom_smoother", "--n", "-3", code=2, says="-3")
     for demo in ("poisson", "helmholtz", "smoothers", "embed", "custom_smoother"):
         run(demo, "--help", says="usage")
         run(demo, "--nonsense", code=2)
@@ -97,9 +97,14 @@ def others(folder):
     names = {row["smoother"] if "smoother" in row else row["name"] for row in table["smoothers"]}
     check(names == {"jacobi", "gauss_seidel", "red_black", "chebyshev", "async"}, f"smoothers: {names}")
     run("embed", "--dim", "2", "--n", "32", "--steps", "6")
-    last = run("embed", "--dim", "3", "--n", "16", "--steps", "4").splitlines()[-1].split()
-    check(float(last[4]) < 1e-5, f"embed: off the exact discrete solution by {last[4]}")
-    run("custom_smoother", "32", says="factor")
+    heat = run_json("embed", folder, "--dim", "3", "--n", "16", "--steps", "4", "--output", f"{folder}/heat.h5")["steps"]
+    check(len(heat) == 4 and max(step["error_scheme"] for step in heat) < 1e-5, "embed: off the exact discrete solution")
+    check(heat[3]["dt"] == 2 * heat[0]["dt"] and REPORT <= heat[0].keys(), "embed: the time step did not change")
+    own = run_json("custom_smoother", folder, "--n", "32x20", "--rhs", "random", "--cycle", "w", "--output", f"{folder}/own.h5")
+    check(own["params"]["smoother"] == "mine" and own["factor"] < 0.3 and own["status"] == "GMG_OK", "custom_smoother")
+    run("custom_smoother", "--n", "24", "--type", "f32", code=1, says="has no functions")
+    run("helmholtz", "--n", "16", "--shifts", "0:1", "--rhs", "smooth", "--output", f"{folder}/helmholtz.h5")
+    check(pathlib.Path(folder, "own.xdmf").is_file() and pathlib.Path(folder, "helmholtz.xdmf").is_file(), "no XDMF")
     check(len((ROOT / "demos/custom_smoother.c").read_text().splitlines()) < 80, "custom_smoother.c has 80 lines or more")
     run("smoothers", "--n", "24", "--json", f"{folder}/smoothers.json")
     picture(folder, "history", f"{folder}/smoothers.json")
