@@ -104,25 +104,17 @@ GMG_INLINE void gmg_line_map(const int dim, gmg_point *const point, const gmg_li
                       line.u[last], c0, c1, out[last]);
 }
 
-/* The same over a whole field, on the context's threads. */
-GMG_INLINE void gmg_field_map_dim(const int dim, gmg_point *const point, int threads, const gmg_operator *A,
-                                  const real *f, const real *u, real c0, real c1, real *out)
+/* The same for one task of a field. The caller shares out the tasks: its loop must name `point`, or the compiler would not
+   see through the pointer and call it unknown by unknown. */
+GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, size_t task, const real *f, const real *u, real c0,
+                             real c1, real *out)
 {
-  const size_t tasks = gmg_tasks(A);
-#pragma omp parallel for schedule(static) num_threads(threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) {
-    const gmg_task w = gmg_task_at(A, t);
-    gmg_line_map(dim, point, gmg_line_at(A, u, w.j, w.k), w.begin, w.end, f ? f + w.offset : NULL, c0, c1,
-                 out + w.offset);
-  }
-}
-
-GMG_INLINE void gmg_field_map(gmg_point *const point, int threads, const gmg_operator *A, const real *f, const real *u,
-                              real c0, real c1, real *out)
-{
-  if (A->dim == 1) gmg_field_map_dim(1, point, threads, A, f, u, c0, c1, out);
-  if (A->dim == 2) gmg_field_map_dim(2, point, threads, A, f, u, c0, c1, out);
-  if (A->dim == 3) gmg_field_map_dim(3, point, threads, A, f, u, c0, c1, out);
+  const gmg_task w = gmg_task_at(A, task);
+  const gmg_line l = gmg_line_at(A, u, w.j, w.k);
+  const real *rhs = f ? f + w.offset : NULL;
+  if (A->dim == 1) gmg_line_map(1, point, l, w.begin, w.end, rhs, c0, c1, out + w.offset);
+  if (A->dim == 2) gmg_line_map(2, point, l, w.begin, w.end, rhs, c0, c1, out + w.offset);
+  if (A->dim == 3) gmg_line_map(3, point, l, w.begin, w.end, rhs, c0, c1, out + w.offset);
 }
 
 #endif

@@ -10,7 +10,9 @@ GMG_INLINE real residual_point(const int dim, gmg_row a, gmg_neighbours near, re
 
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
-  gmg_field_map(residual_point, e->threads, A, f, u, 0, 0, r);
+  const size_t tasks = gmg_tasks(A);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+  for (size_t t = 0; t < tasks; t++) gmg_task_map(residual_point, A, t, f, u, 0, 0, r);
 }
 
 GMG_INLINE real apply_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
@@ -21,7 +23,9 @@ GMG_INLINE real apply_point(const int dim, gmg_row a, gmg_neighbours near, real 
 
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
-  gmg_field_map(apply_point, e->threads, A, NULL, u, 0, 0, v);
+  const size_t tasks = gmg_tasks(A);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+  for (size_t t = 0; t < tasks; t++) gmg_task_map(apply_point, A, t, NULL, u, 0, 0, v);
 }
 
 /* Sum over a share of the lines; shares depend on the sizes alone. */
