@@ -130,6 +130,46 @@ static void singular_problems(void **state)
         }
 }
 
+static double weighted_mean(const gmg_solver *s, int level, const void *x)
+{
+  const gmg_level *L = &s->level[level];
+  return s->stencil->dot(&s->exec, &L->A, x, NULL) / L->volume;
+}
+
+/* Full weighting on odd vertices does not conserve the mean: it is taken off on every coarser level, and both coarse
+   solvers take it off what they are given. */
+static void means_are_projected_on_every_level(void **state)
+{
+  (void)state;
+  for (int coarse = GMG_COARSE_CG; coarse <= GMG_COARSE_CHOLESKY; coarse++) {
+    gmg_problem p = make_problem(2, 34, 26, 1, GMG_VERTEX, "nnnn");
+    gmg_params params = gmg_params_default();
+    params.coarse = (gmg_coarse_kind)coarse, params.coarse_rtol = 1e-13;
+    params.restriction = GMG_RESTRICT_AVERAGE;
+    double *r = field(unknowns(&p), 1), *z = field(unknowns(&p), 0);
+    session s = begin_solver(&p, &params, 1);
+    gmg_precondition(s.solver, r, z);
+    for (int l = 1; l < s.solver->levels; l++) {
+      const gmg_level *L = &s.solver->level[l];
+      const double size = s.solver->vector->norm2(&s.solver->exec, L->A.cells, L->f);
+      assert_true(size > 0);
+      assert_near(weighted_mean(s.solver, l, L->f), 0, 1e-14 * size);
+    }
+    gmg_level *C = &s.solver->level[s.solver->levels - 1];
+    double *f = C->f, *u = C->u, *wanted = field(C->A.cells, 0);
+    fill_random(f, C->A.cells, 3);
+    s.solver->coarse->solve(&s.solver->exec, &s.solver->coarse_problem, s.solver->coarse_state, f, u);
+    memcpy(wanted, u, C->A.cells * sizeof *u);
+    fill_random(f, C->A.cells, 3);
+    for (size_t c = 0; c < C->A.cells; c++) f[c] += 1000; /* incompatible: must not matter */
+    s.solver->coarse->solve(&s.solver->exec, &s.solver->coarse_problem, s.solver->coarse_state, f, u);
+    for (size_t c = 0; c < C->A.cells; c++) assert_near(u[c], wanted[c], 1e-9 * norm2(wanted, C->A.cells));
+    assert_near(weighted_mean(s.solver, s.solver->levels - 1, u), 0, 1e-14);
+    end_solver(&s);
+    free(r), free(z), free(wanted);
+  }
+}
+
 /* Boundary fluxes take part in compatibility: du/dn = 1 everywhere on the unit square needs a mean of -4. */
 static void singular_with_fluxes(void **state)
 {
@@ -560,6 +600,7 @@ int main(void)
                                      cmocka_unit_test(stagnation_in_float),
                                      cmocka_unit_test(slow_is_not_stagnated),
                                      cmocka_unit_test(singular_problems),
+                                     cmocka_unit_test(means_are_projected_on_every_level),
                                      cmocka_unit_test(singular_with_fluxes),
                                      cmocka_unit_test(monitor_stops),
                                      cmocka_unit_test(report_is_consistent),
