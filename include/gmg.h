@@ -1,5 +1,5 @@
 /** @file gmg.h
- *  @brief Geometric multigrid for `-div(beta grad u) + sigma u = f` on structured grids: the user's header.
+ *  @brief Geometric multigrid for `-Lap u + sigma u = f` on structured grids: the user's header.
  *
  *  Arrays are packed `[n[2]][n[1]][n[0]]`, n[0] fastest, of the problem's real type, in memory where the context
  *  runs (host context: ordinary host memory). The library never prints, never aborts and keeps no globals.
@@ -109,7 +109,7 @@ typedef int gmg_monitor(void *data, int cycle, double residual, double target);
 typedef struct gmg_params {
   gmg_cycle_kind cycle;          /**< V (default), W or F. */
   int fmg;                       /**< > 0: full multigrid start with that many cycles a level; the guess in u is not used. */
-  const gmg_smoother *smoother;  /**< BORROWED; default gmg_smoother_by_name("async"). */
+  const gmg_smoother *smoother;  /**< BORROWED, must outlive the solver; default gmg_smoother_by_name("async"). */
   int pre;                       /**< Smoothing steps before the coarse correction (1). */
   int post;                      /**< Smoothing steps after it (1). pre + post >= 1. */
   double omega;                  /**< Relaxation weight in (0, 2); 0: best known for the level (see docs/omega.md). */
@@ -135,7 +135,7 @@ typedef struct gmg_params {
   int max_cycles;                /**< Cycle limit (100). */
   double rtol;                   /**< Stop at ||r||_2 <= max(rtol ||f_eff||_2, atol); 0: 1e-8 (double), 1e-5 (float). f_eff
                                       is f with the boundary values folded in: Dirichlet values enter as g / h^2 and can
-                                      dominate it on fine grids. */
+                                      dominate it on fine grids. If f_eff = 0: relative to the first residual. */
   double atol;                   /**< Absolute tolerance (0). */
   int check_every;               /**< Measure the residual every so many cycles (1). 0: never; max_cycles cycles are run. */
   gmg_precision precision;       /**< GMG_PRECISION_SAME; mixed is not supported yet. */
@@ -196,7 +196,8 @@ typedef struct gmg_report {
   int cycles;                     /**< Cycles done (a full multigrid start counts as one). */
   double residual0;               /**< ||f_eff - A u||_2 of the guess (of u = 0 with a full multigrid start). */
   double residual;                /**< The same at the end; NaN if never measured. */
-  double factor;                  /**< Geometric mean of the reduction over the last five cycles at most. */
+  double factor;                  /**< Geometric mean of the reduction per cycle over the last five cycles at most (with
+                                       check_every > 1: over as many measurements as cover five). */
   double target;                  /**< The solve ends at residual <= target. */
   double floor;                   /**< Estimated rounding floor of the residual, about eps ||A|| ||u||; 0 if not needed. */
   double seconds;                 /**< Duration of the call, in seconds. */
@@ -209,7 +210,8 @@ typedef struct gmg_report {
   int deterministic;              /**< 1 if the smoother gives bitwise the same result every run. */
 } gmg_report;
 
-/** The default problem: unit box, cell-centred, Dirichlet, GMG_F64, beta = 1, sigma = 0.
+/** The default problem: unit box, cell-centred, Dirichlet, GMG_F64, beta = 1, sigma = 0. Another centring or a wall that
+ *  carries an unknown changes the box that n and h span: call gmg_problem_set_box() after such a change.
  *  @param dim 1, 2 or 3   @param n unknowns along each axis, dim entries   @return a value to change and pass on */
 GMG_API gmg_problem gmg_problem_default(int dim, const size_t n[]);
 
@@ -244,8 +246,8 @@ GMG_API int gmg_context_threads(const gmg_context *context);
 /** A status in words. Never NULL. */
 GMG_API const char *gmg_status_string(gmg_status status);
 
-/** Says what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. Nothing is allocated
- *  on the context. A user's smoother is not set up. @return as gmg_solver_create() */
+/** Says what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. None of the solver's memory is
+ *  allocated; host arrays of up to 160 bytes per unknown of an axis come and go. A user's smoother is not set up. @return as gmg_solver_create() */
 GMG_API gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
                             gmg_plan_info *info);
 
@@ -264,7 +266,8 @@ GMG_API void gmg_solver_destroy(gmg_solver *solver);
  *  @param u  guess in, solution out (the last iterate whatever the outcome), same shape; must not overlap f
  *  @param[out] report may be NULL
  *  @return GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED, or GMG_ERR_ARGUMENT for NaN or infinity in f or u.
- *          With check_every = 0 nothing is measured and the return is GMG_OK.
+ *          With check_every = 0 nothing is measured or tested and the return is GMG_OK.
+ *  Data far from the limits of the type are expected: squares of f and u must neither over- nor underflow in double.
  *  Method: Brandt (1977); full multigrid start and cycles as in Trottenberg, Oosterlee, Schueller (2001). */
 GMG_API gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, gmg_report *report);
 
@@ -290,7 +293,7 @@ GMG_API gmg_status gmg_set_boundary_values(gmg_solver *solver, int axis, int sid
 GMG_API gmg_status gmg_set_boundary_constant(gmg_solver *solver, int axis, int side, double g);
 
 /** r = f_eff - A u, f_eff being f with the boundary values folded in (and, if singular, made compatible).
- *  All three have the problem's shape; r must not overlap u. */
+ *  All three have the problem's shape; r must overlap neither. */
 GMG_API gmg_status gmg_residual(gmg_solver *solver, const void *f, const void *u, void *r);
 
 #ifdef __cplusplus

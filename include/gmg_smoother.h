@@ -36,7 +36,7 @@ typedef struct gmg_operator {
   double coupling[3];      /**< Coupling inside the axis, 1/h^2 (0 where n = 1); host. */
   double h[3];             /**< Mesh width; host. */
   double shift;            /**< sigma; host. */
-  double sink;             /**< shift plus the wall terms of axes with a single unknown; host. */
+  double lone;             /**< Wall terms of axes with a single unknown, which act like a shift; host. */
 } gmg_operator;
 
 struct gmg_exec; /* private: where the level lives */
@@ -66,7 +66,8 @@ enum {
 
 /** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. */
 typedef struct gmg_smoother_ops {
-  /** Allocates the state of a level (may be NULL: no state). Called once per level at create. */
+  /** Allocates the state of a level (may be NULL: no state). Called at create for every level but the coarsest, which is
+   *  the coarse solver's. */
   gmg_status (*setup)(const gmg_smoother_level *level, void **state);
   /** Takes over what depends on the operator's values (may be NULL). Called after setup and after every
    *  gmg_solver_update(). Must not allocate. */
@@ -77,8 +78,8 @@ typedef struct gmg_smoother_ops {
   void (*destroy)(const gmg_smoother_level *level, void *state);
 } gmg_smoother_ops;
 
-/** Effect of one smoothing step on the error's Fourier modes, for the factor that gmg_plan() predicts. The modes of
- *  frequency theta + pi b, b in {0,1}^axes, are mixed by a real or complex matrix of 2^axes rows (see src/mg/lfa.h). */
+/** Effect of one smoothing step on the error's Fourier modes, for the factor that gmg_plan() predicts. Private to the
+ *  built-in smoothers (src/smoothers/symbol.h): leave gmg_smoother::symbol NULL, and the plan predicts nothing. */
 struct gmg_symbol;
 
 /** A smoother: a name, what it promises, and its functions per real type. */

@@ -4,6 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh
+for option in "$@"; do
+  [ "$option" = --help ] && exec build/demos/poisson --help
+done
 mkdir -p out
 build/demos/poisson "$@" --json out/poisson.json --output out/poisson.h5
 /usr/bin/python3 scripts/plot.py history out/poisson.json -o out/poisson-history.png

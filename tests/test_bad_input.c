@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,10 @@ static void problems(void **state)
   TRY(p.h[0] = 0, GMG_ERR_ARGUMENT, "problem.h[0] = 0");
   TRY(p.h[0] = NAN, GMG_ERR_ARGUMENT, "problem.h[0] = nan");
   TRY(p.h[1] = INFINITY, GMG_ERR_ARGUMENT, "problem.h[1] = inf");
+  TRY(p.h[1] = 1e-60, GMG_ERR_ARGUMENT, "problem.h[1] = 1e-60");
+  TRY(p.h[1] = 1e60, GMG_ERR_ARGUMENT, "problem.h[1] = 1e+60");
+  TRY(p.robin[1][1][0] = 1e300, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {1e+300, 0.5}");
+  TRY((p.centering = GMG_VERTEX, p.type = GMG_F32, p.robin[1][1][0] = 1e39), GMG_ERR_ARGUMENT, "problem.robin[1][1] = {1e+39");
   TRY(p.h[1] = 1e-200, GMG_ERR_ARGUMENT, "problem.h[1] = 1e-200");
   TRY((p.type = GMG_F32, p.h[1] = 1e-30), GMG_ERR_ARGUMENT, "problem.h[1] = 1e-30");
   TRY(p.type = (gmg_type)7, GMG_ERR_ARGUMENT, "problem.type = 7");
@@ -105,6 +110,7 @@ static void parameters(void **state)
   TRY(q.atol = INFINITY, GMG_ERR_ARGUMENT, "params.atol = inf");
   TRY(q.coarse_rtol = 1, GMG_ERR_ARGUMENT, "params.coarse_rtol = 1");
   TRY(q.coarsen_threshold = 1.5, GMG_ERR_ARGUMENT, "params.coarsen_threshold = 1.5");
+  TRY(q.local_sweeps = 1000, GMG_ERR_ARGUMENT, "params.local_sweeps = 1000");
   TRY(q.precision = GMG_PRECISION_MIXED, GMG_ERR_UNSUPPORTED, "params.precision = GMG_PRECISION_MIXED");
   TRY(q.accel = GMG_ACCEL_CG, GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
   TRY((q.accel = GMG_ACCEL_CG, q.deterministic = 1), GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
@@ -158,6 +164,66 @@ static void out_of_memory(void **state)
   free(info);
 }
 
+/* A user's smoother that fails on some level: passed on with a text that says so, and what it had set up is taken down. */
+static int alive, failing_level, failing_update;
+
+static gmg_status user_setup(const gmg_smoother_level *l, void **own)
+{
+  if (!failing_update && l->index == failing_level) return GMG_ERR_DEVICE;
+  *own = malloc(8);
+  alive++;
+  return GMG_OK;
+}
+
+static gmg_status user_update(const gmg_smoother_level *l, void *own)
+{
+  (void)own;
+  return failing_update && l->index == failing_level ? GMG_ERR_IO : GMG_OK;
+}
+
+static void user_destroy(const gmg_smoother_level *l, void *own)
+{
+  (void)l;
+  alive -= own != NULL;
+  free(own);
+}
+
+static void user_sweep(const gmg_smoother_level *l, void *own, const void *f, void *u, int steps, gmg_leg leg)
+{
+  (void)own;
+  gmg_smoother_by_name("red_black")->host[GMG_F64]->sweep(l, NULL, f, u, steps, leg);
+}
+
+static void a_users_smoother_that_fails(void **state)
+{
+  (void)state;
+  const gmg_smoother_ops ops = {user_setup, user_update, user_sweep, user_destroy};
+  const gmg_smoother mine = {.name = "mine", .host = {NULL, &ops}};
+  const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
+  gmg_params q = gmg_params_default();
+  gmg_context *c;
+  gmg_solver *s;
+  q.smoother = &mine;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  for (failing_update = 0; failing_update < 2; failing_update++)
+    for (failing_level = 0; failing_level < 3; failing_level++) {
+      char words[80];
+      snprintf(words, sizeof words, "\"mine\": its %s failed on level %d", failing_update ? "update" : "setup", failing_level);
+      assert_int_equal(gmg_solver_create(c, &p, &q, &s), failing_update ? GMG_ERR_IO : GMG_ERR_DEVICE);
+      if (!strstr(gmg_context_error(c), words)) fail_msg("%s", gmg_context_error(c));
+      assert_null(s);
+      assert_int_equal(alive, 0);
+    }
+  failing_level = -1;
+  assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+  assert_string_equal(gmg_context_error(c), "");
+  failing_level = 1, failing_update = 1;
+  assert_int_equal(gmg_solver_update(s, &p), GMG_ERR_IO);
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  assert_int_equal(alive, 0);
+}
+
 static void calls(void **state)
 {
   (void)state;
@@ -194,8 +260,10 @@ static void calls(void **state)
   SAYS(gmg_set_boundary_values(s.solver, 0, 0, f), GMG_ERR_ARGUMENT, "holds NaN");
   f[0] = 0;
   SAYS(gmg_precondition(s.solver, f, NULL), GMG_ERR_ARGUMENT, "z is NULL");
-  SAYS(gmg_precondition(s.solver, f, f), GMG_ERR_ARGUMENT, "same array");
-  SAYS(gmg_residual(s.solver, f, u, u), GMG_ERR_ARGUMENT, "same array");
+  SAYS(gmg_precondition(s.solver, f, f), GMG_ERR_ARGUMENT, "overlaps");
+  SAYS(gmg_precondition(s.solver, u, u + n / 2), GMG_ERR_ARGUMENT, "overlaps");
+  SAYS(gmg_residual(s.solver, f, u, u), GMG_ERR_ARGUMENT, "overlaps u");
+  SAYS(gmg_residual(s.solver, f, u, f), GMG_ERR_ARGUMENT, "overlaps f");
   SAYS(gmg_residual(s.solver, NULL, u, f), GMG_ERR_ARGUMENT, "f is NULL");
   SAYS(gmg_solver_update(s.solver, NULL), GMG_ERR_ARGUMENT, "problem is NULL");
   SAYS(gmg_solver_create(s.context, &p, &q, NULL), GMG_ERR_ARGUMENT, "solver is NULL");
@@ -237,7 +305,7 @@ static void null_handles(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(problems),      cmocka_unit_test(parameters),
-                                     cmocka_unit_test(smoothers_that_do_not_fit), cmocka_unit_test(out_of_memory),
+                                     cmocka_unit_test(smoothers_that_do_not_fit), cmocka_unit_test(out_of_memory), cmocka_unit_test(a_users_smoother_that_fails),
                                      cmocka_unit_test(calls),         cmocka_unit_test(null_handles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,48 @@ static void slow_is_not_stagnated(void **state)
   free(f), free(u);
 }
 
+/* Near the floor, but still falling at its own slow pace: the target within reach is reached. */
+static void slow_near_the_floor_is_not_stagnated(void **state)
+{
+  (void)state;
+  static const double weights[] = {0, 0.5};
+  gmg_problem p = make_problem(2, 256, 256, 1, GMG_CELL, "dddd");
+  for (int i = 0; i < 2; i++) {
+    gmg_params params = gmg_params_default();
+    params.smoother = gmg_smoother_by_name("jacobi");
+    params.omega = weights[i], params.post = 0, params.rtol = 3e-12, params.max_cycles = 300;
+    double *f = field(65536, 0), *u = field(65536, 0);
+    for (int c = 0; c < 65536; c++) f[c] = 1;
+    session s = begin_solver(&p, &params, 2);
+    assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));
+    end_solver(&s);
+    free(f), free(u);
+  }
+}
+
+/* A constant f of a singular problem leaves nothing but rounding: u is zero (or the guess's constant, removed). */
+static void singular_with_constant_f(void **state)
+{
+  (void)state;
+  static const char *const bc[] = {"nnnn", "pppp"};
+  for (int i = 0; i < 16; i++) {
+    gmg_problem p = make_problem(2, 33, 21, 1, i & 1 ? GMG_CELL : GMG_VERTEX, bc[i / 2 % 2]);
+    gmg_params params = gmg_params_default();
+    params.fmg = i / 4 % 2;
+    double *f = field(693, 0), *u = field(693, 0);
+    gmg_report r;
+    for (int c = 0; c < 693; c++) f[c] = 0.1, u[c] = i / 8;
+    session s = begin_solver(&p, &params, 2);
+    const gmg_status status = gmg_solve(s.solver, f, u, &r);
+    assert_true(status == GMG_OK || status == GMG_STAGNATED);
+    assert_near(r.mean_removed, 0.1, 1e-15);
+    assert_below(r.cycles, 10);
+    for (int c = 0; c < 693; c++) assert_near(u[c], 0, 1e-14);
+    end_solver(&s);
+    free(f), free(u);
+  }
+}
+
 static void singular_problems(void **state)
 {
   (void)state;
@@ -380,6 +422,54 @@ static void acceleration(void **state)
   }
 }
 
+/* Far beyond convergence flexible CG must keep what it has: its directions are rounding noise there. */
+static void acceleration_beyond_convergence(void **state)
+{
+  (void)state;
+  static const size_t sizes[][2] = {{1, 1}, {2, 2}, {3, 3}, {5, 4}, {17, 13}};
+  for (int i = 0; i < 200; i++) {
+    const size_t nx = sizes[i % 5][0], ny = sizes[i % 5][1], n = nx * ny;
+    gmg_problem p = make_problem(2, nx, ny, 1, i % 2 ? GMG_CELL : GMG_VERTEX, i % 3 ? "dddd" : "dnpp");
+    gmg_params params = gmg_params_default();
+    uint64_t random = (uint64_t)i;
+    p.shift = 10 * (uniform(&random) + 0.5);
+    params.accel = i % 7 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_CG;
+    if (params.accel == GMG_ACCEL_CG) params.smoother = gmg_smoother_by_name("red_black");
+    params.coarse = i % 4 < 2 ? GMG_COARSE_CG : GMG_COARSE_CHOLESKY;
+    params.check_every = i / 5 % 4 == 0 ? 2 : 0, params.max_cycles = 20, params.rtol = 1e-10;
+    double *f = field(n, (uint64_t)i + 1), *u = field(n, 0), *r = field(n, 0);
+    session s = begin_solver(&p, &params, 1);
+    assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));
+    assert_ok(s.context, gmg_residual(s.solver, f, u, r));
+    assert_below(norm2(r, n), 1e-9 * norm2(f, n));
+    end_solver(&s);
+    free(f), free(u), free(r);
+  }
+}
+
+/* A shift that swallows everything else, and back: the solver is what it was. */
+static void update_forgets_the_shift(void **state)
+{
+  (void)state;
+  gmg_problem p = make_problem(2, 512, 1, 1, GMG_CELL, "dddd");
+  p.h[0] = 1, p.h[1] = 0.3;
+  for (int i = 0; gmg_smoother_name(i); i++) {
+    gmg_params params = gmg_params_default();
+    params.smoother = gmg_smoother_by_name(gmg_smoother_name(i)), params.deterministic = 1;
+    double *f = field(512, 1), *u = field(512, 0), *v = field(512, 0);
+    session s = begin_solver(&p, &params, 1);
+    assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));
+    p.shift = 1e20;
+    assert_ok(s.context, gmg_solver_update(s.solver, &p));
+    p.shift = 0;
+    assert_ok(s.context, gmg_solver_update(s.solver, &p));
+    assert_ok(s.context, gmg_solve(s.solver, f, v, NULL));
+    assert_memory_equal(u, v, 512 * sizeof *u);
+    end_solver(&s);
+    free(f), free(u), free(v);
+  }
+}
+
 /* New shift in place: as a fresh solver would do, bitwise, and back. No memory is asked for. */
 static void update_shift(void **state)
 {
@@ -456,6 +546,29 @@ static void divergence_names_the_level(void **state)
       end_solver(&s);
     }
   free(f), free(u);
+}
+
+/* Also where only the upward leg smooths, and where constants are in the null space and f = 0. */
+static void divergence_in_odd_places(void **state)
+{
+  (void)state;
+  const gmg_smoother_ops ops = {.sweep = explode};
+  const gmg_smoother bad = {.name = "bad", .host = {NULL, &ops}};
+  bad_value = -300;
+  for (int i = 0; i < 4; i++)
+    for (bad_level = 0; bad_level < 3; bad_level++) {
+      gmg_problem p = make_problem(2, 64, 64, 1, GMG_CELL, i % 2 ? "pppp" : "dddd");
+      gmg_params params = gmg_params_default();
+      params.smoother = &bad, params.pre = i / 2, params.post = 1 - i / 2;
+      double *f = field(4096, 0), *u = field(4096, 1);
+      char text[32];
+      session s = begin_solver(&p, &params, 2);
+      assert_int_equal(gmg_solve(s.solver, f, u, NULL), GMG_DIVERGED);
+      snprintf(text, sizeof text, "on level %d ", bad_level);
+      if (!strstr(gmg_context_error(s.context), text)) fail_msg("case %d, wanted '%s': %s", i, text, gmg_context_error(s.context));
+      end_solver(&s);
+      free(f), free(u);
+    }
 }
 
 static void not_converged_returns_the_iterate(void **state)
@@ -599,7 +712,9 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(stagnation_in_1d),
                                      cmocka_unit_test(stagnation_in_float),
                                      cmocka_unit_test(slow_is_not_stagnated),
+                                     cmocka_unit_test(slow_near_the_floor_is_not_stagnated),
                                      cmocka_unit_test(singular_problems),
+                                     cmocka_unit_test(singular_with_constant_f),
                                      cmocka_unit_test(means_are_projected_on_every_level),
                                      cmocka_unit_test(singular_with_fluxes),
                                      cmocka_unit_test(monitor_stops),
@@ -609,8 +724,11 @@ int main(void)
                                      cmocka_unit_test(symmetric_preconditioner),
                                      cmocka_unit_test(preconditioner_is_linear),
                                      cmocka_unit_test(acceleration),
+                                     cmocka_unit_test(acceleration_beyond_convergence),
                                      cmocka_unit_test(update_shift),
+                                     cmocka_unit_test(update_forgets_the_shift),
                                      cmocka_unit_test(divergence_names_the_level),
+                                     cmocka_unit_test(divergence_in_odd_places),
                                      cmocka_unit_test(not_converged_returns_the_iterate),
                                      cmocka_unit_test(cycles_and_coarse_solvers),
                                      cmocka_unit_test(plan_tells_the_truth),

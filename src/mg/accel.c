@@ -64,10 +64,15 @@ static void conjugate_gradients(gmg_solver *s, gmg_iteration *it)
     v->xpay(&s->exec, A->cells, z, change / it->rz, p);
   }
   stencil->apply(&s->exec, A, p, q);
-  const double pq = stencil->dot(&s->exec, A, p, q);
-  if (pq == 0) return; /* r = 0: nothing is left to do */
+  /* <p, r> rather than <r, z>: the exact minimum along p, whatever the truncated recursion has made of p. At the rounding
+     level, where p may be noise, no step can then make the error larger. */
+  const double pq = stencil->dot(&s->exec, A, p, q), pr = stencil->dot(&s->exec, A, p, r);
+  if (!(pq > 0) || !isfinite(pr / pq)) { /* nothing is left to do along p */
+    it->rz = 0;
+    return;
+  }
   it->rz = rz;
-  it->alpha = rz / pq;
+  it->alpha = pr / pq;
   v->axpy(&s->exec, A->cells, it->alpha, p, it->u);
   v->axpy(&s->exec, A->cells, -it->alpha, q, r);
 }

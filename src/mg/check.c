@@ -28,12 +28,14 @@ static gmg_status check_reals(gmg_context *c, const char *owner, const real_fiel
 {
   for (size_t i = 0; i < count; i++)
     if (!(f[i].value >= f[i].least && f[i].value < f[i].below))
-      return gmg_fail(c, GMG_ERR_ARGUMENT, "%s.%s = %g: must be at least %g and below %g", owner, f[i].name, f[i].value,
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "%s.%s = %g: must be at least %g and below %.8g", owner, f[i].name, f[i].value,
                       f[i].least, f[i].below);
   return GMG_OK;
 }
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static const double EXTREME = 1e100; /* beyond it volumes and inner products leave the range of double */
 
 static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
 {
@@ -43,8 +45,9 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.n[%d] = %zu: must be from 1 to %d", a, p->n[a], INT_MAX - 64);
   if (!(h > 0) || !isfinite(h))
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: must be positive and finite", a, h);
-  if (!(coupling < type->largest / 64) || !(coupling > type->smallest))
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: 1/h^2 leaves the range of the type", a, h);
+  const double most = fmin(type->largest / 64, EXTREME), least = fmax(type->smallest, 1 / EXTREME);
+  if (!(coupling < most) || !(coupling > least))
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: must keep 1/h^2 between %g and %g", a, h, least, most);
   for (int side = 0; side < 2; side++)
     if ((int)p->bc[a][side] < GMG_DIRICHLET || (int)p->bc[a][side] > GMG_PERIODIC)
       return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %ld: no such boundary kind", a, side, (long)p->bc[a][side]);
@@ -54,14 +57,16 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
   for (int side = 0; side < 2; side++) {
     const double *ab = p->robin[a][side];
     if (p->bc[a][side] != GMG_ROBIN) continue;
-    if (!(ab[0] >= 0) || !(ab[1] >= 0) || !isfinite(ab[0]) || !isfinite(ab[1]) || ab[0] + ab[1] == 0)
-      return gmg_fail(c, GMG_ERR_ARGUMENT,
-                      "problem.robin[%d][%d] = {%g, %g}: both must be >= 0 and finite, one of them > 0", a, side, ab[0],
-                      ab[1]);
+    if (!(ab[0] >= 0) || !(ab[1] >= 0) || !(ab[0] < EXTREME) || !(ab[1] < EXTREME) || ab[0] + ab[1] == 0)
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.robin[%d][%d] = {%g, %g}: both must be >= 0 and below %g, one of them > 0",
+                      a, side, ab[0], ab[1], EXTREME);
     if (p->centering == GMG_VERTEX && ab[1] == 0)
       return gmg_fail(c, GMG_ERR_ARGUMENT,
                       "problem.robin[%d][%d] = {%g, 0}: on vertices that is a Dirichlet wall, use GMG_DIRICHLET", a, side,
                       ab[0]);
+    if (p->centering == GMG_VERTEX && !(ab[0] / ab[1] / h < most / 4))
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.robin[%d][%d] = {%g, %g}: a / (b h) leaves the range of the type", a, side,
+                      ab[0], ab[1]);
   }
   if (p->coord[a])
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.coord[%d] is set: stretched axes are not supported yet", a);
@@ -123,13 +128,13 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
     return gmg_fail(c, GMG_ERR_ARGUMENT, "params.smoother is NULL (gmg_smoother_by_name() returns NULL for unknown names)");
   const integer_field integers[] = {{"cycle", (long)p->cycle, GMG_CYCLE_V, GMG_CYCLE_F},
                                     {"fmg", p->fmg, 0, 100},
-                                    {"pre", p->pre, 0, 1000},
-                                    {"post", p->post, 0, 1000},
-                                    {"pre + post", (long)p->pre + p->post, 1, 2000},
-                                    {"local_sweeps", p->local_sweeps, 1, 1000},
+                                    {"pre", p->pre, 0, 100},
+                                    {"post", p->post, 0, 100},
+                                    {"pre + post", (long)p->pre + p->post, 1, 200},
+                                    {"local_sweeps", p->local_sweeps, 1, 100},
                                     {"local", (long)p->local, GMG_LOCAL_RED_BLACK, GMG_LOCAL_GAUSS_SEIDEL},
                                     {"overlap", p->overlap, 0, 2},
-                                    {"passes", p->passes, 1, 1000},
+                                    {"passes", p->passes, 1, 100},
                                     {"order", (long)p->order, GMG_ORDER_NATURAL, GMG_ORDER_RANDOM},
                                     {"deterministic", p->deterministic, 0, 1},
                                     {"symmetric", p->symmetric, 0, 1},

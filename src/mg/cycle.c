@@ -11,27 +11,28 @@ void gmg_charge(gmg_solver *s, int level)
   s->clock_start = now;
 }
 
-static void smooth(gmg_solver *s, gmg_level *L, int steps, gmg_leg leg)
-{
-  if (leg == GMG_LEG_UP && s->symmetric) leg = GMG_LEG_UP_REVERSED;
-  if (steps > 0) s->smoother->sweep(&L->view, L->smoother, L->f, L->u, steps, leg);
-}
-
 static double residual_norm(gmg_solver *s, gmg_level *L)
 {
   s->stencil->residual(&s->exec, &L->A, L->f, L->u, L->r);
   return s->vector->norm2(&s->exec, L->A.cells, L->r);
 }
 
-/* Watched smoothing: remembers the level where the residual first stopped being a number, or else grew most. */
-static void watched_smooth(gmg_solver *s, int l, int steps)
+/* Watching: remembers the level where the residual first stopped being a number, or else grew most. */
+static void watch(gmg_solver *s, int l, double before)
 {
-  gmg_level *L = &s->level[l];
-  const double before = residual_norm(s, L);
-  smooth(s, L, steps, GMG_LEG_DOWN);
-  const double after = residual_norm(s, L);
+  const double after = residual_norm(s, &s->level[l]);
   const double growth = !isfinite(after) ? INFINITY : before > 0 ? after / before : 0;
   if (isfinite(before) && growth > s->watch.growth) s->watch.level = l, s->watch.growth = growth;
+}
+
+static void smooth(gmg_solver *s, int l, int steps, gmg_leg leg)
+{
+  gmg_level *L = &s->level[l];
+  if (steps == 0) return;
+  if (leg == GMG_LEG_UP && s->symmetric) leg = GMG_LEG_UP_REVERSED;
+  const double before = s->watch.on ? residual_norm(s, L) : 0;
+  s->smoother->sweep(&L->view, L->smoother, L->f, L->u, steps, leg);
+  if (s->watch.on) watch(s, l, before);
 }
 
 static void coarse_solve(gmg_solver *s, gmg_level *L)
@@ -50,12 +51,9 @@ static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind)
     coarse_solve(s, L);
     return;
   }
-  if (s->watch.on)
-    watched_smooth(s, l, s->params.pre);
-  else
-    smooth(s, L, s->params.pre, GMG_LEG_DOWN);
+  smooth(s, l, s->params.pre, GMG_LEG_DOWN);
   correct(s, l, kind);
-  smooth(s, L, s->params.post, GMG_LEG_UP);
+  smooth(s, l, s->params.post, GMG_LEG_UP);
 }
 
 static void correct(gmg_solver *s, int l, gmg_cycle_kind kind)

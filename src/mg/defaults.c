@@ -18,7 +18,7 @@ gmg_problem gmg_problem_default(int dim, const size_t n[])
 
 void gmg_problem_set_box(gmg_problem *p, const double length[])
 {
-  for (int a = 0; a < p->dim && a < 3; a++) {
+  for (int a = 0; p && length && a < p->dim && a < 3; a++) {
     const gmg_axis_spec s = gmg_axis_spec_of(p, a);
     const size_t m = gmg_axis_intervals(&s);
     p->h[a] = length[a] / (double)(m ? m : 1);

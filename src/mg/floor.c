@@ -8,7 +8,7 @@ static double unit_roundoff(const gmg_solver *s) { return gmg_type_traits_of(s->
 static double norm_of_A(const gmg_solver *s)
 {
   const gmg_operator *A = &s->level[0].A;
-  return A->sink + 4 * (A->coupling[0] + A->coupling[1] + A->coupling[2]);
+  return gmg_operator_sink(A) + 4 * (A->coupling[0] + A->coupling[1] + A->coupling[2]);
 }
 
 double gmg_floor_of(const gmg_solver *s, const void *u)

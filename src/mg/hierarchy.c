@@ -81,6 +81,21 @@ static gmg_status create_maps(gmg_solver *s, gmg_level *L, const gmg_axis fine[3
   return GMG_OK;
 }
 
+/* A user's smoother cannot leave a text: say at least whose failure it was. */
+static gmg_status smoother_failed(gmg_solver *s, int l, const char *what, gmg_status status)
+{
+  if (status == GMG_OK || s->context->error[0]) return status;
+  return gmg_fail(s->context, status, "params.smoother = \"%s\": its %s failed on level %d", s->params.smoother->name, what, l);
+}
+
+gmg_status gmg_update_smoother(gmg_solver *s, int l)
+{
+  gmg_level *L = &s->level[l];
+  if (!s->smoother->update) return GMG_OK;
+  s->context->error[0] = 0;
+  return smoother_failed(s, l, "update", s->smoother->update(&L->view, L->smoother));
+}
+
 static gmg_status create_smoother(gmg_solver *s, int l)
 {
   gmg_level *L = &s->level[l];
@@ -91,8 +106,9 @@ static gmg_status create_smoother(gmg_solver *s, int l)
                                  .threads = s->exec.threads,
                                  .scratch = L->r};
   if (s->exec.dry && !gmg_smoother_is_builtin(s->params.smoother)) return GMG_OK; /* it knows nothing of dry runs */
-  if (s->smoother->setup) GMG_TRY(s->smoother->setup(&L->view, &L->smoother));
-  return s->smoother->update && !s->exec.dry ? s->smoother->update(&L->view, L->smoother) : GMG_OK;
+  s->context->error[0] = 0;
+  if (s->smoother->setup) GMG_TRY(smoother_failed(s, l, "setup", s->smoother->setup(&L->view, &L->smoother)));
+  return s->exec.dry ? GMG_OK : gmg_update_smoother(s, l);
 }
 
 static gmg_status create_axes(gmg_solver *s, const gmg_axis_spec spec[3], gmg_axis axis[3])

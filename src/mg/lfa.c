@@ -4,6 +4,7 @@
 #include "lfa.h"
 
 #include "../smoothers/symbol.h"
+#include "../stencil/stencil.h"
 
 #include <math.h>
 #include <string.h>
@@ -92,9 +93,11 @@ static double factor_at(two_grid *g, const gmg_operator *A, const gmg_params *p)
   const int n = g->s.modes;
   coarse_correction(g, cycle);
   p->smoother->symbol(A, p, GMG_LEG_DOWN, &g->s);
-  for (int i = 0; i < p->pre; i++) gmg_matrix_multiply(n, cycle, g->s.S, cycle);
+  gmg_matrix_power(n, g->s.S, p->pre);
+  gmg_matrix_multiply(n, cycle, g->s.S, cycle);
   p->smoother->symbol(A, p, g->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, &g->s);
-  for (int i = 0; i < p->post; i++) gmg_matrix_multiply(n, g->s.S, cycle, cycle);
+  gmg_matrix_power(n, g->s.S, p->post);
+  gmg_matrix_multiply(n, g->s.S, cycle, cycle);
   const int constants = g->s.theta[0] == 0 && g->s.theta[1] == 0 && g->s.theta[2] == 0;
   for (int m = 0; constants && m < n; m++) cycle[0][m] = cycle[m][0] = 0;
   return spectral_radius(n, cycle);
@@ -102,7 +105,7 @@ static double factor_at(two_grid *g, const gmg_operator *A, const gmg_params *p)
 
 double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gmg_params *params, int symmetric, int samples)
 {
-  two_grid g = {.centering = centering, .adjoint = A->adjoint, .symmetric = symmetric, .s = {.sink = A->sink}};
+  two_grid g = {.centering = centering, .adjoint = A->adjoint, .symmetric = symmetric, .s = {.sink = gmg_operator_sink(A)}};
   if (!params->smoother->symbol) return NAN;
   for (int a = 0; a < 3; a++) {
     if (A->coupling[a] == 0) continue;

@@ -1,6 +1,16 @@
 /* The right-hand side that is really solved for. */
 #include "solver.h"
 
+/* What is left of a constant f is rounding, not data: it becomes 0. */
+static double remove_mean(gmg_solver *s, const gmg_level *L)
+{
+  const double before = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
+  const double mean = gmg_remove_mean(&s->exec, &L->A, L->volume, s->f_eff);
+  const double after = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
+  if (after <= 8 * gmg_type_traits_of(s->problem.type)->epsilon * before) s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff);
+  return mean;
+}
+
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed)
 {
   gmg_level *L = &s->level[0];
@@ -8,6 +18,6 @@ const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed
   if (!s->has_values && !s->singular) return f;
   s->vector->copy(&s->exec, L->A.cells, f, s->f_eff);
   if (s->has_values) s->stencil->fold(&s->exec, &L->A, &L->faces, s->f_eff);
-  if (s->singular) *mean_removed = gmg_remove_mean(&s->exec, &L->A, L->volume, s->f_eff);
+  if (s->singular) *mean_removed = remove_mean(s, L);
   return s->f_eff;
 }

@@ -2,7 +2,6 @@
 #include "solver.h"
 
 #include <math.h>
-#include <stdint.h>
 
 /* What a solve knows while it runs. */
 typedef struct {
@@ -16,30 +15,50 @@ typedef struct {
 
 static const double GROWTH = 1e3;     /* more than that is divergence */
 static const double SLOW = 0.5;       /* a cycle that reduces less is looked at */
+static const double HARDLY = 0.98;    /* and this is not falling at all */
 static const double NEAR_FLOOR = 8;   /* within that of eps ||A|| ||u|| the floor is reached */
 
-/* Where the blow-up began: one watched cycle from u = 1 in the private field, so that the caller's iterate stays. */
+/* Where the blow-up began: one watched cycle in the private field, so that the caller's iterate stays. It starts from that
+   iterate, in which the growing part is large, or from 1 where that is no number any more. */
 static gmg_status diverged(gmg_solver *s, const progress *p)
 {
+  const size_t cells = s->level[0].A.cells;
   s->watch = (gmg_watch){.on = 1, .level = -1, .growth = 1};
-  s->vector->fill(&s->exec, s->level[0].A.cells, 1, s->f_eff);
+  if (isfinite(s->vector->norm2(&s->exec, cells, p->it.u)))
+    s->vector->copy(&s->exec, cells, p->it.u, s->f_eff);
+  else
+    s->vector->fill(&s->exec, cells, 1, s->f_eff);
   s->level[0].f = (void *)p->f, s->level[0].u = s->f_eff;
   if (s->levels > 1) gmg_cycle(s, 0);
   s->watch.on = 0;
-  const int level = s->watch.level < 0 ? 0 : s->watch.level;
+  const double now = s->history[p->measured - 1];
+  if (s->watch.level < 0)
+    return gmg_fail(s->context, GMG_DIVERGED,
+                    "residual %g after %d cycles, %g at the start; the smoother makes it grow on no level, so look at the "
+                    "coarsest grid (level %d), the acceleration and the data", now, p->cycles, s->history[0], s->levels - 1);
+  const gmg_level *L = &s->level[s->watch.level];
   return gmg_fail(s->context, GMG_DIVERGED,
                   "residual %g after %d cycles, %g at the start; the smoother \"%s\" first made it grow on level %d "
                   "(%zu x %zu x %zu)",
-                  s->history[p->measured - 1], p->cycles, s->history[0], s->params.smoother->name, level,
-                  s->level[level].A.n[0], s->level[level].A.n[1], s->level[level].A.n[2]);
+                  now, p->cycles, s->history[0], s->params.smoother->name, s->watch.level, L->A.n[0], L->A.n[1], L->A.n[2]);
 }
 
 static double now_residual(const gmg_solver *s, const progress *p) { return s->history[p->measured - 1]; }
 
+/* Slower than half, and either not falling at all or much slower than the cycle before. A smoother that is slow from the
+   start keeps its pace and is left alone. */
+static int stopped_falling(const gmg_solver *s, const progress *p)
+{
+  if (p->measured < 2) return 0;
+  const double *h = s->history + p->measured - 1;
+  const double pace = h[0] / h[-1], before = p->measured > 2 ? h[-1] / h[-2] : 0;
+  return pace > HARDLY || (pace > SLOW && pace > (1 + before) / 2);
+}
+
 /* GMG_OK while the solve should go on is told apart by *done. */
 static gmg_status judge(gmg_solver *s, progress *p, int *done)
 {
-  const double r = now_residual(s, p), before = p->measured > 1 ? s->history[p->measured - 2] : INFINITY;
+  const double r = now_residual(s, p);
   *done = 1;
   if (!isfinite(r) || r > GROWTH * fmax(s->history[0], p->f_norm)) return diverged(s, p);
   if (r <= p->target && s->params.accel != GMG_ACCEL_NONE) { /* the recursion says so: is it true? */
@@ -47,7 +66,7 @@ static gmg_status judge(gmg_solver *s, progress *p, int *done)
     if (now_residual(s, p) > p->target) gmg_iteration_start(s, &p->it);
   }
   if (now_residual(s, p) <= p->target) return GMG_OK;
-  if (now_residual(s, p) > SLOW * before) {
+  if (stopped_falling(s, p)) {
     p->floor = gmg_floor_of(s, p->it.u);
     if (now_residual(s, p) <= NEAR_FLOOR * p->floor)
       return gmg_fail(s->context, GMG_STAGNATED,
@@ -83,17 +102,24 @@ static gmg_status begin(gmg_solver *s, progress *p)
 {
   const int with_fmg = s->params.fmg > 0;
   gmg_level *L = &s->level[0];
+  const int measured = s->params.check_every > 0;
   p->it.f = gmg_effective_rhs(s, p->f, &p->mean_removed);
+  if (measured) p->f_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.f);
+  if (!isfinite(p->f_norm))
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT,
+                    "f%s holds NaN or infinity or overflows its norm (%g)", s->has_values ? " with its boundary values" : "",
+                    p->f_norm);
+  if (measured && !with_fmg) { /* before u is touched */
+    const double u_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.u);
+    if (!isfinite(u_norm))
+      return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u (the guess) holds NaN or infinity or overflows its norm (%g)", u_norm);
+  }
   if (s->singular && !with_fmg) gmg_remove_mean(&s->exec, &L->A, L->volume, p->it.u);
   if (!with_fmg) gmg_iteration_start(s, &p->it);
-  if (s->params.check_every == 0) return GMG_OK;
-
-  p->f_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.f);
-  if (!isfinite(p->f_norm))
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "f holds NaN or infinity (its norm is %g)", p->f_norm);
+  if (!measured) return GMG_OK;
   measure(s, p, with_fmg ? p->f_norm : gmg_iteration_residual(s, &p->it));
   if (!isfinite(s->history[0]))
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u (the guess) holds NaN or infinity (its residual is %g)", s->history[0]);
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u (the guess) is too large: its residual is %g", s->history[0]);
   p->target = fmax(s->params.rtol * (p->f_norm > 0 ? p->f_norm : s->history[0]), s->params.atol);
   return GMG_OK;
 }
@@ -165,8 +191,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
 {
   if (!s) return GMG_ERR_ARGUMENT;
   if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
-  const size_t bytes = s->level[0].A.cells * s->exec.real_size;
-  if ((uintptr_t)f < (uintptr_t)u + bytes && (uintptr_t)u < (uintptr_t)f + bytes)
+  if (gmg_overlap(s, f, u))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
 
   progress p = {.f = f, .it = {.u = u}};

@@ -2,6 +2,7 @@
 #include "solver.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* Zeros that mean "choose for me", replaced. */
@@ -100,6 +101,7 @@ gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, c
   if (solver) *solver = NULL;
   if (!context) return GMG_ERR_ARGUMENT;
   if (!solver) return gmg_fail(context, GMG_ERR_ARGUMENT, "solver is NULL");
+  context->error[0] = 0;
   gmg_solver *s = calloc(1, sizeof *s);
   if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "solver could not be allocated");
   const gmg_status status = gmg_solver_build(s, context, problem, params, 0);
@@ -140,14 +142,11 @@ static const char *difference(const gmg_problem *a, const gmg_problem *b)
 static gmg_status take_shift(gmg_solver *s, double shift)
 {
   for (int l = 0; l < s->levels; l++) {
-    gmg_operator *A = &s->level[l].A;
-    A->sink += shift - A->shift;
-    A->shift = shift;
+    s->level[l].A.shift = shift;
   }
   s->problem.shift = shift;
   s->singular = s->coarse_problem.singular = is_singular(&s->problem);
-  for (int l = 0; l + 1 < s->levels; l++)
-    if (s->smoother->update) GMG_TRY(s->smoother->update(&s->level[l].view, s->level[l].smoother));
+  for (int l = 0; l + 1 < s->levels; l++) GMG_TRY(gmg_update_smoother(s, l));
   return s->coarse->update ? s->coarse->update(&s->exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
 }
 
@@ -187,7 +186,7 @@ gmg_status gmg_set_boundary_values(gmg_solver *s, int axis, int side, const void
   GMG_TRY(find_face(s, axis, side, &face, &cells));
   const double norm = s->vector->norm2(&s->exec, cells, g);
   if (!isfinite(norm))
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g on axis %d, side %d holds NaN or infinity (its norm is %g)", axis, side,
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g on axis %d, side %d holds NaN or infinity or overflows its norm (%g)", axis, side,
                     norm);
   s->vector->copy(&s->exec, cells, g, face);
   if (norm != 0) s->has_values = 1;
@@ -200,17 +199,25 @@ gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g
   size_t cells = 0;
   if (!s) return GMG_ERR_ARGUMENT;
   GMG_TRY(find_face(s, axis, side, &face, &cells));
-  if (!isfinite(g)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g = %g on axis %d, side %d: must be finite", g, axis, side);
+  if (!(fabs(g) <= gmg_type_traits_of(s->problem.type)->largest))
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g = %g on axis %d, side %d: must be finite in the problem's type", g, axis,
+                    side);
   s->vector->fill(&s->exec, cells, g, face);
   if (g != 0) s->has_values = 1;
   return GMG_OK;
+}
+
+int gmg_overlap(const gmg_solver *s, const void *a, const void *b)
+{
+  const size_t bytes = s->level[0].A.cells * s->exec.real_size;
+  return (uintptr_t)a < (uintptr_t)b + bytes && (uintptr_t)b < (uintptr_t)a + bytes;
 }
 
 gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
 {
   if (!s) return GMG_ERR_ARGUMENT;
   if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
-  if (r == z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p is the same array as r", z);
+  if (gmg_overlap(s, r, z)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
   gmg_level *L = &s->level[0];
   s->clock_level = -1;
   if (s->singular) { /* only the compatible part of r has a solution */
@@ -227,7 +234,8 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
 {
   if (!s) return GMG_ERR_ARGUMENT;
   if (!f || !u || !r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", !f ? "f" : !u ? "u" : "r");
-  if (u == r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p is the same array as u", r);
+  if (gmg_overlap(s, r, u)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
+  if (gmg_overlap(s, r, f)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
   double mean;
   const void *f_eff = gmg_effective_rhs(s, f, &mean);
   s->stencil->residual(&s->exec, &s->level[0].A, f_eff, u, r);

@@ -51,7 +51,7 @@ struct gmg_solver {
   void *krylov[4];        /* fine fields of the acceleration: r, z, p, q */
   void *correction;       /* fine field, where the finest level is also the coarsest */
   gmg_map lone;           /* identity on an axis with one unknown: a face's normal axis */
-  double *history;        /* [max_cycles + 2] */
+  double *history;        /* [max_cycles + 1] */
   gmg_level_report report[GMG_MAX_LEVELS];
   int clock_level;        /* time is being charged to this level, -1: none */
   double clock_start;
@@ -64,11 +64,14 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *p, const gmg_para
 
 /* hierarchy.c */
 gmg_status gmg_hierarchy_create(gmg_solver *s);
+gmg_status gmg_update_smoother(gmg_solver *s, int l); /* after create, and when A's values are new */
 void gmg_hierarchy_destroy(gmg_solver *s);
 
 /* solver.c: create on any exec; gmg_plan() uses a dry one. *s must be released by gmg_solver_release() either way. */
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);
 void gmg_solver_release(gmg_solver *s);
+
+int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two fields of the problem's shape share memory */
 
 /* cycle.c: one cycle on level l, from the u and f that stand there */
 void gmg_cycle(gmg_solver *s, int l);

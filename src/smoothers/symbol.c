@@ -34,6 +34,18 @@ void gmg_matrix_multiply(int n, double _Complex (*a)[8], double _Complex (*b)[8]
   memcpy(out, product, sizeof product);
 }
 
+void gmg_matrix_power(int n, double _Complex (*a)[8], int power)
+{
+  double _Complex square[8][8];
+  memcpy(square, a, sizeof square);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) a[i][j] = i == j;
+  for (; power > 0; power /= 2) {
+    if (power % 2) gmg_matrix_multiply(n, a, square, a);
+    gmg_matrix_multiply(n, square, square, square);
+  }
+}
+
 static void identity(gmg_symbol *s)
 {
   memset(s->S, 0, sizeof s->S);
@@ -43,7 +55,8 @@ static void identity(gmg_symbol *s)
 /* S = step^times */
 static void repeat(gmg_symbol *s, double _Complex (*step)[8], int times)
 {
-  for (int i = 0; i < times; i++) gmg_matrix_multiply(s->modes, step, s->S, s->S);
+  memcpy(s->S, step, sizeof s->S);
+  gmg_matrix_power(s->modes, s->S, times);
 }
 
 static void jacobi_step(const gmg_symbol *s, double omega, double _Complex (*step)[8])
@@ -83,17 +96,14 @@ static void red_black(gmg_symbol *s, double omega, gmg_leg leg, int times)
   const int reversed = leg == GMG_LEG_UP_REVERSED;
   colour_step(s, omega, 0, red);
   colour_step(s, omega, 1, black);
-  for (int i = 0; i < times; i++) {
-    gmg_matrix_multiply(s->modes, reversed ? black : red, s->S, s->S);
-    gmg_matrix_multiply(s->modes, reversed ? red : black, s->S, s->S);
-  }
+  gmg_matrix_multiply(s->modes, reversed ? red : black, reversed ? black : red, s->S);
+  gmg_matrix_power(s->modes, s->S, times);
 }
 
 void gmg_symbol_jacobi(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
 {
   (void)leg;
   double _Complex step[8][8] = {{0}};
-  identity(s);
   jacobi_step(s, gmg_weight_jacobi(A, p), step);
   repeat(s, step, 1);
 }
@@ -101,14 +111,12 @@ void gmg_symbol_jacobi(const gmg_operator *A, const gmg_params *p, gmg_leg leg, 
 void gmg_symbol_gauss_seidel(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
 {
   double _Complex step[8][8] = {{0}};
-  identity(s);
   gauss_seidel_step(s, gmg_weight_gauss_seidel(A, p), leg == GMG_LEG_UP_REVERSED, step);
   repeat(s, step, 1);
 }
 
 void gmg_symbol_red_black(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
 {
-  identity(s);
   red_black(s, gmg_weight_red_black(A, p), leg, 1);
 }
 
@@ -138,7 +146,6 @@ void gmg_symbol_async(const gmg_operator *A, const gmg_params *p, gmg_leg leg, g
   const double omega = gmg_weight_async(A, p);
   const int sweeps = p->local_sweeps * p->passes;
   double _Complex step[8][8] = {{0}};
-  identity(s);
   if (p->local == GMG_LOCAL_RED_BLACK) {
     red_black(s, omega, leg, sweeps);
     return;

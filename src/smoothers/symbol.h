@@ -22,6 +22,8 @@ double gmg_symbol_neighbours(const gmg_symbol *s, int mode); /* sum 2 c cos(thet
 
 void gmg_matrix_multiply(int n, double _Complex (*a)[8], double _Complex (*b)[8], double _Complex (*out)[8]); /* out may be a or b */
 
+void gmg_matrix_power(int n, double _Complex (*a)[8], int power); /* a = a^power, by squaring */
+
 void gmg_symbol_jacobi(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *out);
 void gmg_symbol_gauss_seidel(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *out);
 void gmg_symbol_red_black(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *out);

@@ -100,8 +100,10 @@ gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_
 {
   const size_t n = spec->n;
   *x = (gmg_axis){.spec = *spec, .n = n};
-  x->x = calloc(n, 5 * sizeof(double));
-  x->below = calloc(n, 2 * sizeof(int));
+  if (n < gmg_memory_host.most() / GMG_AXIS_BYTES) {
+    x->x = calloc(n, 5 * sizeof(double));
+    x->below = calloc(n, 2 * sizeof(int));
+  }
   if (!x->x || !x->below) {
     gmg_axis_destroy(x);
     return gmg_fail(context, GMG_ERR_MEMORY, "axis of %zu unknowns: its arrays could not be allocated", n);

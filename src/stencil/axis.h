@@ -4,7 +4,7 @@
 #ifndef GMG_AXIS_H
 #define GMG_AXIS_H
 
-#include "../core/context.h"
+#include "../core/exec.h"
 
 /* What an axis is, before it is discretised. */
 typedef struct gmg_axis_spec {
@@ -36,6 +36,8 @@ typedef struct gmg_axis {
 gmg_axis_spec gmg_axis_spec_of(const gmg_problem *problem, int axis);
 size_t gmg_axis_intervals(const gmg_axis_spec *spec); /* mesh widths that make up the length */
 
+/* Host memory of about GMG_AXIS_BYTES an unknown, maps included, comes and goes; more than there is gives GMG_ERR_MEMORY. */
+enum { GMG_AXIS_BYTES = 160 };
 gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_axis *axis);
 void gmg_axis_destroy(gmg_axis *axis); /* frees the arrays, keeps the scalars */
 

@@ -1,6 +1,7 @@
 /* Building the 1D maps: linear interpolation by position, averaging by overlap, transposition. */
 #include "map.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -91,19 +92,19 @@ static int adjoint(table *t, const table *p, const gmg_axis *fine, const gmg_axi
 {
   enum { REACH = 6 };
   if (!table_alloc(t, coarse->n, fine->n, REACH)) return 0;
-  const int n = (int)fine->n, nc = (int)coarse->n, wraps = gmg_axis_periodic(fine);
-  for (int c = 0; c < nc; c++) t->first[c] = 2 * n; /* none yet */
-  for (int i = wraps ? -n : 0; i < (wraps ? 2 * n : n); i++) {
-    const int turn = i < 0 ? -1 : i / n, row = i - turn * n;
+  const long n = (long)fine->n, nc = (long)coarse->n, wraps = gmg_axis_periodic(fine);
+  for (long c = 0; c < nc; c++) t->first[c] = INT_MAX; /* none yet */
+  for (long i = wraps ? -n : 0; i < (wraps ? 2 * n : n); i++) {
+    const long turn = i < 0 ? -1 : i / n, row = i - turn * n;
     for (int m = 0; m < p->width; m++) {
-      const int c = p->first[row] + turn * nc + m;
+      const long c = p->first[row] + turn * nc + m;
       const double w = p->weight[row * p->width + m];
       if (w == 0 || c < 0 || c >= nc) continue;
-      if (t->first[c] > i) t->first[c] = i;
+      if (t->first[c] > i) t->first[c] = (int)i;
       t->weight[c * REACH + (i - t->first[c])] += w * fine->weight[row] / coarse->weight[c];
     }
   }
-  for (int c = 0; normalised && c < nc; c++) {
+  for (long c = 0; normalised && c < nc; c++) {
     double sum = 0;
     for (int m = 0; m < REACH; m++) sum += t->weight[c * REACH + m];
     for (int m = 0; m < REACH; m++) t->weight[c * REACH + m] /= sum;

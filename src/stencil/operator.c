@@ -9,7 +9,7 @@ const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e) { return backends[e->ba
 
 gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, gmg_operator *A)
 {
-  *A = (gmg_operator){.type = e->type, .centering = axis[0].spec.centering, .dim = dim, .cells = 1, .shift = shift, .sink = shift};
+  *A = (gmg_operator){.type = e->type, .centering = axis[0].spec.centering, .dim = dim, .cells = 1, .shift = shift};
   for (int a = 0; a < 3; a++) {
     const gmg_axis *x = &axis[a];
     A->n[a] = x->n;
@@ -17,7 +17,7 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
     A->h[a] = x->h;
     A->wraps[a] = gmg_axis_periodic(x) && x->n > 1;
     A->coupling[a] = x->n > 1 ? 1 / (x->h * x->h) : 0;
-    if (x->n == 1) A->sink += x->diag[0];
+    if (x->n == 1) A->lone += x->diag[0];
     const struct {
       const double *from;
       const void **to;
@@ -49,6 +49,8 @@ void gmg_operator_destroy(gmg_exec *e, gmg_operator *A)
   }
   *A = (gmg_operator){0};
 }
+
+double gmg_operator_sink(const gmg_operator *A) { return A->lone + A->shift; }
 
 double gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {

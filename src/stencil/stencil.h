@@ -36,6 +36,9 @@ const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
 gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, gmg_operator *A);
 void gmg_operator_destroy(gmg_exec *e, gmg_operator *A);
 
+/* What stands on the diagonal besides the couplings: the shift, and the walls of axes with a single unknown. */
+double gmg_operator_sink(const gmg_operator *A);
+
 /* Takes the volume-weighted mean off x and returns it. */
 double gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
 
