@@ -143,6 +143,25 @@ static void place(tile *t, const async_state *s, const gmg_operator *A, size_t b
   }
 }
 
+/* A line of the tile: contiguous in the middle, around a wrap or onto a wall at its ends. */
+static void copy_line(const tile *t, const real *from, const int *index, real *to)
+{
+  const size_t n = t->size[0], first = t->own[0], last = first + t->owned[0];
+  for (size_t i = 0; i < first; i++) to[i] = load(from + index[i]);
+  const real *own = from + index[first] - first;
+  for (size_t i = first; i < last; i++) to[i] = load(own + i);
+  for (size_t i = last; i < n; i++) to[i] = load(from + index[i]);
+}
+
+/* The same for the right-hand side, which nobody writes, where the tile is relaxed. */
+static void copy_rhs(const tile *t, const real *from, const int *index, real *to)
+{
+  const size_t first = t->own[0], last = first + t->owned[0];
+  for (size_t i = t->begin[0]; i < first; i++) to[i] = from[index[i]];
+  memcpy(to + first, from + index[first], t->owned[0] * sizeof(real));
+  for (size_t i = last; i < t->end[0]; i++) to[i] = from[index[i]];
+}
+
 static void read_tile(tile *t, const gmg_operator *A, const real *u, const real *f)
 {
   const size_t n0 = A->n[0], n1 = A->n[1];
@@ -151,9 +170,8 @@ static void read_tile(tile *t, const gmg_operator *A, const real *u, const real 
     for (size_t j = 0; j < t->size[1]; j++) {
       const size_t from = ((size_t)t->index[2][k] * n1 + (size_t)t->index[1][j]) * n0;
       const size_t to = (k * t->size[1] + j) * t->size[0];
-      for (size_t i = 0; i < t->size[0]; i++) t->u[to + i] = load(u + from + (size_t)index[i]);
-      if (k >= t->begin[2] && k < t->end[2] && j >= t->begin[1] && j < t->end[1])
-        for (size_t i = t->begin[0]; i < t->end[0]; i++) t->f[to + i] = f[from + (size_t)index[i]];
+      copy_line(t, u + from, index, t->u + to);
+      if (k >= t->begin[2] && k < t->end[2] && j >= t->begin[1] && j < t->end[1]) copy_rhs(t, f + from, index, t->f + to);
     }
 }
 
