@@ -52,7 +52,8 @@ static inline real load(const real *p)
 
 static inline void store(real *p, real v) { __atomic_store(p, &v, __ATOMIC_RELAXED); }
 
-static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {128, 64, 1}, {64, 16, 16}};
+/* Long lines: 256 x 16 x 16 solved 256^3 in 1.33 s where 64 x 16 x 16 took 1.50 (medians of 4, two cores). */
+static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {128, 64, 1}, {256, 16, 16}};
 
 static async_state layout(const gmg_smoother_level *l)
 {
