@@ -40,6 +40,13 @@ void fill_random(double *x, size_t n, uint64_t seed)
   for (size_t i = 0; i < n; i++) x[i] = uniform(&state);
 }
 
+double *field(size_t n, uint64_t seed)
+{
+  double *x = calloc(n, sizeof *x);
+  if (seed) fill_random(x, n, seed);
+  return x;
+}
+
 double norm2(const double *x, size_t n)
 {
   double s = 0;

@@ -20,6 +20,7 @@ size_t unknowns(const gmg_problem *p);
 
 double uniform(uint64_t *state); /* -0.5 .. 0.5 */
 void fill_random(double *x, size_t n, uint64_t seed);
+double *field(size_t n, uint64_t seed); /* zeros, or random for seed > 0; to be freed */
 double norm2(const double *x, size_t n);
 
 /* Solves f = 0 from a random guess for `cycles` cycles and returns the mean factor of the last five. */

@@ -1,0 +1,137 @@
+/* Singular problems: all Neumann or fully periodic, with right-hand sides that are not compatible. */
+#include "util.h"
+
+#include "mg/solver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A constant f of a singular problem leaves nothing but rounding: u is zero (or the guess's constant, removed). */
+static void singular_with_constant_f(void **state)
+{
+  (void)state;
+  static const char *const bc[] = {"nnnn", "pppp"};
+  for (int i = 0; i < 16; i++) {
+    gmg_problem p = make_problem(2, 33, 21, 1, i & 1 ? GMG_CELL : GMG_VERTEX, bc[i / 2 % 2]);
+    gmg_params params = gmg_params_default();
+    params.fmg = i / 4 % 2;
+    double *f = field(693, 0), *u = field(693, 0);
+    gmg_report r;
+    for (int c = 0; c < 693; c++) f[c] = 0.1, u[c] = i / 8;
+    session s = begin_solver(&p, &params, 2);
+    const gmg_status status = gmg_solve(s.solver, f, u, &r);
+    assert_true(status == GMG_OK || status == GMG_STAGNATED);
+    assert_near(r.mean_removed, 0.1, 1e-15);
+    assert_below(r.cycles, 10);
+    for (int c = 0; c < 693; c++) assert_near(u[c], 0, 1e-14);
+    end_solver(&s);
+    free(f), free(u);
+  }
+}
+
+static void singular_problems(void **state)
+{
+  (void)state;
+  static const char *const bc[] = {"nnnnnn", "pppppp", "ppnnpp"};
+  static const size_t sizes[][3] = {{32, 32, 32}, {33, 31, 29}, {65, 65, 65}, {20, 36, 28}};
+  static const char *const names[] = {"async", "red_black"};
+  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+    for (int b = 0; b < 3; b++)
+      for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 2; k++) {
+          gmg_problem p = make_problem(3, sizes[i][0], sizes[i][1], sizes[i][2], centering, bc[b]);
+          gmg_problem twin = make_problem(3, sizes[i][0], sizes[i][1], sizes[i][2], centering, "dddddd");
+          p.h[0] = p.h[1] = p.h[2] = twin.h[0] = twin.h[1] = twin.h[2] = 0.03;
+          gmg_params params = gmg_params_default();
+          params.smoother = gmg_smoother_by_name(names[k]);
+          if (k == 1) params.omega = 1.15;
+          const size_t n = unknowns(&p);
+          double *f = field(n, 31), *u = field(n, 32), mean_u = 0, most = 0;
+          long double mean = 0, volume = 0;
+          for (size_t c = 0; c < n; c++) {
+            f[c] += 7;
+            mean += cell_volume(&p, c) * f[c], volume += cell_volume(&p, c);
+          }
+          gmg_report r;
+          session s = begin_solver(&p, &params, 0);
+          assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+          assert_int_equal(r.singular, 1);
+          assert_near(r.mean_removed, (double)(mean / volume), 1e-12 * (double)(mean / volume));
+          for (size_t c = 0; c < n; c++) mean_u += cell_volume(&p, c) * u[c] / (double)volume, most = fmax(most, fabs(u[c]));
+          assert_near(mean_u, 0, 1e-13 * most);
+          end_solver(&s);
+          const double factor = measured_factor(&p, &params, 0, 20), reference = measured_factor(&twin, &params, 0, 20);
+          if (factor > reference + 0.03)
+            fail_msg("%s %s centring %d %zu: %.4f, twin %.4f", names[k], bc[b], centering, sizes[i][0], factor, reference);
+          free(f), free(u);
+        }
+}
+
+static double weighted_mean(const gmg_solver *s, int level, const void *x)
+{
+  const gmg_level *L = &s->level[level];
+  return s->stencil->dot(&s->exec, &L->A, x, NULL) / L->volume;
+}
+
+/* Full weighting on odd vertices does not conserve the mean: it is taken off on every coarser level, and both coarse
+   solvers take it off what they are given. */
+static void means_are_projected_on_every_level(void **state)
+{
+  (void)state;
+  for (int coarse = GMG_COARSE_CG; coarse <= GMG_COARSE_CHOLESKY; coarse++) {
+    gmg_problem p = make_problem(2, 34, 26, 1, GMG_VERTEX, "nnnn");
+    gmg_params params = gmg_params_default();
+    params.coarse = (gmg_coarse_kind)coarse, params.coarse_rtol = 1e-13;
+    params.restriction = GMG_RESTRICT_AVERAGE;
+    double *r = field(unknowns(&p), 1), *z = field(unknowns(&p), 0);
+    session s = begin_solver(&p, &params, 1);
+    gmg_precondition(s.solver, r, z);
+    for (int l = 1; l < s.solver->levels; l++) {
+      const gmg_level *L = &s.solver->level[l];
+      const double size = s.solver->vector->norm2(&s.solver->exec, L->A.cells, L->f);
+      assert_true(size > 0);
+      assert_near(weighted_mean(s.solver, l, L->f), 0, 1e-14 * size);
+    }
+    gmg_level *C = &s.solver->level[s.solver->levels - 1];
+    double *f = C->f, *u = C->u, *wanted = field(C->A.cells, 0);
+    fill_random(f, C->A.cells, 3);
+    s.solver->coarse->solve(&s.solver->exec, &s.solver->coarse_problem, s.solver->coarse_state, f, u);
+    memcpy(wanted, u, C->A.cells * sizeof *u);
+    fill_random(f, C->A.cells, 3);
+    for (size_t c = 0; c < C->A.cells; c++) f[c] += 1000; /* incompatible: must not matter */
+    s.solver->coarse->solve(&s.solver->exec, &s.solver->coarse_problem, s.solver->coarse_state, f, u);
+    for (size_t c = 0; c < C->A.cells; c++) assert_near(u[c], wanted[c], 1e-9 * norm2(wanted, C->A.cells));
+    assert_near(weighted_mean(s.solver, s.solver->levels - 1, u), 0, 1e-14);
+    end_solver(&s);
+    free(r), free(z), free(wanted);
+  }
+}
+
+/* Boundary fluxes take part in compatibility: du/dn = 1 everywhere on the unit square needs a mean of -4. */
+static void singular_with_fluxes(void **state)
+{
+  (void)state;
+  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++) {
+    gmg_problem p = make_problem(2, 24, 24, 1, centering, "nnnn");
+    gmg_params params = gmg_params_default();
+    double *f = field(576, 0), *u = field(576, 0);
+    gmg_report r;
+    session s = begin_solver(&p, &params, 0);
+    for (int i = 0; i < 4; i++) assert_ok(s.context, gmg_set_boundary_constant(s.solver, i / 2, i % 2, 1));
+    assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+    assert_near(r.mean_removed, 4, 1e-12);
+    end_solver(&s);
+    free(f), free(u);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(singular_with_constant_f),
+                                     cmocka_unit_test(singular_problems),
+                                     cmocka_unit_test(means_are_projected_on_every_level),
+                                     cmocka_unit_test(singular_with_fluxes)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
