@@ -336,12 +336,44 @@ static void jacobi_follows_its_symbol(void **state)
   }
 }
 
+/* One Chebyshev step multiplies a Fourier mode by T_m((theta - lambda) / delta) / T_m(theta / delta), T_m the Chebyshev
+   polynomial of its degree. */
+static double chebyshev(int degree, double x) { return fabs(x) <= 1 ? cos(degree * acos(x)) : cosh(degree * acosh(x)); }
+
+static void chebyshev_follows_its_polynomial(void **state)
+{
+  (void)state;
+  const size_t m = 16, n = m * m;
+  gmg_problem p = make_problem(2, m, m, 1, GMG_CELL, "pppp");
+  double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
+  p.shift = 50;
+  for (int degree = 1; degree <= 6; degree++)
+    for (int k = 0; k <= 8; k++) {
+      gmg_params params = gmg_params_default();
+      params.smoother = gmg_smoother_by_name("chebyshev"), params.local_sweeps = degree;
+      const double angle = 2 * M_PI * k / (double)m, c = (double)(m * m), diag = 4 * c + p.shift;
+      const double lambda = (c * (4 - 2 * cos(angle) - 2 * cos(2 * angle)) + p.shift) / diag;
+      for (size_t i = 0; i < n; i++) w[i] = u[i] = cos(angle * (double)(i % m)) * cos(2 * angle * (double)(i / m));
+      session s = begin_solver(&p, &params, 2);
+      double low, high;
+      gmg_rough_range(&s.solver->level[0].A, &low, &high);
+      const double theta = (high + low) / 2, delta = (high - low) / 2;
+      assert_near(low, (p.shift + 2 * c) / diag, 1e-12); /* one axis at its roughest beginning, the other smooth */
+      assert_near(high, (p.shift + 8 * c) / diag, 1e-12);
+      smooth(&s, f, u, 1, GMG_LEG_DOWN);
+      const double ratio = chebyshev(degree, (theta - lambda) / delta) / chebyshev(degree, theta / delta);
+      for (size_t i = 0; i < n; i++) assert_near(u[i], ratio * w[i], 1e-12);
+      end_solver(&s);
+    }
+  free(f), free(u), free(w);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exact_solution_is_a_fixed_point),  cmocka_unit_test(reversed_sweep_is_the_adjoint),
       cmocka_unit_test(deterministic_means_bitwise),      cmocka_unit_test(red_black_matches_the_oracle),
       cmocka_unit_test(one_block_is_the_global_method),   cmocka_unit_test(stale_twin_matches_its_definition),
-      cmocka_unit_test(jacobi_follows_its_symbol)};
+      cmocka_unit_test(jacobi_follows_its_symbol),        cmocka_unit_test(chebyshev_follows_its_polynomial)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
