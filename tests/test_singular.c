@@ -127,11 +127,28 @@ static void singular_with_fluxes(void **state)
   }
 }
 
+/* Its mean is taken off a guess, but not off one that is refused. */
+static void a_refused_guess_is_left_alone(void **state)
+{
+  (void)state;
+  gmg_problem p = make_problem(2, 16, 12, 1, GMG_CELL, "nnpp");
+  const gmg_params params = gmg_params_default();
+  double *f = field(192, 1), *u = field(192, 2), *before = field(192, 2);
+  session s = begin_solver(&p, &params, 1);
+  u[5] = before[5] = NAN;
+  assert_int_equal(gmg_solve(s.solver, f, u, NULL), GMG_ERR_ARGUMENT);
+  assert_true(strstr(gmg_context_error(s.context), "u (the guess)") != NULL);
+  assert_memory_equal(u, before, 192 * sizeof *u);
+  end_solver(&s);
+  free(f), free(u), free(before);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(singular_with_constant_f),
                                      cmocka_unit_test(singular_problems),
                                      cmocka_unit_test(means_are_projected_on_every_level),
-                                     cmocka_unit_test(singular_with_fluxes)};
+                                     cmocka_unit_test(singular_with_fluxes),
+                                     cmocka_unit_test(a_refused_guess_is_left_alone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

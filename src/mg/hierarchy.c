@@ -7,6 +7,16 @@
 /* The unknowns of one face. */
 static size_t face_cells(const gmg_operator *A, int axis) { return A->cells / A->n[axis]; }
 
+static gmg_status field(gmg_solver *s, const char *what, size_t cells, void **p)
+{
+  return gmg_exec_alloc(&s->exec, what, cells * s->exec.real_size, p);
+}
+
+static void release_field(gmg_solver *s, size_t cells, void *p) { gmg_exec_release(&s->exec, p, cells * s->exec.real_size); }
+
+/* With one ghost layer all around. */
+static size_t padded_cells(const gmg_operator *A) { return (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2); }
+
 static gmg_status create_faces(gmg_solver *s, gmg_level *L, const gmg_axis axis[3], int needed)
 {
   for (int a = 0; a < 3; a++)
@@ -16,18 +26,10 @@ static gmg_status create_faces(gmg_solver *s, gmg_level *L, const gmg_axis axis[
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
       if (!needed || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
       const size_t cells = face_cells(&L->A, a);
-      GMG_TRY(gmg_exec_alloc(&s->exec, "boundary values", cells * s->exec.real_size, &L->faces.g[a][side]));
+      GMG_TRY(field(s, "boundary values", cells, &L->faces.g[a][side]));
       if (!s->exec.dry) s->vector->fill(&s->exec, cells, 0, L->faces.g[a][side]);
     }
   return GMG_OK;
-}
-
-static gmg_status field(gmg_solver *s, gmg_level *L, int which, const char *what, size_t cells, void **p)
-{
-  L->bytes[which] = cells * s->exec.real_size;
-  const gmg_status status = gmg_exec_alloc(&s->exec, what, L->bytes[which], p);
-  if (status != GMG_OK) L->bytes[which] = 0;
-  return status;
 }
 
 /* After red-black relaxation averaging loses to the adjoint of interpolation, unless three axes are coarsened at once
@@ -36,7 +38,8 @@ static int restrict_by_adjoint(const gmg_solver *s, const int coarsened[3])
 {
   if (s->symmetric || s->params.restriction == GMG_RESTRICT_ADJOINT) return 1;
   if (s->params.restriction == GMG_RESTRICT_AVERAGE) return 0;
-  return gmg_smoother_traits(&s->params, s->exec.threads) & GMG_SMOOTHER_COLOURED && coarsened[0] + coarsened[1] + coarsened[2] < 3;
+  const int coloured = (gmg_smoother_traits(&s->params, s->exec.threads) & GMG_SMOOTHER_COLOURED) != 0;
+  return coloured && coarsened[0] + coarsened[1] + coarsened[2] < 3;
 }
 
 static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3])
@@ -53,14 +56,13 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
   }
   L->A.adjoint = restrict_by_adjoint(s, coarsened);
   if (l > 0) {
-    GMG_TRY(field(s, L, 0, "solution of a coarse level", L->A.cells, &L->u));
-    GMG_TRY(field(s, L, 1, "right-hand side of a coarse level", L->A.cells, &L->f));
+    GMG_TRY(field(s, "solution of a coarse level", L->A.cells, &L->u));
+    GMG_TRY(field(s, "right-hand side of a coarse level", L->A.cells, &L->f));
   }
-  GMG_TRY(field(s, L, 2, "residual", L->A.cells, &L->r)); /* the large ones first: they are what fails */
+  GMG_TRY(field(s, "residual", L->A.cells, &L->r)); /* the large ones first: they are what fails */
   GMG_TRY(create_faces(s, L, axis, l == 0 || with_fmg));
   if (l > 0 && with_fmg)
-    GMG_TRY(field(s, L, 3, "ghosts of a full multigrid start", (L->A.n[0] + 2) * (L->A.n[1] + 2) * (L->A.n[2] + 2),
-                  &L->padded));
+    GMG_TRY(field(s, "ghosts of a full multigrid start", padded_cells(&L->A), &L->padded));
   return GMG_OK;
 }
 
@@ -96,6 +98,9 @@ gmg_status gmg_update_smoother(gmg_solver *s, int l)
   return smoother_failed(s, l, "update", s->smoother->update(&L->view, L->smoother));
 }
 
+/* A user's smoother knows nothing of dry runs: it is then neither set up nor taken down. */
+static int has_smoothers(const gmg_solver *s) { return !s->exec.dry || gmg_smoother_is_builtin(s->params.smoother); }
+
 static gmg_status create_smoother(gmg_solver *s, int l)
 {
   gmg_level *L = &s->level[l];
@@ -105,7 +110,7 @@ static gmg_status create_smoother(gmg_solver *s, int l)
                                  .index = l,
                                  .threads = s->exec.threads,
                                  .scratch = L->r};
-  if (s->exec.dry && !gmg_smoother_is_builtin(s->params.smoother)) return GMG_OK; /* it knows nothing of dry runs */
+  if (!has_smoothers(s)) return GMG_OK;
   s->context->error[0] = 0;
   if (s->smoother->setup) GMG_TRY(smoother_failed(s, l, "setup", s->smoother->setup(&L->view, &L->smoother)));
   return s->exec.dry ? GMG_OK : gmg_update_smoother(s, l);
@@ -171,19 +176,16 @@ void gmg_hierarchy_destroy(gmg_solver *s)
 {
   for (int l = 0; l < s->levels; l++) {
     gmg_level *L = &s->level[l];
-    const int set_up = L->view.A && !(s->exec.dry && !gmg_smoother_is_builtin(s->params.smoother));
-    if (set_up && s->smoother->destroy) s->smoother->destroy(&L->view, L->smoother);
+    if (L->view.A && has_smoothers(s) && s->smoother->destroy) s->smoother->destroy(&L->view, L->smoother);
     for (int a = 0; a < 3; a++) {
       gmg_map *const maps[] = {&L->prolong[a], &L->restrict_[a], &L->sample[a], &L->interpolate[a]};
       for (int m = 0; m < 4; m++) gmg_map_destroy(&s->exec, maps[m]);
       for (int side = 0; side < 2; side++)
-        if (L->faces.g[a][side])
-          gmg_exec_release(&s->exec, L->faces.g[a][side], face_cells(&L->A, a) * s->exec.real_size);
+        if (L->faces.g[a][side]) release_field(s, face_cells(&L->A, a), L->faces.g[a][side]);
     }
-    if (l > 0) gmg_exec_release(&s->exec, L->u, L->bytes[0]);
-    if (l > 0) gmg_exec_release(&s->exec, L->f, L->bytes[1]);
-    gmg_exec_release(&s->exec, L->r, L->bytes[2]);
-    gmg_exec_release(&s->exec, L->padded, L->bytes[3]);
+    if (l > 0) release_field(s, L->A.cells, L->u), release_field(s, L->A.cells, L->f); /* level 0's are the caller's */
+    release_field(s, L->A.cells, L->r);
+    release_field(s, padded_cells(&L->A), L->padded);
     gmg_operator_destroy(&s->exec, &L->A);
   }
   gmg_map_destroy(&s->exec, &s->lone);

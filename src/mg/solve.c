@@ -10,7 +10,6 @@ typedef struct {
   double f_norm, target, floor;
   double mean_removed;
   int cycles, measured; /* history has `measured` entries */
-  int stopped;          /* by the monitor */
 } progress;
 
 static const double GROWTH = 1e3;     /* more than that is divergence */
@@ -77,11 +76,9 @@ static gmg_status judge(gmg_solver *s, progress *p, int *done)
   return GMG_OK;
 }
 
-static int ask_monitor(gmg_solver *s, progress *p)
+static int monitor_stops(const gmg_solver *s, const progress *p)
 {
-  if (s->params.monitor)
-    p->stopped = s->params.monitor(s->params.monitor_data, p->cycles, now_residual(s, p), p->target) != 0;
-  return p->stopped;
+  return s->params.monitor && s->params.monitor(s->params.monitor_data, p->cycles, now_residual(s, p), p->target) != 0;
 }
 
 static void measure(gmg_solver *s, progress *p, double residual) { s->history[p->measured++] = residual; }
@@ -97,6 +94,12 @@ static void next_cycle(gmg_solver *s, progress *p)
   gmg_charge(s, 0);
 }
 
+static gmg_status bad_guess(gmg_solver *s, double norm)
+{
+  return gmg_fail(s->context, GMG_ERR_ARGUMENT,
+                  "u (the guess) holds NaN or infinity, or is too large: the norm of u or of its residual is %g", norm);
+}
+
 /* The start: norms, target, the guess. */
 static gmg_status begin(gmg_solver *s, progress *p)
 {
@@ -109,17 +112,15 @@ static gmg_status begin(gmg_solver *s, progress *p)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT,
                     "f%s holds NaN or infinity or overflows its norm (%g)", s->has_values ? " with its boundary values" : "",
                     p->f_norm);
-  if (measured && !with_fmg) { /* before u is touched */
-    const double u_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.u);
-    if (!isfinite(u_norm))
-      return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u (the guess) holds NaN or infinity or overflows its norm (%g)", u_norm);
+  if (s->singular && !with_fmg) {
+    const double u_norm = measured ? s->vector->norm2(&s->exec, L->A.cells, p->it.u) : 0;
+    if (!isfinite(u_norm)) return bad_guess(s, u_norm); /* u is left as it was */
+    gmg_remove_mean(&s->exec, &L->A, L->volume, p->it.u);
   }
-  if (s->singular && !with_fmg) gmg_remove_mean(&s->exec, &L->A, L->volume, p->it.u);
   if (!with_fmg) gmg_iteration_start(s, &p->it);
   if (!measured) return GMG_OK;
   measure(s, p, with_fmg ? p->f_norm : gmg_iteration_residual(s, &p->it));
-  if (!isfinite(s->history[0]))
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u (the guess) is too large: its residual is %g", s->history[0]);
+  if (!isfinite(s->history[0])) return bad_guess(s, s->history[0]);
   p->target = fmax(s->params.rtol * (p->f_norm > 0 ? p->f_norm : s->history[0]), s->params.atol);
   return GMG_OK;
 }
@@ -133,7 +134,7 @@ static gmg_status run_unmeasured(gmg_solver *s, progress *p)
 static gmg_status run(gmg_solver *s, progress *p)
 {
   const double start = s->history[0];
-  if (ask_monitor(s, p)) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor before the first cycle");
+  if (monitor_stops(s, p)) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor before the first cycle");
   if (start <= p->target && (s->params.fmg == 0 || start == 0)) {
     if (s->params.fmg > 0) s->vector->fill(&s->exec, s->level[0].A.cells, 0, p->it.u); /* f = 0: the guess is not used */
     return GMG_OK;
@@ -144,7 +145,7 @@ static gmg_status run(gmg_solver *s, progress *p)
     measure(s, p, gmg_iteration_residual(s, &p->it));
     int done;
     const gmg_status status = judge(s, p, &done);
-    const int stop = ask_monitor(s, p);
+    const int stop = monitor_stops(s, p);
     if (done) return status;
     if (stop) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor after cycle %d", p->cycles);
   }

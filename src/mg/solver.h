@@ -21,7 +21,6 @@ typedef struct gmg_level {
   void *padded;            /* u with ghosts, for interpolation to the next finer level. Only with fmg, not on level 0. */
   gmg_smoother_level view; /* what the smoother is shown */
   void *smoother;          /* its state */
-  size_t bytes[4];         /* of owned u, f, r, padded */
 } gmg_level;
 
 /* Where a solve that blew up did so first; filled in by a watched cycle. */

@@ -10,11 +10,11 @@
    Deterministic twin: every block reads a copy made before the pass. */
 #include "smoother.h"
 
+#include "../core/shared_host.h"
 #include "../stencil/row.h"
 #include "blocks.h"
 
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -42,15 +42,6 @@ typedef struct {
   size_t parity;   /* of the tile's origin: colour of a cell = (parity + i + j + k) % 2 */
   int seam;        /* it reaches across the end of a periodic axis of odd size */
 } tile;
-
-static inline real load(const real *p)
-{
-  real v;
-  __atomic_load(p, &v, __ATOMIC_RELAXED);
-  return v;
-}
-
-static inline void store(real *p, real v) { __atomic_store(p, &v, __ATOMIC_RELAXED); }
 
 /* Long lines: 256 x 16 x 16 solved 256^3 in 1.33 s where 64 x 16 x 16 took 1.50 (medians of 4, two cores). */
 static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {128, 64, 1}, {256, 16, 16}};
@@ -148,10 +139,10 @@ static void place(tile *t, const async_state *s, const gmg_operator *A, size_t b
 static void copy_line(const tile *t, const real *from, const int *index, real *to)
 {
   const size_t n = t->size[0], first = t->own[0], last = first + t->owned[0];
-  for (size_t i = 0; i < first; i++) to[i] = load(from + index[i]);
+  for (size_t i = 0; i < first; i++) to[i] = gmg_load(from + index[i]);
   const real *own = from + index[first] - first;
-  for (size_t i = first; i < last; i++) to[i] = load(own + i);
-  for (size_t i = last; i < n; i++) to[i] = load(from + index[i]);
+  for (size_t i = first; i < last; i++) to[i] = gmg_load(own + i);
+  for (size_t i = last; i < n; i++) to[i] = gmg_load(from + index[i]);
 }
 
 /* The same for the right-hand side, which nobody writes, where the tile is relaxed. */
@@ -182,7 +173,7 @@ static void write_own(const tile *t, const gmg_operator *A, real *u)
     for (size_t j = t->own[1]; j < t->own[1] + t->owned[1]; j++) {
       const real *from = t->u + (k * t->size[1] + j) * t->size[0] + t->own[0];
       real *to = u + ((size_t)t->index[2][k] * A->n[1] + (size_t)t->index[1][j]) * A->n[0] + t->index[0][t->own[0]];
-      for (size_t i = 0; i < t->owned[0]; i++) store(to + i, from[i]);
+      for (size_t i = 0; i < t->owned[0]; i++) gmg_store(to + i, from[i]);
     }
 }
 

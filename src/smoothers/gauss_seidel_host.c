@@ -3,24 +3,16 @@
    Gauss-Seidel inside, the newest values across; shared values are read and written by relaxed atomics. */
 #include "smoother.h"
 
+#include "../core/shared_host.h"
 #include "../stencil/line_host.h"
-
-static inline real load(const real *p)
-{
-  real v;
-  __atomic_load(p, &v, __ATOMIC_RELAXED);
-  return v;
-}
-
-static inline void store(real *p, real v) { __atomic_store(p, &v, __ATOMIC_RELAXED); }
 
 GMG_INLINE void relax(const int dim, const gmg_line *l, size_t i, const real *before, const real *after, const real *f,
                       real *u, real omega)
 {
-  gmg_neighbours near = {.lo = {load(i > 0 ? u + i - 1 : before)}, .hi = {load(i + 1 < l->n ? u + i + 1 : after)}};
-  if (dim > 1) near.lo[1] = load(l->y_lo + i), near.hi[1] = load(l->y_hi + i);
-  if (dim > 2) near.lo[2] = load(l->z_lo + i), near.hi[2] = load(l->z_hi + i);
-  store(u + i, gmg_row_relaxed(dim, gmg_line_row(l, i), near, f[i], load(u + i), omega));
+  gmg_neighbours near = {.lo = {gmg_load(i > 0 ? u + i - 1 : before)}, .hi = {gmg_load(i + 1 < l->n ? u + i + 1 : after)}};
+  if (dim > 1) near.lo[1] = gmg_load(l->y_lo + i), near.hi[1] = gmg_load(l->y_hi + i);
+  if (dim > 2) near.lo[2] = gmg_load(l->z_lo + i), near.hi[2] = gmg_load(l->z_hi + i);
+  gmg_store(u + i, gmg_row_relaxed(dim, gmg_line_row(l, i), near, f[i], gmg_load(u + i), omega));
 }
 
 GMG_INLINE void sweep_dim(const int dim, const gmg_smoother_level *level, const real *f, real *u, int backward)

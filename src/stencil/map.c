@@ -144,9 +144,9 @@ static void narrow(table *t)
 }
 
 /* Actual column of an index: once around when periodic, clamped (under weight 0) otherwise. */
-static int *make_wrap(const table *t, int pad, int periodic)
+static int *make_wrap(const table *t, int periodic)
 {
-  const int n = (int)t->cols;
+  const int n = (int)t->cols, pad = GMG_MAP_PAD;
   int *wrap = calloc((size_t)(n + 2 * pad), sizeof *wrap);
   for (int i = -pad; wrap && i < n + pad; i++) {
     const int around = ((i % n) + n) % n, clamped = i < 0 ? 0 : i >= n ? n - 1 : i;
@@ -157,16 +157,15 @@ static int *make_wrap(const table *t, int pad, int periodic)
 
 gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map)
 {
-  enum { PAD = 8 };
   gmg_status status = GMG_ERR_MEMORY;
   table t = {0};
   int *wrap = NULL;
   *map = (gmg_map){0};
-  if (build(&t, kind, fine, coarse)) wrap = make_wrap(&t, PAD, gmg_axis_periodic(fine) && kind != GMG_MAP_INTERPOLATE);
+  if (build(&t, kind, fine, coarse)) wrap = make_wrap(&t, gmg_axis_periodic(fine) && kind != GMG_MAP_INTERPOLATE);
   if (wrap) {
     narrow(&t);
-    *map = (gmg_map){.rows = (int)t.rows, .cols = (int)t.cols, .width = t.width, .pad = PAD};
-    const size_t weights = t.rows * (size_t)t.width, wraps = t.cols + 2 * PAD;
+    *map = (gmg_map){.rows = (int)t.rows, .cols = (int)t.cols, .width = t.width};
+    const size_t weights = t.rows * (size_t)t.width, wraps = t.cols + 2 * GMG_MAP_PAD;
     status = gmg_exec_reals(e, "transfer weights", weights, t.weight, &map->memory[0]);
     if (status == GMG_OK) map->bytes[0] = weights * e->real_size;
     if (status == GMG_OK) status = gmg_exec_ints(e, "transfer parents", t.rows, t.first, &map->memory[1]);
@@ -174,7 +173,7 @@ gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, 
     if (status == GMG_OK) status = gmg_exec_ints(e, "transfer wrap", wraps, wrap, &map->memory[2]);
     if (status == GMG_OK) map->bytes[2] = wraps * sizeof(int);
     map->weight = map->memory[0], map->first = map->memory[1];
-    if (status == GMG_OK) map->wrap = (const int *)map->memory[2] + PAD;
+    if (status == GMG_OK) map->wrap = (const int *)map->memory[2] + GMG_MAP_PAD;
   } else {
     gmg_fail(e->context, status, "transfer map of %zu unknowns could not be allocated", fine->n);
   }

@@ -7,12 +7,13 @@
 #include "../core/exec.h"
 #include "axis.h"
 
+enum { GMG_MAP_PAD = 8 }; /* how far a row may reach beyond the ends */
+
 typedef struct gmg_map {
   int rows, cols, width;
-  int pad;            /* wrap may be indexed from -pad to cols + pad - 1 */
   const void *weight; /* [rows][width] reals, exec's memory */
   const int *first;   /* [rows] may be < 0 or run past cols: that is what wrap is for; never falls with r */
-  const int *wrap;    /* actual column of an index, periodic or clamped */
+  const int *wrap;    /* actual column of an index from -GMG_MAP_PAD to cols + GMG_MAP_PAD - 1, periodic or clamped */
   void *memory[3];    /* what to release */
   size_t bytes[3];
 } gmg_map;
