@@ -1,5 +1,5 @@
 /** @file gmg.h
- *  @brief Geometric multigrid for `-Lap u + sigma u = f` on structured grids: the user's header.
+ *  @brief Geometric multigrid for `-div(beta grad u) + sigma u = f` on structured grids: the user's header.
  *
  *  Arrays are packed `[n[2]][n[1]][n[0]]`, n[0] fastest, of the problem's real type, in memory where the context
  *  runs (host context: ordinary host memory). The library never prints, never aborts and keeps no globals.
@@ -8,7 +8,9 @@
  *  gmg_solve(), gmg_solver_destroy(), gmg_context_destroy().
  *
  *  Defaults (stated here, used by every demo): V(1,1), smoother "async" with overlap 1 and 2 local red-black
- *  sweeps, no acceleration, CG on the coarsest grid, all cores, rtol 1e-8 (double) and 1e-5 (float).
+ *  sweeps, CG on the coarsest grid, all cores, rtol 1e-8 (double) and 1e-5 (float). No acceleration where beta is
+ *  constant and the mesh is uniform or nearly so; flexible CG where beta is an array or the stretch of an axis
+ *  (largest over smallest mesh width) exceeds 3.
  *
  *  A context and everything created from it is used by one thread at a time; separate contexts are independent.
  */
@@ -57,8 +59,8 @@ typedef enum { GMG_VERTEX, GMG_CELL } gmg_centering;
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
 /** Multigrid cycle. */
 typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
-/** Krylov acceleration. */
-typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
+/** Krylov acceleration. Best: flexible CG where beta is an array or an axis is stretched by more than 3, else none. */
+typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_BEST } gmg_accel;
 /** Solver of the coarsest grid. */
 typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
 /** Relaxation inside a block of the asynchronous smoother. */
@@ -81,20 +83,28 @@ typedef struct gmg_smoother gmg_smoother; /**< A smoother; see gmg_smoother.h to
  *
  *  Cell-centred axes are n h long, the unknowns at (i + 1/2) h. Vertex-centred axes hold the unknowns only: with
  *  two Dirichlet walls the axis is (n + 1) h long, unknown i at (i + 1) h; a Neumann or Robin wall carries an
- *  unknown. Periodic axes are n h long. */
+ *  unknown. Periodic axes are n h long.
+ *
+ *  Coefficient arrays have the problem's type and lie where the context runs. They are BORROWED: read during
+ *  gmg_plan(), gmg_solver_create() and gmg_solver_update(), and not needed afterwards. */
 typedef struct gmg_problem {
   int dim;                    /**< 1, 2 or 3. Axes >= dim are ignored. */
   size_t n[3];                /**< Unknowns along each axis, from 1 up. */
-  double h[3];                /**< Mesh width along each axis, > 0. */
-  const double *coord[3];     /**< Stretched axis: positions, or NULL for uniform spacing. Not supported yet. */
+  double h[3];                /**< Mesh width along each axis, > 0. Not read where coord is set. */
+  const double *coord[3];     /**< Stretched axis: increasing positions in host memory, or NULL for uniform spacing.
+                                   Cell-centred: the n + 1 faces. Vertex-centred: every node, Dirichlet walls included.
+                                   Periodic: n + 1 positions, the last one period after the first. BORROWED. */
   gmg_centering centering;    /**< GMG_CELL (default) or GMG_VERTEX. */
   gmg_type type;              /**< GMG_F64 (default) or GMG_F32. */
   gmg_bc bc[3][2];            /**< Boundary kind of the lower and upper face of each axis; periodic on both or none. */
   double robin[3][2][2];      /**< {a, b} of `a u + b du/dn = g`, a >= 0, b >= 0, one of them > 0 (n outward). */
-  double shift;               /**< sigma, a constant >= 0. */
-  const void *beta;           /**< Coefficient, or NULL for 1. Not supported yet. */
-  const void *beta_face[3];   /**< Coefficient on faces, or NULL. Not supported yet. */
-  const void *sigma;          /**< sigma as an array, or NULL. Not supported yet. */
+  double shift;               /**< sigma, a constant >= 0; added to the array sigma where that is set. */
+  const void *beta;           /**< Coefficient > 0 of each unknown, problem shape, or NULL for 1. A face between two
+                                   unknowns gets their harmonic mean, a wall the value of its unknown. */
+  const void *beta_face[3];   /**< Coefficient > 0 on the faces, for every axis < dim, or NULL: n[a] + 1 values along axis
+                                   a, face i below unknown i (periodic: the last repeats the first and is not read).
+                                   Excludes beta. */
+  const void *sigma;          /**< sigma >= 0 of each unknown, problem shape, or NULL for 0. */
 } gmg_problem;
 
 /** Called after every cycle whose residual was measured; a return other than 0 stops the solve.
@@ -125,7 +135,7 @@ typedef struct gmg_params {
   int symmetric;                 /**< Symmetric cycle: reversed order on the upward leg, adjoint restriction. Costs rate;
                                       implied by GMG_ACCEL_CG. */
   gmg_restriction restriction;   /**< Restriction of residuals (best). */
-  gmg_accel accel;               /**< Acceleration (none). */
+  gmg_accel accel;               /**< Acceleration (GMG_ACCEL_BEST). */
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (CG). */
   double coarse_rtol;            /**< Relative tolerance of the coarse CG; 0: 1e-6 (double), 1e-4 (float). */
   size_t coarse_cells;           /**< Coarsening stops at that many unknowns or fewer; 0: what the coarse solver likes (64). */
@@ -151,7 +161,8 @@ typedef struct gmg_params {
   X(GMG_WARN_ANISOTROPY, 2, "anisotropy left over: strong and weak couplings are coarsened together")        \
   X(GMG_WARN_SINGULAR, 4, "singular: the solution is fixed to zero mean, an incompatible f is made compatible") \
   X(GMG_WARN_SMOOTHER, 8, "smoother unsuitable: its predicted factor is above 0.5")                          \
-  X(GMG_WARN_TOLERANCE, 16, "tolerance below the estimated rounding floor for a smooth f: may end in GMG_STAGNATED")
+  X(GMG_WARN_TOLERANCE, 16, "tolerance below the estimated rounding floor for a smooth f: may end in GMG_STAGNATED") \
+  X(GMG_WARN_STRETCH, 32, "an axis is stretched by more than 3: point smoothers are slow, flexible CG is needed")
 
 /** Bits of gmg_plan_info::warnings. */
 typedef enum gmg_warning {
@@ -179,6 +190,8 @@ typedef struct gmg_plan_info {
   double predicted_factor;                /**< Largest of the levels' factors (NaN if the smoother has no symbol). */
   double floor;                           /**< Estimated rounding floor of ||r|| / ||f|| for a smooth f. */
   int singular;                           /**< 1 if constants are in the null space. */
+  double stretch;                         /**< Largest over smallest mesh width, the worst axis. */
+  gmg_accel accel;                        /**< The acceleration that will be used. */
   unsigned warnings;                      /**< Bits of gmg_warning. */
   char text[1024];                        /**< The warnings in words, a line each; empty if none. */
 } gmg_plan_info;
@@ -277,8 +290,10 @@ GMG_API gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, gmg_rep
  *  @param r problem shape   @param[out] z same shape; must not overlap r   @return GMG_OK or GMG_ERR_ARGUMENT */
 GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
 
-/** Takes over a new shift without new allocations. Everything else in problem must be as at create (an error says
- *  what differs). Boundary values stay. On failure the solver is as before. */
+/** Takes over a new shift and new values of beta (or beta_face) and sigma, without new allocations; costs less than a
+ *  cycle. Which of the arrays are set, and everything else in problem, must be as at create (an error says what
+ *  differs). Boundary values stay. Blocks.
+ *  @return GMG_OK or GMG_ERR_ARGUMENT; on failure the solver is as before */
 GMG_API gmg_status gmg_solver_update(gmg_solver *solver, const gmg_problem *problem);
 
 /** Sets boundary values of one face: Dirichlet u = g, Neumann g = beta du/dn (n outward), Robin a u + b du/dn = g.
@@ -291,6 +306,17 @@ GMG_API gmg_status gmg_set_boundary_values(gmg_solver *solver, int axis, int sid
 
 /** The same with one value for the whole face. */
 GMG_API gmg_status gmg_set_boundary_constant(gmg_solver *solver, int axis, int side, double g);
+
+/** Fluxes -beta du/dx_a and gradients du/dx_a of u on the faces of every axis a < dim, under the boundary values set:
+ *  the differences from which A is made, so that the divergence of the fluxes plus sigma u is A u exactly. Blocks,
+ *  allocates nothing.
+ *  @param solver from gmg_solver_create()
+ *  @param u         problem shape, where the context runs
+ *  @param flux      arrays like gmg_problem::beta_face, n[a] + 1 values along axis a, component along +a; NULL, or NULL
+ *                   for an axis: not wanted. On a periodic axis the last repeats the first.
+ *  @param gradient  the same for du/dx_a
+ *  @return GMG_OK or GMG_ERR_ARGUMENT */
+GMG_API gmg_status gmg_flux(gmg_solver *solver, const void *u, void *const flux[3], void *const gradient[3]);
 
 /** r = f_eff - A u, f_eff being f with the boundary values folded in (and, if singular, made compatible).
  *  All three have the problem's shape; r must overlap neither. */
