@@ -17,7 +17,10 @@ extern "C" {
  *      (diag0[i] + diag1[j] + diag2[k] + shift) u_ijk - lo0[i] u_(below0[i])jk - hi0[i] u_(above0[i])jk - ... = f_ijk
  *
  *  Boundaries, centring and spacing are contents of these arrays. Where there is no
- *  neighbour the coupling is 0 and the index points at the unknown itself. */
+ *  neighbour the coupling is 0 and the index points at the unknown itself. Where face is set, its coefficients multiply
+ *  all terms of their faces: lo0[i] face0[i] and hi0[i] face0[i + 1] couple, and the axis adds
+ *  lo_diag0[i] face0[i] + hi_diag0[i] face0[i + 1] to the diagonal instead of diag0[i]. Where sigma is set, it is added
+ *  to the diagonal. */
 typedef struct gmg_operator {
   gmg_type type;           /**< Real type of lo, hi, diag and of all fields. */
   gmg_centering centering; /**< Where the unknowns sit. */
@@ -27,14 +30,19 @@ typedef struct gmg_operator {
   const void *lo[3];       /**< Coupling to the lower neighbour, n[a] reals, where the context runs. */
   const void *hi[3];       /**< Coupling to the upper neighbour, n[a] reals, where the context runs. */
   const void *diag[3];     /**< Share of the diagonal, n[a] reals, where the context runs. */
+  const void *lo_diag[3];  /**< The lower face's part of diag, n[a] reals: lo, or the wall term. NULL without face. */
+  const void *hi_diag[3];  /**< The upper face's part. NULL without face. */
+  const void *face[3];     /**< Coefficients on the faces, n[a] + 1 along axis a, or NULL: constant; where the context runs. */
+  const void *sigma;       /**< Array of sigma, or NULL, where the context runs; the shift comes on top. */
   const void *weight[3];   /**< Control volume along the axis, n[a] reals: A is symmetric under their product. */
   const int *below[3];     /**< Index of the lower neighbour, n[a] ints, where the context runs. */
   const int *above[3];     /**< Index of the upper neighbour, n[a] ints, where the context runs. */
   int wraps[3];            /**< 1 where the axis is periodic and has a neighbour beyond its end. */
   int coarsened[3];        /**< 1 where the next level is coarser along that axis. */
   int adjoint;             /**< 1 where residuals are restricted by the adjoint of interpolation, 0: by averaging. */
-  double coupling[3];      /**< Coupling inside the axis, 1/h^2 (0 where n = 1); host. */
-  double h[3];             /**< Mesh width; host. */
+  double coupling[3];      /**< Typical coupling inside the axis, beta/h^2 (0 where n = 1); host. */
+  double h[3];             /**< Mean mesh width; host. */
+  double stretch[3];       /**< Largest over smallest mesh width; host. */
   double shift;            /**< sigma; host. */
   double lone;             /**< Wall terms of axes with a single unknown, which act like a shift; host. */
 } gmg_operator;

@@ -13,26 +13,19 @@ typedef struct {
   double *factor; /* [n][n], lower triangle */
   double *weight; /* [n] control volumes */
   double *b;      /* [n] */
-  void *real;     /* [n] of the problem's type, in host memory */
   void *unit, *image; /* fields in exec's memory, for assembly */
 } dense;
 
-static size_t host_bytes(const gmg_exec *e, size_t n)
+static size_t host_bytes(size_t n)
 {
-  return sizeof(dense) + (n * n + 2 * n) * sizeof(double) + n * e->real_size;
-}
-
-static void read_reals(const gmg_exec *e, const dense *d, const void *from, size_t n, double *to)
-{
-  e->memory->download(d->real, from, n * e->real_size);
-  for (size_t i = 0; i < n; i++) to[i] = e->type == GMG_F64 ? ((double *)d->real)[i] : (double)((float *)d->real)[i];
+  return sizeof(dense) + (n * n + 2 * n) * sizeof(double);
 }
 
 static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
 {
   for (size_t c = 0; c < A->cells; c++) d->weight[c] = 1;
   for (int a = 0; a < 3; a++) {
-    read_reals(e, d, A->weight[a], A->n[a], d->b);
+    gmg_exec_read_reals(e, A->weight[a], A->n[a], d->b);
     const size_t stride = a == 0 ? 1 : a == 1 ? A->n[0] : A->n[0] * A->n[1];
     for (size_t c = 0; c < A->cells; c++) d->weight[c] *= d->b[c / stride % A->n[a]];
   }
@@ -48,8 +41,7 @@ static void destroy(gmg_exec *e, const gmg_coarse_problem *p, void *state)
   free(d->factor);
   free(d->weight);
   free(d->b);
-  free(d->real);
-  e->bytes -= host_bytes(e, p->A->cells);
+  e->bytes -= host_bytes(p->A->cells);
   free(d);
 }
 
@@ -79,7 +71,7 @@ static gmg_status update(gmg_exec *e, const gmg_coarse_problem *p, void *state)
     d->b[c] = 1;
     GMG_TRY(gmg_exec_write_reals(e, d->unit, n, d->b));
     gmg_stencil_of(e)->apply(e, A, d->unit, d->image);
-    read_reals(e, d, d->image, n, d->b);
+    gmg_exec_read_reals(e, d->image, n, d->b);
     for (size_t i = 0; i < n; i++) d->factor[i * n + c] = d->weight[i] * d->b[i];
     largest = fmax(largest, d->factor[c * n + c]);
     w2 = fmax(w2, d->weight[c] * d->weight[c]);
@@ -97,18 +89,17 @@ static gmg_status setup(gmg_exec *e, const gmg_coarse_problem *p, void **state)
 {
   const size_t n = p->A->cells;
   if (e->dry) {
-    e->bytes += host_bytes(e, n) + 2 * n * e->real_size;
+    e->bytes += host_bytes(n) + 2 * n * e->real_size;
     return GMG_OK;
   }
   dense *d = calloc(1, sizeof *d);
   if (!d) return gmg_fail(e->context, GMG_ERR_MEMORY, "coarse Cholesky state could not be allocated");
   *state = d;
-  e->bytes += host_bytes(e, n);
+  e->bytes += host_bytes(n);
   d->factor = calloc(n * n, sizeof *d->factor);
   d->weight = calloc(n, sizeof *d->weight);
   d->b = calloc(n, sizeof *d->b);
-  d->real = calloc(n, e->real_size);
-  if (!d->factor || !d->weight || !d->b || !d->real)
+  if (!d->factor || !d->weight || !d->b)
     return gmg_fail(e->context, GMG_ERR_MEMORY, "coarse Cholesky factor of %zu unknowns could not be allocated", n);
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
   return gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->image);
@@ -121,7 +112,7 @@ static void solve(const gmg_exec *e, const gmg_coarse_problem *p, void *state, v
   const double *l = d->factor;
   double *b = d->b;
   if (p->singular) gmg_remove_mean(e, p->A, p->volume, f);
-  read_reals(e, d, f, n, b);
+  gmg_exec_read_reals(e, f, n, b);
   for (size_t i = 0; i < n; i++) {
     double s = d->weight[i] * b[i];
     for (size_t k = 0; k < i; k++) s -= l[i * n + k] * b[k];

@@ -73,6 +73,20 @@ gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const doub
   return GMG_OK;
 }
 
+void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)
+{
+  if (e->type == GMG_F64) {
+    e->memory->download(to, p, n * sizeof *to);
+    return;
+  }
+  float part[256];
+  for (size_t i = 0; i < n; i += 256) {
+    const size_t m = n - i < 256 ? n - i : 256;
+    e->memory->download(part, (const float *)p + i, m * sizeof *part);
+    for (size_t j = 0; j < m; j++) to[i + j] = part[j];
+  }
+}
+
 gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *from, void **p)
 {
   GMG_TRY(gmg_exec_alloc(e, what, n * sizeof *from, p));

@@ -11,6 +11,11 @@
 
 typedef struct gmg_exec gmg_exec;
 
+/* What is in an array. A NaN or infinity anywhere makes all three NaN. */
+typedef struct gmg_range {
+  double least, most, mean;
+} gmg_range;
+
 /* Vector kernels: n reals each, in exec's memory. Sums are made in double, over chunks that depend on n alone, so
    they are bitwise the same for any number of threads. */
 typedef struct gmg_vector_ops {
@@ -20,6 +25,7 @@ typedef struct gmg_vector_ops {
   void (*xpay)(const gmg_exec *e, size_t n, const void *x, double a, void *y);      /* y = x + a y */
   void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
+  gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
 } gmg_vector_ops;
 
 /* Memory and time of a backend. */
@@ -63,6 +69,7 @@ void gmg_exec_release(gmg_exec *e, void *p, size_t bytes);
 gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double *from, void **p);
 gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *from, void **p);
 gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from); /* into memory from above */
+void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to);          /* and back */
 
 extern const gmg_memory_ops gmg_memory_host;
 extern const gmg_vector_ops gmg_vector_host_f32, gmg_vector_host_f64;

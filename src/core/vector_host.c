@@ -62,4 +62,33 @@ static double norm2(const gmg_exec *e, size_t n, const void *x)
   return sqrt(sum);
 }
 
-const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2};
+static gmg_range range(const gmg_exec *e, size_t n, const void *x)
+{
+  const real *restrict X = x;
+  double sum[CHUNKS] = {0}, bad[CHUNKS] = {0}, low[CHUNKS], high[CHUNKS];
+  const size_t chunk = n / CHUNKS + 1;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (int c = 0; c < CHUNKS; c++) {
+    const size_t begin = c * chunk < n ? c * chunk : n, end = begin + chunk < n ? begin + chunk : n;
+    double s = 0, b = 0;
+    real l = X[0], h = X[0];
+#pragma omp simd reduction(+ : s, b) reduction(min : l) reduction(max : h)
+    for (size_t i = begin; i < end; i++) {
+      s += (double)X[i];
+      b += 0 * (double)X[i]; /* 0, or NaN from NaN and infinity */
+      l = X[i] < l ? X[i] : l;
+      h = X[i] > h ? X[i] : h;
+    }
+    sum[c] = s, bad[c] = b, low[c] = (double)l, high[c] = (double)h;
+  }
+  gmg_range r = {low[0], high[0], 0};
+  double poison = 0;
+  for (int c = 0; c < CHUNKS; c++) {
+    r.least = fmin(r.least, low[c]), r.most = fmax(r.most, high[c]);
+    r.mean += sum[c] / (double)n;
+    poison += bad[c];
+  }
+  return (gmg_range){r.least + poison, r.most + poison, r.mean + poison};
+}
+
+const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, range};

@@ -37,23 +37,44 @@ static gmg_status check_reals(gmg_context *c, const char *owner, const real_fiel
 
 static const double EXTREME = 1e100; /* beyond it volumes and inner products leave the range of double */
 
+/* Mesh widths: h, or the differences of positions. */
+static gmg_status check_widths(gmg_context *c, const gmg_problem *p, int a, double least, double most)
+{
+  const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
+  for (size_t i = 0; i <= spec.mesh && spec.coord; i++) {
+    const double x = spec.coord[i], width = i ? x - spec.coord[i - 1] : 0;
+    if (!isfinite(x)) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.coord[%d][%zu] = %g: must be finite", a, i, x);
+    if (i && !(width > 0))
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.coord[%d][%zu] = %g: must be above the position before it, %g", a, i, x,
+                      spec.coord[i - 1]);
+    if (i && (!(1 / (width * width) < most) || !(1 / (width * width) > least)))
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.coord[%d][%zu] = %g: the width %g must keep 1/h^2 between %g and %g", a, i,
+                      x, width, least, most);
+  }
+  const double h = p->h[a], coupling = 1 / (h * h);
+  if (spec.coord) return GMG_OK;
+  if (!(h > 0) || !isfinite(h))
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: must be positive and finite", a, h);
+  if (!(coupling < most) || !(coupling > least))
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: must keep 1/h^2 between %g and %g", a, h, least, most);
+  return GMG_OK;
+}
+
 static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
 {
-  const double h = p->h[a], coupling = 1 / (h * h);
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
   if (p->n[a] < 1 || p->n[a] > INT_MAX - 64)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.n[%d] = %zu: must be from 1 to %d", a, p->n[a], INT_MAX - 64);
-  if (!(h > 0) || !isfinite(h))
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: must be positive and finite", a, h);
   const double most = fmin(type->largest / 64, EXTREME), least = fmax(type->smallest, 1 / EXTREME);
-  if (!(coupling < most) || !(coupling > least))
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.h[%d] = %g: must keep 1/h^2 between %g and %g", a, h, least, most);
   for (int side = 0; side < 2; side++)
     if ((int)p->bc[a][side] < GMG_DIRICHLET || (int)p->bc[a][side] > GMG_PERIODIC)
       return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %ld: no such boundary kind", a, side, (long)p->bc[a][side]);
   if ((p->bc[a][0] == GMG_PERIODIC) != (p->bc[a][1] == GMG_PERIODIC))
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %d: GMG_PERIODIC must stand on both sides of an axis", a,
                     p->bc[a][0] == GMG_PERIODIC, (int)p->bc[a][p->bc[a][0] == GMG_PERIODIC]);
+  GMG_TRY(check_widths(c, p, a, least, most));
+  const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
+  const double h = spec.length / (double)(spec.mesh ? spec.mesh : 1);
   for (int side = 0; side < 2; side++) {
     const double *ab = p->robin[a][side];
     if (p->bc[a][side] != GMG_ROBIN) continue;
@@ -68,10 +89,12 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
       return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.robin[%d][%d] = {%g, %g}: a / (b h) leaves the range of the type", a, side,
                       ab[0], ab[1]);
   }
-  if (p->coord[a])
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.coord[%d] is set: stretched axes are not supported yet", a);
-  if (p->beta_face[a])
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.beta_face[%d] is set: variable coefficients are not supported yet", a);
+  if (p->beta_face[a] && p->beta)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.beta_face[%d] = %p: problem.beta is set too, one of them must be NULL", a,
+                    p->beta_face[a]);
+  if (!p->beta_face[a] != !p->beta_face[0])
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.beta_face[%d] = NULL: set for all axes or for none",
+                    p->beta_face[a] ? 0 : a);
   return GMG_OK;
 }
 
@@ -96,8 +119,6 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.shift = %g: negative shifts are not supported yet", p->shift);
   if (p->shift > gmg_type_traits_of(p->type)->largest / 64)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: leaves the range of the type", p->shift);
-  if (p->beta) return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.beta is set: variable coefficients are not supported yet");
-  if (p->sigma) return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.sigma is set: variable coefficients are not supported yet");
   return GMG_OK;
 }
 
@@ -139,7 +160,7 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
                                     {"deterministic", p->deterministic, 0, 1},
                                     {"symmetric", p->symmetric, 0, 1},
                                     {"restriction", (long)p->restriction, GMG_RESTRICT_BEST, GMG_RESTRICT_ADJOINT},
-                                    {"accel", (long)p->accel, GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG},
+                                    {"accel", (long)p->accel, GMG_ACCEL_NONE, GMG_ACCEL_BEST},
                                     {"coarse", (long)p->coarse, GMG_COARSE_CG, GMG_COARSE_CHOLESKY},
                                     {"max_levels", p->max_levels, 0, GMG_MAX_LEVELS},
                                     {"max_cycles", p->max_cycles, 0, 1000000},

@@ -37,7 +37,7 @@ gmg_params gmg_params_default(void)
                       .passes = 1,
                       .order = GMG_ORDER_NATURAL,
                       .seed = 1,
-                      .accel = GMG_ACCEL_NONE,
+                      .accel = GMG_ACCEL_BEST,
                       .coarse = GMG_COARSE_CG,
                       .max_cycles = 100,
                       .check_every = 1,

@@ -8,7 +8,9 @@ static double unit_roundoff(const gmg_solver *s) { return gmg_type_traits_of(s->
 static double norm_of_A(const gmg_solver *s)
 {
   const gmg_operator *A = &s->level[0].A;
-  return gmg_operator_sink(A) + 4 * (A->coupling[0] + A->coupling[1] + A->coupling[2]);
+  double norm = gmg_operator_sink(A) + s->found.sigma_most;
+  for (int a = 0; a < 3; a++) norm += 4 * A->coupling[a] / s->found.beta_mean[a] * s->found.beta_most * A->stretch[a];
+  return norm;
 }
 
 double gmg_floor_of(const gmg_solver *s, const void *u)
@@ -24,7 +26,7 @@ static double smallest_along(const gmg_problem *p, int a)
   for (int side = 0; side < 2; side++)
     fixed += spec.bc[side] == GMG_DIRICHLET || (spec.bc[side] == GMG_ROBIN && spec.robin[side][0] > 0);
   const double wave = M_PI / spec.length;
-  return fixed == 2 ? wave * wave : fixed == 1 ? wave * wave / 4 : 0;
+  return fixed == 2 ? wave * wave : fixed == 1 ? wave * wave / 4 : 0; /* for beta = 1 */
 }
 
 double gmg_floor_estimate(const gmg_solver *s)
@@ -32,10 +34,10 @@ double gmg_floor_estimate(const gmg_solver *s)
   const gmg_problem *p = &s->problem;
   double smallest = p->shift, longest = 0;
   for (int a = 0; a < p->dim; a++) {
-    smallest += smallest_along(p, a);
+    smallest += s->found.beta_mean[a] * smallest_along(p, a);
     longest = fmax(longest, gmg_axis_spec_of(p, a).length);
   }
-  if (smallest == 0) smallest = M_PI / longest * M_PI / longest; /* singular: the next eigenvalue, about */
+  if (smallest == 0) smallest = s->found.beta_mean[0] * M_PI / longest * M_PI / longest; /* singular: the next eigenvalue, about */
   /* the factor 1/2 is measured: rounding errors are random, and A does not magnify all of them most */
   return 0.5 * unit_roundoff(s) * norm_of_A(s) / smallest;
 }

@@ -9,7 +9,7 @@ static void sample_faces(gmg_solver *s, gmg_level *L, gmg_level *C)
   for (int a = 0; a < s->problem.dim; a++)
     for (int side = 0; side < 2; side++) {
       if (!L->faces.g[a][side]) continue;
-      gmg_map maps[3] = {L->sample[0], L->sample[1], L->sample[2]};
+      gmg_map maps[3] = {L->average[0], L->average[1], L->average[2]};
       maps[a] = s->lone;
       s->stencil->tensor(&s->exec, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
     }
@@ -20,7 +20,7 @@ static void sample_problem(gmg_solver *s, const void *f)
 {
   for (int l = 0; l + 1 < s->levels; l++) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
-    s->stencil->tensor(&s->exec, L->sample, l ? L->r : f, C->r, 0);
+    s->stencil->tensor(&s->exec, L->average, l ? L->r : f, C->r, 0);
     s->vector->copy(&s->exec, C->A.cells, C->r, C->f);
     if (s->has_values) {
       sample_faces(s, L, C);

@@ -22,6 +22,8 @@ static gmg_status create_faces(gmg_solver *s, gmg_level *L, const gmg_axis axis[
   for (int a = 0; a < 3; a++)
     for (int side = 0; side < 2; side++) {
       L->faces.fold[a][side] = axis[a].fold[side];
+      L->faces.wall[a][side] = side ? axis[a].hi_diag[axis[a].n - 1] : axis[a].lo_diag[0];
+      L->faces.flux[a][side] = axis[a].spec.bc[side] == GMG_NEUMANN;
       L->faces.ghost_u[a][side] = axis[a].ghost_u[side];
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
       if (!needed || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
@@ -46,7 +48,9 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
 {
   gmg_level *L = &s->level[l];
   const int with_fmg = s->params.fmg > 0;
-  GMG_TRY(gmg_operator_create(&s->exec, s->problem.dim, axis, s->problem.shift, &L->A));
+  const gmg_problem *p = &s->problem;
+  const int faces = p->beta || p->beta_face[0];
+  GMG_TRY(gmg_operator_create(&s->exec, p->dim, axis, p->shift, faces, p->sigma != NULL, &L->A));
   L->volume = 1;
   for (int a = 0; a < 3; a++) {
     double length = 0;
@@ -75,9 +79,10 @@ static gmg_status create_maps(gmg_solver *s, gmg_level *L, const gmg_axis fine[3
     gmg_map *map;
   } maps[] = {{1, GMG_MAP_PROLONG, L->prolong},
               {1, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
-              {with_fmg, GMG_MAP_RESTRICT, L->sample},
-              {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate}};
-  for (int m = 0; m < 4; m++)
+              {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, L->average},
+              {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate},
+              {L->A.face[0] != NULL, GMG_MAP_FACES, L->faces_map}};
+  for (int m = 0; m < 5; m++)
     for (int a = 0; a < 3 && maps[m].wanted; a++)
       GMG_TRY(gmg_map_create(&s->exec, maps[m].kind, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
   return GMG_OK;
@@ -113,7 +118,7 @@ static gmg_status create_smoother(gmg_solver *s, int l)
   if (!has_smoothers(s)) return GMG_OK;
   s->context->error[0] = 0;
   if (s->smoother->setup) GMG_TRY(smoother_failed(s, l, "setup", s->smoother->setup(&L->view, &L->smoother)));
-  return s->exec.dry ? GMG_OK : gmg_update_smoother(s, l);
+  return GMG_OK;
 }
 
 static gmg_status create_axes(gmg_solver *s, const gmg_axis_spec spec[3], gmg_axis axis[3])
@@ -153,7 +158,7 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
   gmg_axis_spec now[3], next[3];
   gmg_axis axis[2][3] = {{{.n = 0}}}; /* of this level and of the one above */
   gmg_status status = s->params.fmg > 0 ? create_lone_map(s) : GMG_OK;
-  for (int a = 0; a < 3; a++) now[a] = gmg_axis_spec_of(&s->problem, a);
+  for (int a = 0; a < 3; a++) now[a] = gmg_axis_spec_of(&s->problem, a), now[a].beta = s->found.beta_mean[a];
   for (int l = 0, more = 1; more && status == GMG_OK; l++) {
     int coarsened[3];
     gmg_axis *mine = axis[l % 2], *above = axis[(l + 1) % 2];
@@ -178,8 +183,8 @@ void gmg_hierarchy_destroy(gmg_solver *s)
     gmg_level *L = &s->level[l];
     if (L->view.A && has_smoothers(s) && s->smoother->destroy) s->smoother->destroy(&L->view, L->smoother);
     for (int a = 0; a < 3; a++) {
-      gmg_map *const maps[] = {&L->prolong[a], &L->restrict_[a], &L->sample[a], &L->interpolate[a]};
-      for (int m = 0; m < 4; m++) gmg_map_destroy(&s->exec, maps[m]);
+      gmg_map *const maps[] = {&L->prolong[a], &L->restrict_[a], &L->average[a], &L->interpolate[a], &L->faces_map[a]};
+      for (int m = 0; m < 5; m++) gmg_map_destroy(&s->exec, maps[m]);
       for (int side = 0; side < 2; side++)
         if (L->faces.g[a][side]) release_field(s, face_cells(&L->A, a), L->faces.g[a][side]);
     }

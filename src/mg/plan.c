@@ -68,6 +68,7 @@ static unsigned find_warnings(const gmg_solver *s, const gmg_plan_info *info)
   if (anisotropy_left(s)) w |= GMG_WARN_ANISOTROPY;
   if (s->singular) w |= GMG_WARN_SINGULAR;
   if (info->predicted_factor > 0.5) w |= GMG_WARN_SMOOTHER;
+  if (info->stretch > GMG_STRETCH_LIMIT) w |= GMG_WARN_STRETCH;
   if (s->params.rtol < info->floor && s->params.atol == 0) w |= GMG_WARN_TOLERANCE;
   return w;
 }
@@ -94,6 +95,8 @@ gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_
     info->levels = s->levels;
     info->bytes = s->exec.bytes;
     info->singular = s->singular;
+    info->stretch = gmg_worst_stretch(problem);
+    info->accel = s->params.accel;
     info->floor = gmg_floor_estimate(s);
     describe_levels(s, info);
     info->warnings = find_warnings(s, info);

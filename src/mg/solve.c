@@ -194,6 +194,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
   if (gmg_overlap(s, f, u))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
+  GMG_TRY(gmg_check_fresh(s));
 
   progress p = {.f = f, .it = {.u = u}};
   const double start = s->exec.memory->now();

@@ -6,19 +6,34 @@
 #include <stdlib.h>
 
 /* Zeros that mean "choose for me", replaced. */
-static gmg_params resolved(const gmg_params *given, gmg_type type)
+static gmg_params resolved(const gmg_params *given, const gmg_problem *problem)
 {
+  const gmg_type type = problem->type;
   gmg_params p = *given;
+  if (p.accel == GMG_ACCEL_BEST) {
+    const int hard = problem->beta || problem->beta_face[0] || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT;
+    p.accel = hard ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+  }
   if (p.rtol == 0) p.rtol = gmg_type_traits_of(type)->rtol;
   if (p.coarse_rtol == 0) p.coarse_rtol = gmg_type_traits_of(type)->coarse_rtol;
   if (p.coarsen_threshold == 0) p.coarsen_threshold = 0.6;
   return p;
 }
 
-/* Constants are in the null space: no wall holds u and nothing draws it to zero. */
-static int is_singular(const gmg_problem *p)
+double gmg_worst_stretch(const gmg_problem *p)
 {
-  if (p->shift > 0) return 0;
+  double worst = 1;
+  for (int a = 0; a < p->dim; a++) {
+    const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
+    worst = fmax(worst, gmg_axis_stretch(&spec));
+  }
+  return worst;
+}
+
+/* Constants are in the null space: no wall holds u and nothing draws it to zero. */
+static int is_singular(const gmg_problem *p, double sigma_most)
+{
+  if (p->shift > 0 || sigma_most > 0) return 0;
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++)
       if (p->bc[a][side] == GMG_DIRICHLET || (p->bc[a][side] == GMG_ROBIN && p->robin[a][side][0] > 0)) return 0;
@@ -28,6 +43,12 @@ static int is_singular(const gmg_problem *p)
 static gmg_status fine_field(gmg_solver *s, const char *what, void **p)
 {
   return gmg_exec_alloc(&s->exec, what, s->level[0].A.cells * s->exec.real_size, p);
+}
+
+static gmg_status update_smoothers(gmg_solver *s)
+{
+  for (int l = 0; l + 1 < s->levels; l++) GMG_TRY(gmg_update_smoother(s, l));
+  return GMG_OK;
 }
 
 static gmg_status create_coarse(gmg_solver *s)
@@ -65,15 +86,18 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);
   s->problem = *p;
-  s->params = resolved(params, p->type);
+  s->params = resolved(params, p);
   s->vector = s->exec.vector;
   s->stencil = gmg_stencil_of(&s->exec);
   s->smoother = gmg_smoother_ops_of(params->smoother, &s->exec);
   s->coarse = gmg_coarse_of(params->coarse);
-  s->singular = is_singular(p);
+  GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->found));
+  s->singular = is_singular(p, s->found.sigma_most);
   s->symmetric = params->symmetric || params->accel == GMG_ACCEL_CG;
   s->clock_level = -1;
   GMG_TRY(gmg_hierarchy_create(s));
+  gmg_load_coefficients(s, p);
+  if (!dry) GMG_TRY(update_smoothers(s));
   GMG_TRY(create_coarse(s));
   GMG_TRY(create_fine_fields(s));
   for (int l = 0; l < s->levels; l++) {
@@ -120,7 +144,15 @@ void gmg_solver_destroy(gmg_solver *solver)
   free(solver);
 }
 
-/* Which field of a new problem differs in more than the shift, or NULL. */
+static int same_positions(const gmg_axis_spec *a, const double *b)
+{
+  if (!a->coord || !b) return a->coord == b;
+  for (size_t i = 0; i <= a->mesh; i++)
+    if (a->coord[i] != b[i]) return 0;
+  return 1;
+}
+
+/* Which field of a new problem differs in more than the coefficients' values, or NULL. */
 static const char *difference(const gmg_problem *a, const gmg_problem *b)
 {
   if (a->dim != b->dim) return "dim";
@@ -128,39 +160,56 @@ static const char *difference(const gmg_problem *a, const gmg_problem *b)
   if (a->centering != b->centering) return "centering";
   for (int i = 0; i < a->dim; i++) {
     if (a->n[i] != b->n[i]) return "n";
-    if (a->h[i] != b->h[i]) return "h";
+    if (!a->coord[i] && a->h[i] != b->h[i]) return "h";
     for (int side = 0; side < 2; side++) {
       if (a->bc[i][side] != b->bc[i][side]) return "bc";
       if (a->bc[i][side] == GMG_ROBIN && (a->robin[i][side][0] != b->robin[i][side][0] ||
                                           a->robin[i][side][1] != b->robin[i][side][1]))
         return "robin";
     }
+    const gmg_axis_spec spec = gmg_axis_spec_of(a, i);
+    if (!a->coord[i] != !b->coord[i] || (a->coord[i] && !same_positions(&spec, b->coord[i]))) return "coord";
+    if (!a->beta_face[i] != !b->beta_face[i]) return "beta_face (set or not)";
   }
+  if (!a->beta != !b->beta) return "beta (set or not)";
+  if (!a->sigma != !b->sigma) return "sigma (set or not)";
   return NULL;
 }
 
-static gmg_status take_shift(gmg_solver *s, double shift)
+static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
-  for (int l = 0; l < s->levels; l++) {
-    s->level[l].A.shift = shift;
-  }
-  s->problem.shift = shift;
-  s->singular = s->coarse_problem.singular = is_singular(&s->problem);
-  for (int l = 0; l + 1 < s->levels; l++) GMG_TRY(gmg_update_smoother(s, l));
+  for (int l = 0; l < s->levels; l++) s->level[l].A.shift = p->shift;
+  s->problem.shift = p->shift;
+  s->found = *found;
+  s->singular = s->coarse_problem.singular = is_singular(&s->problem, found->sigma_most);
+  gmg_load_coefficients(s, p);
+  GMG_TRY(update_smoothers(s));
   return s->coarse->update ? s->coarse->update(&s->exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
 }
 
 gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
 {
+  gmg_coefficients found;
   if (!s) return GMG_ERR_ARGUMENT;
   GMG_TRY(gmg_check_problem(s->context, problem));
   const char *what = difference(&s->problem, problem);
   if (what)
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift may change", what);
-  const double before = s->problem.shift;
-  const gmg_status status = take_shift(s, problem->shift);
-  if (status != GMG_OK) (void)take_shift(s, before); /* it worked before; the first failure is what counts */
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift and the values of "
+                    "beta, beta_face and sigma may change", what);
+  GMG_TRY(gmg_check_coefficients(&s->exec, problem, &found));
+  const gmg_problem before = s->problem;
+  const gmg_coefficients found_before = s->found;
+  const gmg_status status = take_coefficients(s, problem, &found);
+  const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are gone */
+  s->stale = status != GMG_OK && arrays;
+  if (status != GMG_OK && !arrays) (void)take_coefficients(s, &before, &found_before); /* the first failure is what counts */
   return status;
+}
+
+gmg_status gmg_check_fresh(gmg_solver *s)
+{
+  if (!s->stale) return GMG_OK;
+  return gmg_fail(s->context, GMG_ERR_ARGUMENT, "solver: its last gmg_solver_update() failed half-way; update it again first");
 }
 
 /* The face that (axis, side) names, or an error. */
@@ -218,6 +267,7 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   if (!s) return GMG_ERR_ARGUMENT;
   if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
   if (gmg_overlap(s, r, z)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
+  GMG_TRY(gmg_check_fresh(s));
   gmg_level *L = &s->level[0];
   s->clock_level = -1;
   if (s->singular) { /* only the compatible part of r has a solution */
@@ -239,5 +289,18 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   double mean;
   const void *f_eff = gmg_effective_rhs(s, f, &mean);
   s->stencil->residual(&s->exec, &s->level[0].A, f_eff, u, r);
+  return GMG_OK;
+}
+
+gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *const gradient[3])
+{
+  if (!s) return GMG_ERR_ARGUMENT;
+  if (!u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u is NULL");
+  GMG_TRY(gmg_check_fresh(s));
+  const gmg_level *L = &s->level[0];
+  for (int a = 0; a < s->problem.dim; a++) {
+    void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};
+    if (out[0] || out[1]) s->stencil->flux(&s->exec, &L->A, &L->faces, a, u, out[0], out[1]);
+  }
   return GMG_OK;
 }

@@ -14,7 +14,8 @@ typedef struct gmg_level {
   double volume;           /* sum of the control volumes */
   gmg_map prolong[3];      /* from the next coarser level, as are all maps */
   gmg_map restrict_[3];    /* residuals */
-  gmg_map sample[3];       /* data (f, g) of a full multigrid start; rows sum to 1. Only with fmg. */
+  gmg_map average[3];      /* data (f, g of a full multigrid start, sigma); rows sum to 1. Only with fmg or sigma. */
+  gmg_map faces_map[3];    /* picks the coarse faces along an axis. Only with coefficients on faces. */
   gmg_map interpolate[3];  /* solutions of a full multigrid start, from padded values. Only with fmg. */
   gmg_faces faces;
   void *u, *f, *r;
@@ -22,6 +23,12 @@ typedef struct gmg_level {
   gmg_smoother_level view; /* what the smoother is shown */
   void *smoother;          /* its state */
 } gmg_level;
+
+/* What the coefficient arrays hold. */
+typedef struct gmg_coefficients {
+  double beta_mean[3], beta_most; /* 1 where beta is not given */
+  double sigma_most;
+} gmg_coefficients;
 
 /* Where a solve that blew up did so first; filled in by a watched cycle. */
 typedef struct gmg_watch {
@@ -34,6 +41,7 @@ struct gmg_solver {
   gmg_context *context; /* BORROWED */
   gmg_exec exec;
   gmg_problem problem;
+  gmg_coefficients found;
   gmg_params params;    /* zeros replaced by what they stand for */
   const gmg_vector_ops *vector;
   const gmg_stencil_ops *stencil;
@@ -43,6 +51,7 @@ struct gmg_solver {
   void *coarse_state;
   int levels;
   gmg_level level[GMG_MAX_LEVELS];
+  int stale;              /* the last update failed half-way: only another one helps */
   int singular;
   int symmetric;          /* the cycle is to be its own adjoint */
   int has_values;         /* some face was given boundary values */
@@ -61,6 +70,10 @@ struct gmg_solver {
 gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p);
 gmg_status gmg_check_params(gmg_context *c, const gmg_problem *p, const gmg_params *params);
 
+/* coefficients.c: reads the arrays and refuses bad values; puts them on all levels */
+gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found);
+void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
+
 /* hierarchy.c */
 gmg_status gmg_hierarchy_create(gmg_solver *s);
 gmg_status gmg_update_smoother(gmg_solver *s, int l); /* after create, and when A's values are new */
@@ -70,6 +83,9 @@ void gmg_hierarchy_destroy(gmg_solver *s);
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);
 void gmg_solver_release(gmg_solver *s);
 
+enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothers need an acceleration */
+double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
+gmg_status gmg_check_fresh(gmg_solver *s);            /* the last update did not fail half-way */
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two fields of the problem's shape share memory */
 
 /* cycle.c: one cycle on level l, from the u and f that stand there */

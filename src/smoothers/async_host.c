@@ -1,17 +1,20 @@
 /* Block-asynchronous smoother async-(k) on host threads (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt,
    Dongarra, Gates, Tomov 2011).
 
-   Threads take blocks in the given order. A block copies its unknowns, `overlap` layers around them and a ring of
-   outside values into a tile, relaxes everything but the ring k times, and writes back only its own unknowns
-   (restricted, as in Cai, Sarkis 1999). Nothing waits: not block for block, nor a pass for the one before it within a
-   call. Values that blocks share are read and written by relaxed atomics, so a block finds its surroundings as they
-   are when it starts, never torn.
+   Threads take blocks in the given order. A block relaxes its unknowns and `overlap` layers around them k times in a
+   private tile, from whatever values surround it, and writes back only its own unknowns (restricted, as in Cai, Sarkis
+   1999). Nothing waits: not block for block, nor a pass for the one before it within a call. Values that blocks share are
+   read and written by relaxed atomics, so a block finds its surroundings as they are when it gets there, never torn.
 
-   Deterministic twin: every block reads a copy made before the pass. */
+   Deterministic twin: every block reads a copy made before the pass.
+
+   The tile is never there as a whole. Planes stream through it along the last axis: plane p is read, plane p - 1 gets
+   half a sweep, p - 2 the next half, and so on, and the plane that has had all of them is written back. Every half sweep
+   sees just what it would see if the one before it had swept the whole tile, and a few planes stay in the cache. */
 #include "smoother.h"
 
 #include "../core/shared_host.h"
-#include "../stencil/row.h"
+#include "../stencil/line_host.h"
 #include "blocks.h"
 
 #include <omp.h>
@@ -19,48 +22,71 @@
 
 typedef struct {
   gmg_blocks blocks;
-  size_t margin[3];   /* layers of a tile around its block: overlap + the ring; 0 along axes without neighbours */
-  size_t tile_cells;  /* of the largest tile */
-  size_t axis_cells;  /* of the longest tile side */
-  int *order;         /* [blocks.total] */
-  char *tiles;        /* one per thread */
+  size_t margin[3];  /* layers of a tile around its block: overlap and a ring that is only read; at least the ring */
+  int row, stream;   /* axes of the lines in a plane and of the planes; an axis that is not there is 2 */
+  int versions;      /* Jacobi keeps the planes of every sweep apart */
+  size_t slots;      /* planes of a version in flight */
+  size_t line, rows; /* reals of a tile line, lines of a plane */
+  int *order;        /* [blocks.total] */
+  char *tiles;       /* one per thread */
   size_t tile_bytes;
   int threads;
-  real *before;       /* deterministic: u before the pass */
+  real *before;      /* deterministic: u before the pass */
 } async_state;
 
-/* A thread's workspace: values, right-hand side, a second copy of the values for Jacobi, and the coefficients and
-   global indices of the tile's rows along each axis. */
+/* A stretch of tile columns whose unknowns are consecutive: more than one where the tile runs around a periodic axis. */
 typedef struct {
-  real *u, *f, *v;
-  real *lo[3], *hi[3], *diag[3];
-  int *index[3];
-  size_t size[3];  /* of the tile, ring included */
-  size_t own[3];   /* first own unknown in tile coordinates */
-  size_t owned[3]; /* own unknowns along each axis */
-  size_t begin[3], end[3]; /* what is relaxed, in tile coordinates */
-  size_t parity;   /* of the tile's origin: colour of a cell = (parity + i + j + k) % 2 */
-  int seam;        /* it reaches across the end of a periodic axis of odd size */
+  long begin, end;
+  size_t global; /* unknown at begin */
+} piece;
+
+enum { PIECES = 8 };
+
+/* One block at work. Tile coordinates count from `origin`, which may lie outside the level. */
+typedef struct {
+  real *u, *zero;               /* lines in flight; a line of zeros for what lies beyond walls */
+  long origin[3], size[3];
+  long exist[3][2];             /* what there is: all of it, but for what lies beyond walls */
+  long relax[3][2], own[3][2];
+  piece pieces[PIECES];
+  int count;                    /* of pieces */
+  int stages;                   /* half sweeps (red-black) or sweeps */
+  size_t parity;                /* of the origin: colour of a cell = (parity + i + j + k) % 2 */
 } tile;
 
-/* Long lines: 256 x 16 x 16 solved 256^3 in 1.33 s where 64 x 16 x 16 took 1.50 (medians of 4, two cores). */
-static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {128, 64, 1}, {256, 16, 16}};
+/* Long lines; 32 of them and six planes in flight fit a megabyte of cache. */
+static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {1024, 64, 1}, {256, 32, 64}};
+
+static int stages_of(const gmg_params *p, int sweeps) { return p->local == GMG_LOCAL_RED_BLACK ? 2 * sweeps : sweeps; }
+
+/* At a seam two faces of one colour meet and the blocks on its sides disagree on colours. Two more sweeps there make up
+   for it: factor 0.052 instead of 0.075 on a periodic 65^3 (0.032 with walls), for a layer of blocks. */
+static int sweeps_of(const gmg_params *p, int seam)
+{
+  return p->local_sweeps + (seam && p->local == GMG_LOCAL_RED_BLACK ? 2 : 0);
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 static async_state layout(const gmg_smoother_level *l)
 {
   const gmg_operator *A = l->A;
-  async_state s = {.blocks = gmg_blocks_make(A, l->params->block, preferred_block[A->dim]), .tile_cells = 1};
+  const gmg_params *p = l->params;
+  async_state s = {.blocks = gmg_blocks_make(A, p->block, preferred_block[A->dim]),
+                   .row = A->dim == 3 ? 1 : 2,
+                   .stream = A->dim == 3 ? 2 : 1};
+  size_t side[3];
   for (int a = 0; a < 3; a++) {
-    s.margin[a] = A->n[a] > 1 ? (size_t)l->params->overlap + 1 : 0;
-    const size_t side = s.blocks.shape[a] + 2 * s.margin[a];
-    s.tile_cells *= side;
-    if (side > s.axis_cells) s.axis_cells = side;
+    s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? (size_t)p->overlap + 1 : 1;
+    side[a] = s.blocks.shape[a] + 2 * s.margin[a];
   }
-  const size_t pad = 16; /* rounds every array up to whole cache lines */
-  s.tile_cells = (s.tile_cells + pad) / pad * pad;
-  s.axis_cells = (s.axis_cells + pad) / pad * pad;
-  s.tile_bytes = (3 * s.tile_cells + 9 * s.axis_cells) * sizeof(real) + 3 * s.axis_cells * sizeof(int);
-  s.threads = s.blocks.total < (size_t)l->threads ? (int)s.blocks.total : l->threads;
+  const int jacobi = p->local == GMG_LOCAL_JACOBI, stages = stages_of(p, sweeps_of(p, 1));
+  s.line = (side[0] + 15) / 16 * 16; /* whole cache lines */
+  s.rows = side[s.row];
+  s.versions = jacobi ? p->local_sweeps + 1 : 1;
+  s.slots = smaller(jacobi ? 3 : (size_t)stages + 2, side[s.stream]);
+  s.tile_bytes = ((size_t)s.versions * s.slots * s.rows + 1) * s.line * sizeof(real);
+  s.threads = (int)smaller(s.blocks.total, (size_t)l->threads);
   return s;
 }
 
@@ -92,211 +118,195 @@ static void destroy(const gmg_smoother_level *l, void *state)
   gmg_exec_release(l->exec, s, sizeof *s);
 }
 
-static tile tile_memory(const async_state *s, int thread)
+/* Unknown of a tile coordinate. */
+static size_t global_index(const tile *t, const gmg_operator *A, int a, long i)
 {
-  tile t = {0};
-  real *p = (real *)(s->tiles + s->tile_bytes * (size_t)thread);
-  t.u = p, t.f = p + s->tile_cells, t.v = p + 2 * s->tile_cells;
-  p += 3 * s->tile_cells;
-  for (int a = 0; a < 3; a++, p += 3 * s->axis_cells)
-    t.lo[a] = p, t.hi[a] = p + s->axis_cells, t.diag[a] = p + 2 * s->axis_cells;
-  int *q = (int *)p;
-  for (int a = 0; a < 3; a++, q += s->axis_cells) t.index[a] = q;
-  return t;
+  const long n = (long)A->n[a], g = t->origin[a] + i;
+  return (size_t)(((g % n) + n) % n);
 }
 
-/* Places the tile of a block: which rows it holds, where they come from, what is relaxed. Along a periodic axis a tile
-   runs on around the wrap, even onto copies of its own unknowns; at a wall the overlap ends and the ring is unused. */
-static void place(tile *t, const async_state *s, const gmg_operator *A, size_t block)
+/* Places the tile of a block. Along a periodic axis it runs on around the wrap, even onto copies of its own unknowns; at a
+   wall the overlap ends. */
+static void place(tile *t, const async_state *s, const gmg_operator *A, const gmg_params *p, size_t block)
 {
   const size_t at[3] = {block % s->blocks.count[0], block / s->blocks.count[0] % s->blocks.count[1],
                         block / (s->blocks.count[0] * s->blocks.count[1])};
+  int seam = 0;
   t->parity = 0;
-  t->seam = 0;
   for (int a = 0; a < 3; a++) {
-    const real *lo = A->lo[a], *hi = A->hi[a], *diag = A->diag[a];
     const long n = (long)A->n[a], first = (long)(at[a] * s->blocks.shape[a]), margin = (long)s->margin[a];
     const long last = first + (long)s->blocks.shape[a] < n ? first + (long)s->blocks.shape[a] : n;
     const long origin = first - margin, size = last - first + 2 * margin;
-    const long ring = margin > 0;
-    t->size[a] = (size_t)size;
-    t->own[a] = (size_t)margin;
-    t->owned[a] = (size_t)(last - first);
-    t->begin[a] = (size_t)(A->wraps[a] || origin + ring >= 0 ? ring : -origin);
-    t->end[a] = (size_t)(A->wraps[a] || origin + size - ring <= n ? size - ring : n - origin);
+    t->origin[a] = origin, t->size[a] = size;
+    t->exist[a][0] = A->wraps[a] || origin >= 0 ? 0 : -origin;
+    t->exist[a][1] = A->wraps[a] || origin + size <= n ? size : n - origin;
+    t->relax[a][0] = t->exist[a][0] > 1 ? t->exist[a][0] : 1;
+    t->relax[a][1] = t->exist[a][1] < size - 1 ? t->exist[a][1] : size - 1;
+    t->own[a][0] = margin, t->own[a][1] = size - margin;
     t->parity += (size_t)(origin + 2 * margin); /* even shift: keeps it positive */
-    t->seam |= A->wraps[a] && n % 2 && (origin < 0 || origin + size > n);
-    for (long i = 0; i < size; i++) {
-      const long g = origin + i, wrapped = ((g % n) + n) % n;
-      const long row = A->wraps[a] ? wrapped : g < 0 ? 0 : g >= n ? n - 1 : g;
-      t->index[a][i] = (int)row;
-      t->lo[a][i] = lo[row], t->hi[a][i] = hi[row], t->diag[a][i] = diag[row];
-    }
+    seam |= A->wraps[a] && n % 2 && (origin < 0 || origin + size > n);
+  }
+  t->stages = stages_of(p, sweeps_of(p, seam));
+  t->count = 0;
+  for (long i = t->exist[0][0]; i < t->exist[0][1];) {
+    const size_t g = global_index(t, A, 0, i);
+    const long rest = (long)(A->n[0] - g), end = i + rest < t->exist[0][1] ? i + rest : t->exist[0][1];
+    t->pieces[t->count++] = (piece){i, end, g};
+    i = end;
   }
 }
 
-/* A line of the tile: contiguous in the middle, around a wrap or onto a wall at its ends. */
-static void copy_line(const tile *t, const real *from, const int *index, real *to)
+/* Line j of plane q; beyond walls a line of zeros, whose couplings are 0. */
+static real *line_at(const tile *t, const async_state *s, int version, long q, long j)
 {
-  const size_t n = t->size[0], first = t->own[0], last = first + t->owned[0];
-  for (size_t i = 0; i < first; i++) to[i] = gmg_load(from + index[i]);
-  const real *own = from + index[first] - first;
-  for (size_t i = first; i < last; i++) to[i] = gmg_load(own + i);
-  for (size_t i = last; i < n; i++) to[i] = gmg_load(from + index[i]);
+  if (q < t->exist[s->stream][0] || q >= t->exist[s->stream][1] || j < t->exist[s->row][0] || j >= t->exist[s->row][1])
+    return t->zero;
+  return t->u + (((size_t)version * s->slots + (size_t)q % s->slots) * s->rows + (size_t)j) * s->line;
 }
 
-/* The same for the right-hand side, which nobody writes, where the tile is relaxed. */
-static void copy_rhs(const tile *t, const real *from, const int *index, real *to)
+/* Unknowns of the level: where line j of plane q begins. */
+static size_t line_offset(const tile *t, const async_state *s, const gmg_operator *A, long q, long j)
 {
-  const size_t first = t->own[0], last = first + t->owned[0];
-  for (size_t i = t->begin[0]; i < first; i++) to[i] = from[index[i]];
-  memcpy(to + first, from + index[first], t->owned[0] * sizeof(real));
-  for (size_t i = last; i < t->end[0]; i++) to[i] = from[index[i]];
+  const size_t plane = global_index(t, A, s->stream, q), row = global_index(t, A, s->row, j);
+  return A->dim == 3 ? (plane * A->n[1] + row) * A->n[0] : plane * A->n[0];
 }
 
-static void read_tile(tile *t, const gmg_operator *A, const real *u, const real *f)
+static void read_plane(const tile *t, const async_state *s, const gmg_operator *A, const real *u, long q)
 {
-  const size_t n0 = A->n[0], n1 = A->n[1];
-  const int *restrict index = t->index[0];
-  for (size_t k = 0; k < t->size[2]; k++)
-    for (size_t j = 0; j < t->size[1]; j++) {
-      const size_t from = ((size_t)t->index[2][k] * n1 + (size_t)t->index[1][j]) * n0;
-      const size_t to = (k * t->size[1] + j) * t->size[0];
-      copy_line(t, u + from, index, t->u + to);
-      if (k >= t->begin[2] && k < t->end[2] && j >= t->begin[1] && j < t->end[1]) copy_rhs(t, f + from, index, t->f + to);
+  if (q < t->exist[s->stream][0] || q >= t->exist[s->stream][1]) return;
+  for (long j = t->exist[s->row][0]; j < t->exist[s->row][1]; j++) {
+    real *to = line_at(t, s, 0, q, j);
+    const real *from = u + line_offset(t, s, A, q, j);
+    for (int c = 0; c < t->count; c++) {
+      const piece *p = &t->pieces[c];
+      for (long i = p->begin; i < p->end; i++) to[i] = gmg_load(from + p->global + (size_t)(i - p->begin));
     }
+    for (long i = 0; i < t->exist[0][0]; i++) to[i] = 0;
+    for (long i = t->exist[0][1]; i < t->size[0]; i++) to[i] = 0;
+  }
 }
 
-static void write_own(const tile *t, const gmg_operator *A, real *u)
+static void write_plane(const tile *t, const async_state *s, const gmg_operator *A, int version, long q, real *u)
 {
-  for (size_t k = t->own[2]; k < t->own[2] + t->owned[2]; k++)
-    for (size_t j = t->own[1]; j < t->own[1] + t->owned[1]; j++) {
-      const real *from = t->u + (k * t->size[1] + j) * t->size[0] + t->own[0];
-      real *to = u + ((size_t)t->index[2][k] * A->n[1] + (size_t)t->index[1][j]) * A->n[0] + t->index[0][t->own[0]];
-      for (size_t i = 0; i < t->owned[0]; i++) gmg_store(to + i, from[i]);
-    }
+  for (long j = t->own[s->row][0]; j < t->own[s->row][1]; j++) {
+    const real *from = line_at(t, s, version, q, j) + t->own[0][0];
+    real *to = u + line_offset(t, s, A, q, j) + (size_t)(t->origin[0] + t->own[0][0]);
+    for (long i = 0; i < t->own[0][1] - t->own[0][0]; i++) gmg_store(to + i, from[i]);
+  }
 }
 
-/* The row at i of a tile line, and its neighbours in the tile. */
+/* How a line is relaxed: by colour, from the version before, or one unknown after the other. */
 typedef struct {
-  real *u;
-  const real *f, *lo, *hi, *diag;
-  real c_lo[3], c_hi[3], c_diag;
-  ptrdiff_t y, z; /* distance to the next line and plane */
-} tile_line;
+  gmg_local_kind local;
+  int backward;
+  real omega;
+} relaxation;
 
-GMG_INLINE tile_line tile_line_at(const tile *t, const gmg_operator *A, const real *from, size_t j, size_t k)
+GMG_INLINE void relax_piece(const int dim, const int kind, const gmg_line *l, const real *f, real *u, long n, int parity,
+                            const relaxation *how)
 {
-  const size_t offset = (k * t->size[1] + j) * t->size[0];
-  return (tile_line){.u = (real *)from + offset,
-                     .f = t->f + offset,
-                     .lo = t->lo[0],
-                     .hi = t->hi[0],
-                     .diag = t->diag[0],
-                     .c_lo = {0, t->lo[1][j], t->lo[2][k]},
-                     .c_hi = {0, t->hi[1][j], t->hi[2][k]},
-                     .c_diag = t->diag[1][j] + t->diag[2][k] + (real)A->shift,
-                     .y = t->size[1] > 1 ? (ptrdiff_t)t->size[0] : 0, /* an axis of one has no ring: look at itself */
-                     .z = t->size[2] > 1 ? (ptrdiff_t)(t->size[0] * t->size[1]) : 0};
-}
-
-GMG_INLINE real relaxed(const int dim, const tile_line *l, ptrdiff_t i, ptrdiff_t x, real omega)
-{
-  const real *u = l->u;
-  const gmg_row row = {.lo = {l->lo[i], l->c_lo[1], l->c_lo[2]},
-                       .hi = {l->hi[i], l->c_hi[1], l->c_hi[2]},
-                       .diag = l->diag[i] + l->c_diag};
-  gmg_neighbours near = {.lo = {u[i - x]}, .hi = {u[i + x]}};
-  if (dim > 1) near.lo[1] = u[i - l->y], near.hi[1] = u[i + l->y];
-  if (dim > 2) near.lo[2] = u[i - l->z], near.hi[2] = u[i + l->z];
-  return gmg_row_relaxed(dim, row, near, l->f[i], u[i], omega);
-}
-
-/* One colour of the tile. Every point is computed and the other colour keeps its value: unit stride beats half the
-   work. In any order of the points, a kept value is never one that a relaxed neighbour had to wait for. */
-GMG_INLINE void sweep_colour(const int dim, const tile *t, const gmg_operator *A, size_t colour, real omega)
-{
-  const ptrdiff_t x = t->size[0] > 1;
-  for (size_t k = t->begin[2]; k < t->end[2]; k++)
-    for (size_t j = t->begin[1]; j < t->end[1]; j++) {
-      const tile_line l = tile_line_at(t, A, t->u, j, k);
-      const int skip = (int)((t->parity + j + k + colour) % 2);
+  if (how->local == GMG_LOCAL_RED_BLACK) {
+    gmg_line_relax(dim, kind, l, f, u, 0, (int)n, parity, how->omega);
+  } else if (how->local == GMG_LOCAL_JACOBI) {
+    const real *restrict old = l->u;
+    real *restrict out = u;
 #pragma omp simd
-      for (ptrdiff_t i = (ptrdiff_t)t->begin[0]; i < (ptrdiff_t)t->end[0]; i++) {
-        const real value = relaxed(dim, &l, i, x, omega);
-        l.u[i] = ((int)i & 1) == skip ? value : l.u[i];
-      }
-    }
-}
-
-GMG_INLINE void sweep_jacobi(const int dim, tile *t, const gmg_operator *A, real omega)
-{
-  const ptrdiff_t x = t->size[0] > 1;
-  for (size_t k = t->begin[2]; k < t->end[2]; k++)
-    for (size_t j = t->begin[1]; j < t->end[1]; j++) {
-      const tile_line l = tile_line_at(t, A, t->u, j, k);
-      real *restrict out = t->v + (l.u - t->u);
-#pragma omp simd
-      for (ptrdiff_t i = (ptrdiff_t)t->begin[0]; i < (ptrdiff_t)t->end[0]; i++) out[i] = relaxed(dim, &l, i, x, omega);
-    }
-  real *swap = t->u;
-  t->u = t->v, t->v = swap;
-}
-
-GMG_INLINE void sweep_gauss_seidel(const int dim, const tile *t, const gmg_operator *A, int backward, real omega)
-{
-  const ptrdiff_t x = t->size[0] > 1;
-  const size_t lines = t->end[1] - t->begin[1], all = lines * (t->end[2] - t->begin[2]);
-  for (size_t s = 0; s < all; s++) {
-    const size_t at = backward ? all - 1 - s : s;
-    const tile_line l = tile_line_at(t, A, t->u, t->begin[1] + at % lines, t->begin[2] + at / lines);
-    for (size_t i = t->begin[0]; i < t->end[0]; i++) {
-      const ptrdiff_t p = (ptrdiff_t)(backward ? t->begin[0] + t->end[0] - 1 - i : i);
-      l.u[p] = relaxed(dim, &l, p, x, omega);
+    for (int i = 0; i < (int)n; i++)
+      out[i] = gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, (size_t)i),
+                               gmg_line_near(l, (size_t)i, old[i - 1], old[i + 1]), f[i], old[i], how->omega);
+  } else {
+    for (long m = 0; m < n; m++) {
+      const long i = how->backward ? n - 1 - m : m;
+      u[i] = gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, (size_t)i), gmg_line_near(l, (size_t)i, u[i - 1], u[i + 1]),
+                             f[i], u[i], how->omega);
     }
   }
 }
 
-/* At a seam two faces of one colour meet and the blocks on its sides disagree on colours. Two more sweeps there make up
-   for it: factor 0.052 instead of 0.075 on a periodic 65^3 (0.032 with walls), for a layer of blocks. */
-GMG_INLINE void local_sweeps(const int dim, tile *t, const gmg_operator *A, const gmg_params *p, real omega, int reversed)
+/* Half a sweep (or one) over line j of plane q. */
+GMG_INLINE void relax_line(const int dim, const int kind, const tile *t, const async_state *s, const gmg_operator *A,
+                           const real *f, int version, long q, long j, size_t colour, const relaxation *how)
 {
-  const int sweeps = p->local_sweeps + (t->seam && p->local == GMG_LOCAL_RED_BLACK ? 2 : 0);
-  if (p->local == GMG_LOCAL_JACOBI) memcpy(t->v, t->u, t->size[0] * t->size[1] * t->size[2] * sizeof(real));
-  for (int s = 0; s < sweeps; s++) {
-    if (p->local == GMG_LOCAL_RED_BLACK)
-      for (size_t half = 0; half < 2; half++) sweep_colour(dim, t, A, half ^ (size_t)reversed, omega);
-    else if (p->local == GMG_LOCAL_JACOBI)
-      sweep_jacobi(dim, t, A, omega);
-    else
-      sweep_gauss_seidel(dim, t, A, reversed, omega);
+  const int from = s->versions > 1 ? version - 1 : 0, to = s->versions > 1 ? version : 0;
+  const size_t plane = global_index(t, A, s->stream, q), row = global_index(t, A, s->row, j);
+  const size_t offset = line_offset(t, s, A, q, j);
+  const gmg_line whole = dim == 3 ? gmg_line_coefficients(A, row, plane) : gmg_line_coefficients(A, plane, 0);
+  const real *here = line_at(t, s, from, q, j);
+  real *out = line_at(t, s, to, q, j);
+  for (int c = 0; c < t->count; c++) {
+    const piece *p = &t->pieces[how->backward ? t->count - 1 - c : c];
+    const long begin = p->begin > t->relax[0][0] ? p->begin : t->relax[0][0];
+    const long end = p->end < t->relax[0][1] ? p->end : t->relax[0][1];
+    const size_t skip = p->global + (size_t)(begin - p->begin);
+    if (begin >= end) continue;
+    gmg_line l = whole;
+    gmg_line_skip(dim, kind, &l, skip);
+    l.u = here + begin;
+    l.y_lo = l.z_lo = line_at(t, s, from, q - 1, j) + begin; /* 2D: the neighbours along axis 1 are planes too */
+    l.y_hi = l.z_hi = line_at(t, s, from, q + 1, j) + begin;
+    if (dim == 3) l.y_lo = line_at(t, s, from, q, j - 1) + begin, l.y_hi = line_at(t, s, from, q, j + 1) + begin;
+    const int parity = (int)((t->parity + colour + (size_t)begin + (size_t)j + (size_t)q) % 2);
+    relax_piece(dim, kind, &l, f + offset + skip, out + begin, end - begin, parity, how);
   }
 }
 
-static void relax_block(tile t, const async_state *s, const gmg_smoother_level *l, size_t block, const real *f,
-                        const real *from, real *to, int reversed)
+static void copy_plane(const tile *t, const async_state *s, int version, long q)
+{
+  for (long j = t->exist[s->row][0]; j < t->exist[s->row][1]; j++)
+    memcpy(line_at(t, s, version, q, j), line_at(t, s, version - 1, q, j), s->line * sizeof(real));
+}
+
+/* Stage 1, 2, ... of plane q. */
+GMG_INLINE void relax_plane(const int dim, const int kind, const tile *t, const async_state *s, const gmg_operator *A,
+                            const real *f, int stage, long q, int reversed, const relaxation *how)
+{
+  if (q < t->exist[s->stream][0] || q >= t->exist[s->stream][1]) return;
+  if (s->versions > 1) copy_plane(t, s, stage, q); /* what is not relaxed stays as it is */
+  if (q < t->relax[s->stream][0] || q >= t->relax[s->stream][1]) return;
+  const long *rows = t->relax[s->row];
+  const size_t colour = (size_t)(stage - 1 + reversed) % 2;
+  for (long m = rows[0]; m < rows[1]; m++)
+    relax_line(dim, kind, t, s, A, f, stage, q, how->backward ? rows[0] + rows[1] - 1 - m : m, colour, how);
+}
+
+/* The planes stream through the tile, backwards for a reversed Gauss-Seidel sweep. */
+GMG_INLINE void relax_tile(const int dim, const int kind, const tile *t, const async_state *s, const gmg_smoother_level *l,
+                           const real *f, const real *from, real *to, int reversed)
 {
   const gmg_operator *A = l->A;
-  const real omega = (real)gmg_weight_async(A, l->params);
-  place(&t, s, A, block);
-  read_tile(&t, A, from, f);
-  if (A->dim == 1) local_sweeps(1, &t, A, l->params, omega, reversed);
-  if (A->dim == 2) local_sweeps(2, &t, A, l->params, omega, reversed);
-  if (A->dim == 3) local_sweeps(3, &t, A, l->params, omega, reversed);
-  write_own(&t, A, to);
+  const relaxation how = {.local = l->params->local,
+                          .backward = reversed && l->params->local == GMG_LOCAL_GAUSS_SEIDEL,
+                          .omega = (real)gmg_weight_async(A, l->params)};
+  const long planes = t->size[s->stream];
+  for (long p = 0; p < planes + t->stages; p++) {
+    if (p < planes) read_plane(t, s, A, from, how.backward ? planes - 1 - p : p);
+    for (int stage = 1; stage <= t->stages && stage <= p; stage++) {
+      const long q = p - stage;
+      if (q < planes) relax_plane(dim, kind, t, s, A, f, stage, how.backward ? planes - 1 - q : q, reversed, &how);
+    }
+    const long done = how.backward ? planes - 1 - (p - t->stages) : p - t->stages;
+    if (done >= t->own[s->stream][0] && done < t->own[s->stream][1]) write_plane(t, s, A, s->versions - 1, done, to);
+  }
 }
 
 /* All blocks, `passes` times over, without a barrier in between. */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
                        real *to, int reversed)
 {
-#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && l->A->cells > 4096)
+  const gmg_operator *A = l->A;
+#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && A->cells > 4096)
   {
-    const tile mine = tile_memory(s, omp_get_thread_num());
+    tile t = {.u = (real *)(s->tiles + s->tile_bytes * (size_t)omp_get_thread_num())};
+    t.zero = t.u + (size_t)s->versions * s->slots * s->rows * s->line;
+    memset(t.zero, 0, s->line * sizeof(real));
 #pragma omp for schedule(dynamic, 1) nowait
     for (size_t b = 0; b < passes * s->blocks.total; b++) {
       const size_t at = b % s->blocks.total;
-      relax_block(mine, s, l, (size_t)s->order[reversed ? s->blocks.total - 1 - at : at], f, from, to, reversed);
+      place(&t, s, A, l->params, (size_t)s->order[reversed ? s->blocks.total - 1 - at : at]);
+#define RELAX(dim, kind) \
+  case GMG_FORM(dim, kind): relax_tile(dim, kind, &t, s, l, f, from, to, reversed); break;
+      switch (gmg_form_of(A)) { GMG_FORMS(RELAX) }
+#undef RELAX
     }
   }
 }

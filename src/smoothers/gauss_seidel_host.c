@@ -6,16 +6,16 @@
 #include "../core/shared_host.h"
 #include "../stencil/line_host.h"
 
-GMG_INLINE void relax(const int dim, const gmg_line *l, size_t i, const real *before, const real *after, const real *f,
+GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, size_t i, const real *before, const real *after, const real *f,
                       real *u, real omega)
 {
   gmg_neighbours near = {.lo = {gmg_load(i > 0 ? u + i - 1 : before)}, .hi = {gmg_load(i + 1 < l->n ? u + i + 1 : after)}};
   if (dim > 1) near.lo[1] = gmg_load(l->y_lo + i), near.hi[1] = gmg_load(l->y_hi + i);
   if (dim > 2) near.lo[2] = gmg_load(l->z_lo + i), near.hi[2] = gmg_load(l->z_hi + i);
-  gmg_store(u + i, gmg_row_relaxed(dim, gmg_line_row(l, i), near, f[i], gmg_load(u + i), omega));
+  gmg_store(u + i, gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, i), near, f[i], gmg_load(u + i), omega));
 }
 
-GMG_INLINE void sweep_dim(const int dim, const gmg_smoother_level *level, const real *f, real *u, int backward)
+GMG_INLINE void sweep_form(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, int backward)
 {
   const gmg_operator *A = level->A;
   const real omega = (real)gmg_weight_gauss_seidel(A, level->params);
@@ -28,7 +28,7 @@ GMG_INLINE void sweep_dim(const int dim, const gmg_smoother_level *level, const 
     real *line = u + w.offset;
     const real *before = line + A->below[0][0], *after = line + A->above[0][l.n - 1];
     for (size_t i = w.begin; i < w.end; i++)
-      relax(dim, &l, backward ? w.begin + w.end - 1 - i : i, before, after, f + w.offset, line, omega);
+      relax(dim, kind, &l, backward ? w.begin + w.end - 1 - i : i, before, after, f + w.offset, line, omega);
   }
 }
 
@@ -37,9 +37,10 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   (void)state;
   const int backward = leg == GMG_LEG_UP_REVERSED;
   for (int s = 0; s < steps; s++) {
-    if (l->A->dim == 1) sweep_dim(1, l, f, u, backward);
-    if (l->A->dim == 2) sweep_dim(2, l, f, u, backward);
-    if (l->A->dim == 3) sweep_dim(3, l, f, u, backward);
+#define SWEEP(dim, kind) \
+  case GMG_FORM(dim, kind): sweep_form(dim, kind, l, f, u, backward); break;
+    switch (gmg_form_of(l->A)) { GMG_FORMS(SWEEP) }
+#undef SWEEP
   }
 }
 

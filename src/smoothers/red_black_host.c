@@ -27,16 +27,24 @@ typedef struct {
   int strip;
 } part;
 
-GMG_INLINE void relax(const int dim, const gmg_line *l, const gmg_task *w, const real *f, real *u, size_t colour,
-                      real omega, size_t begin, size_t end)
+GMG_INLINE void relax_one(const int dim, const int kind, const gmg_line *l, const real *f, real *u, size_t i, real omega)
 {
-  for (size_t i = begin + (begin + w->j + w->k + colour) % 2; i < end; i += 2) {
-    const gmg_neighbours near = gmg_line_near(l, i, gmg_line_left(l, i), gmg_line_right(l, i));
-    u[i] = gmg_row_relaxed(dim, gmg_line_row(l, i), near, f[i], u[i], omega);
-  }
+  const gmg_neighbours near = gmg_line_near(l, i, gmg_line_left(l, i), gmg_line_right(l, i));
+  u[i] = gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, i), near, f[i], u[i], omega);
 }
 
-GMG_INLINE void relax_part(const int dim, const gmg_smoother_level *level, const real *f, real *u, part p, real omega)
+/* The unknowns of a colour from begin to end; the two ends of the line, which may look around a wrap, by name. */
+GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, const gmg_task *w, const real *f, real *u,
+                      size_t colour, real omega, size_t begin, size_t end)
+{
+  const size_t parity = (w->j + w->k + colour) % 2, last = l->n - 1;
+  if (begin >= end) return;
+  if (begin == 0 && parity == 0) relax_one(dim, kind, l, f, u, 0, omega);
+  gmg_line_relax(dim, kind, l, f, u, (int)larger(begin, 1), (int)smaller(end, last), (int)parity, omega);
+  if (end == l->n && last > 0 && parity == last % 2) relax_one(dim, kind, l, f, u, last, omega);
+}
+
+GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, part p, real omega)
 {
   const gmg_operator *A = level->A;
   const size_t tasks = gmg_tasks(A), n = A->n[0], last = n - seam(A, 0); /* from `last` on the phase is one more */
@@ -49,11 +57,11 @@ GMG_INLINE void relax_part(const int dim, const gmg_smoother_level *level, const
     const size_t end = p.phase == phase ? smaller(w.end, last) : w.end;
     const gmg_line l = gmg_line_at(A, u, w.j, w.k);
     if (!p.strip || near_seam(A, 1, w.j) || near_seam(A, 2, w.k)) {
-      relax(dim, &l, &w, f + w.offset, u + w.offset, p.colour, omega, begin, end);
+      relax(dim, kind, &l, &w, f + w.offset, u + w.offset, p.colour, omega, begin, end);
     } else if (seam(A, 0)) {
       const size_t far = n > 2 * STRIP ? n - STRIP : STRIP;
-      relax(dim, &l, &w, f + w.offset, u + w.offset, p.colour, omega, begin, smaller(end, STRIP));
-      relax(dim, &l, &w, f + w.offset, u + w.offset, p.colour, omega, larger(begin, far), end);
+      relax(dim, kind, &l, &w, f + w.offset, u + w.offset, p.colour, omega, begin, smaller(end, STRIP));
+      relax(dim, kind, &l, &w, f + w.offset, u + w.offset, p.colour, omega, larger(begin, far), end);
     }
   }
 }
@@ -67,9 +75,10 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   for (size_t s = 0; s < (size_t)steps * parts; s++) {
     const size_t at = leg == GMG_LEG_UP_REVERSED ? parts - 1 - s % parts : s % parts;
     const part p = {.colour = at / phases % 2, .phase = at % phases, .strip = at < strip};
-    if (l->A->dim == 1) relax_part(1, l, f, u, p, omega);
-    if (l->A->dim == 2) relax_part(2, l, f, u, p, omega);
-    if (l->A->dim == 3) relax_part(3, l, f, u, p, omega);
+#define RELAX(dim, kind) \
+  case GMG_FORM(dim, kind): relax_part(dim, kind, l, f, u, p, omega); break;
+    switch (gmg_form_of(l->A)) { GMG_FORMS(RELAX) }
+#undef RELAX
   }
 }
 

@@ -1,6 +1,7 @@
-/* Discretisation of one uniform axis by finite volumes (vertex- or cell-centred). */
+/* Discretisation of one axis by finite volumes: vertex- or cell-centred, uniform or stretched, merged or not. */
 #include "axis.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int wall_has_unknown(const gmg_axis_spec *s, int side)
@@ -14,86 +15,211 @@ int gmg_axis_periodic(const gmg_axis *axis) { return periodic(&axis->spec); }
 
 size_t gmg_axis_intervals(const gmg_axis_spec *s)
 {
-  if (s->centering == GMG_CELL || periodic(s)) return s->n;
+  if (s->centering == GMG_CELL || periodic(s) || s->merged > 1) return s->n;
   return s->n + 1 - (size_t)wall_has_unknown(s, 0) - (size_t)wall_has_unknown(s, 1);
 }
 
 gmg_axis_spec gmg_axis_spec_of(const gmg_problem *p, int axis)
 {
   if (axis >= p->dim) /* an axis that is not there: one cell, no coupling, volume 1 */
-    return (gmg_axis_spec){.n = 1, .length = 1, .centering = GMG_CELL, .bc = {GMG_NEUMANN, GMG_NEUMANN}};
-  gmg_axis_spec s = {.n = p->n[axis], .centering = p->centering, .bc = {p->bc[axis][0], p->bc[axis][1]}};
+    return (gmg_axis_spec){.n = 1, .length = 1, .centering = GMG_CELL, .bc = {GMG_NEUMANN, GMG_NEUMANN}, .mesh = 1,
+                           .base = 1, .merged = 1, .beta = 1};
+  gmg_axis_spec s = {.n = p->n[axis], .centering = p->centering, .bc = {p->bc[axis][0], p->bc[axis][1]}, .base = p->n[axis],
+                     .nested = p->beta || p->beta_face[axis], .merged = 1, .beta = 1};
   for (int side = 0; side < 2; side++)
     for (int c = 0; c < 2; c++) s.robin[side][c] = p->robin[axis][side][c];
-  const size_t m = gmg_axis_intervals(&s);
-  s.length = p->h[axis] * (double)(m ? m : 1);
+  s.mesh = gmg_axis_intervals(&s);
+  s.coord = s.mesh ? p->coord[axis] : NULL;
+  s.length = s.coord ? s.coord[s.mesh] - s.coord[0] : p->h[axis] * (double)(s.mesh ? s.mesh : 1);
   return s;
 }
 
 gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine)
 {
   gmg_axis_spec c = *fine;
+  if (fine->nested) {
+    c.merged = 2 * fine->merged;
+    c.n = (fine->n + 1) / 2;
+    return c;
+  }
   const size_t m = gmg_axis_intervals(fine), beyond = fine->n - m + 1; /* n = m + beyond - 1 */
   const size_t mc = m == 1 ? 0 : (m + 1) / 2; /* m = 1 with n = 2: two flux walls, merged into one unknown */
   c.n = mc + beyond - 1;
   return c;
 }
 
-/* Conductance between the end unknown and its wall, the factor of g in the balance, and the ghost value. */
-static void wall_terms(const gmg_axis_spec *s, int side, double h, double *conductance, double *source, double *ghost_u,
+double gmg_axis_stretch(const gmg_axis_spec *s)
+{
+  double least = INFINITY, most = 0;
+  if (!s->coord) return 1;
+  for (size_t i = 0; i < s->mesh; i++) {
+    const double h = s->coord[i + 1] - s->coord[i];
+    least = fmin(least, h), most = fmax(most, h);
+  }
+  return most / least;
+}
+
+static double mean_width(const gmg_axis_spec *s)
+{
+  const size_t m = gmg_axis_intervals(s);
+  return s->length / (double)(m ? m : 1);
+}
+
+double gmg_axis_coupling(const gmg_axis_spec *s)
+{
+  const double h = mean_width(s);
+  return s->n > 1 ? s->beta / (h * h) : 0;
+}
+
+/* --- places: the mean of four mesh positions, t counting mesh intervals -------------------------------------------- */
+
+/* Distances between places are differences in t where the mesh is uniform, so they come out equal to the last bit
+   however long the axis. */
+typedef struct {
+  double t[4];
+} place;
+
+/* The mesh that t counts: the level's own, or (stretched or merged) the finest, `scale` intervals to one of the level. */
+typedef struct {
+  const gmg_axis_spec *s;
+  double intervals, h, scale;
+} ruler;
+
+static ruler ruler_of(const gmg_axis_spec *s)
+{
+  const size_t own = gmg_axis_intervals(s);
+  const double mesh = (double)(s->coord || s->merged > 1 ? s->mesh : own);
+  const double intervals = mesh > 0 ? mesh : 1;
+  return (ruler){s, intervals, s->length / intervals, s->merged == 1 && own ? intervals / (double)own : 1};
+}
+
+static double position(const ruler *r, double t)
+{
+  if (!r->s->coord) return r->h * t;
+  if (t < 0) return position(r, t + r->intervals) - r->s->length; /* around a periodic axis */
+  if (t > r->intervals) return position(r, t - r->intervals) + r->s->length;
+  const double i = fmin(floor(t), r->intervals - 1);
+  const double *x = r->s->coord + (size_t)i;
+  return x[0] + (t - i) * (x[1] - x[0]);
+}
+
+static double distance(const ruler *r, place from, place to)
+{
+  double sum = 0;
+  for (int j = 0; j < 4; j++)
+    sum += r->s->coord ? position(r, to.t[j]) - position(r, from.t[j]) : r->h * (to.t[j] - from.t[j]);
+  return sum / 4;
+}
+
+static double place_x(const ruler *r, place p)
+{
+  double sum = 0;
+  for (int j = 0; j < 4; j++) sum += position(r, p.t[j]);
+  return sum / 4;
+}
+
+static place at(double t) { return (place){{t, t, t, t}}; }
+static place between(place a, place b) { return (place){{a.t[0], a.t[3], b.t[0], b.t[3]}}; } /* of places of two positions */
+
+/* Vertex i of an unmerged axis. */
+static double vertex(const ruler *r, double i) { return (i + (r->s->bc[0] == GMG_DIRICHLET)) * r->scale; }
+
+/* Lower face of control volume i of an axis of n unknowns that is not merged. */
+static place plain_face(const ruler *r, size_t i, size_t n)
+{
+  const gmg_axis_spec *s = r->s;
+  if (s->centering == GMG_CELL) return at((double)i * r->scale);
+  if (i == 0 && wall_has_unknown(s, 0)) return at(0);
+  if (i == n && wall_has_unknown(s, 1)) return at(r->intervals);
+  const double below = vertex(r, (double)i - 1), above = vertex(r, (double)i);
+  return (place){{below, below, above, above}};
+}
+
+static place face(const ruler *r, size_t i)
+{
+  const gmg_axis_spec *s = r->s;
+  if (s->merged == 1) return plain_face(r, i, s->n);
+  return plain_face(r, i * s->merged < s->base ? i * s->merged : s->base, s->base);
+}
+
+static place unknown(const ruler *r, size_t i)
+{
+  if (r->s->centering == GMG_VERTEX && r->s->merged == 1) return at(vertex(r, (double)i));
+  return between(face(r, i), face(r, i + 1));
+}
+
+/* --- walls ---------------------------------------------------------------------------------------------------------- */
+
+/* Conductance between the end unknown and its wall at distance d, the factor of g in the balance, and the ghost value. */
+static void wall_terms(const gmg_axis_spec *s, int side, double d, double *conductance, double *source, double *ghost_u,
                        double *ghost_g)
 {
   const double a = s->bc[side] == GMG_ROBIN ? s->robin[side][0] : 0;
   const double b = s->bc[side] == GMG_ROBIN ? s->robin[side][1] : 1;
+  const int on_vertex = s->centering == GMG_VERTEX && s->merged == 1;
   if (periodic(s)) {
     *conductance = *source = *ghost_u = *ghost_g = 0;
-  } else if (s->centering == GMG_VERTEX && s->bc[side] == GMG_DIRICHLET) { /* the wall is the next node */
-    *conductance = *source = 1 / h;
+  } else if (on_vertex && s->bc[side] == GMG_DIRICHLET) { /* the wall is the next node */
+    *conductance = *source = 1 / d;
     *ghost_u = 0, *ghost_g = 1;
-  } else if (s->centering == GMG_VERTEX) { /* du/dn = (g - a u) / b at the unknown on the wall */
+  } else if (on_vertex) { /* du/dn = (g - a u) / b at the unknown on the wall */
     *conductance = a / b, *source = 1 / b;
     *ghost_u = 1, *ghost_g = 0; /* no unknown interpolates from beyond */
-  } else if (s->bc[side] == GMG_DIRICHLET) { /* the wall is half a cell away */
-    *conductance = *source = 2 / h;
+  } else if (s->bc[side] == GMG_DIRICHLET) { /* the ghost mirrors the unknown */
+    *conductance = *source = 1 / d;
     *ghost_u = -1, *ghost_g = 2;
-  } else { /* wall value (h g + 2 b u) / (a h + 2 b) from a u_w + 2 b (u_w - u) / h = g */
-    const double d = a * h + 2 * b;
-    *conductance = 2 * a / d, *source = 2 / d;
-    *ghost_u = 4 * b / d - 1, *ghost_g = 2 * h / d;
+  } else { /* wall value (d g + b u) / (a d + b) from a u_w + b (u_w - u) / d = g */
+    const double e = a * d + b;
+    *conductance = a / e, *source = 1 / e;
+    *ghost_u = 2 * b / e - 1, *ghost_g = 2 * d / e;
   }
+}
+
+static void fill_walls(gmg_axis *x, const ruler *r)
+{
+  const gmg_axis_spec *s = &x->spec;
+  const int on_vertex = s->centering == GMG_VERTEX && s->merged == 1;
+  for (int side = 0; side < 2; side++) {
+    const size_t end = side ? s->n - 1 : 0;
+    const place wall = at(side ? r->intervals : 0);
+    const double d = fabs(distance(r, unknown(r, end), wall)), out = side ? 1 : -1;
+    double conductance, source, *share = side ? &x->hi_diag[end] : &x->lo_diag[end];
+    wall_terms(s, side, d > 0 ? d : x->h, &conductance, &source, &x->ghost_u[side], &x->ghost_g[side]);
+    *share += conductance / x->weight[end];
+    x->fold[side] = source / x->weight[end];
+    x->ghost_x[side] = x->x[end] + out * (on_vertex ? (d > 0 ? d : x->h) : 2 * d);
+  }
+  if (periodic(s)) x->ghost_x[0] = x->x[s->n - 1] - s->length, x->ghost_x[1] = x->x[0] + s->length;
 }
 
 static void fill(gmg_axis *x)
 {
   const gmg_axis_spec *s = &x->spec;
-  const size_t n = s->n, m = gmg_axis_intervals(s);
-  const double h = s->length / (double)(m ? m : 1);
-  const double first = m == 0 || s->centering == GMG_CELL                  ? 0.5 * h
-                       : s->bc[0] == GMG_DIRICHLET && s->centering == GMG_VERTEX ? h
-                                                                                 : 0;
-  const double inner = n > 1 ? 1 / h : 0; /* conductance between neighbours; none to oneself */
-  x->n = n;
-  x->h = h;
+  const ruler r = ruler_of(s);
+  const size_t n = s->n;
+  const int around = periodic(s);
+  const int slab = gmg_axis_intervals(s) == 0; /* a lone vertex between two flux walls */
+  x->h = mean_width(s);
+  x->stretch = gmg_axis_stretch(s);
   for (size_t i = 0; i < n; i++) {
-    const int low = i == 0 && !periodic(s), high = i == n - 1 && !periodic(s);
-    const int halves = m ? (low && wall_has_unknown(s, 0)) + (high && wall_has_unknown(s, 1)) : 0;
-    const double volume = halves ? 0.5 * h : h;
-    x->x[i] = first + (double)i * h;
-    x->weight[i] = volume;
-    x->lo[i] = low ? 0 : inner / volume;
-    x->hi[i] = high ? 0 : inner / volume;
-    x->diag[i] = x->lo[i] + x->hi[i];
+    const int low = i == 0 && !around, high = i == n - 1 && !around;
+    const place here = unknown(&r, i);
+    place below = unknown(&r, i > 0 ? i - 1 : n - 1), above = unknown(&r, i < n - 1 ? i + 1 : 0);
+    for (int j = 0; j < 4; j++) { /* around the wrap */
+      if (i == 0) below.t[j] -= r.intervals;
+      if (i == n - 1) above.t[j] += r.intervals;
+    }
+    x->x[i] = place_x(&r, here);
+    x->weight[i] = slab ? x->h : distance(&r, face(&r, i), face(&r, i + 1));
+    x->lo[i] = low || n == 1 ? 0 : 1 / (distance(&r, below, here) * x->weight[i]);
+    x->hi[i] = high || n == 1 ? 0 : 1 / (distance(&r, here, above) * x->weight[i]);
+    x->lo_diag[i] = x->lo[i];
+    x->hi_diag[i] = x->hi[i];
     x->below[i] = (int)(i > 0 ? i - 1 : low ? i : n - 1);
     x->above[i] = (int)(i < n - 1 ? i + 1 : high ? i : 0);
   }
-  for (int side = 0; side < 2; side++) {
-    const size_t end = side ? n - 1 : 0;
-    double conductance, source;
-    wall_terms(s, side, h, &conductance, &source, &x->ghost_u[side], &x->ghost_g[side]);
-    x->wall[side] = conductance / x->weight[end];
-    x->fold[side] = source / x->weight[end];
-    x->diag[end] += x->wall[side];
-  }
+  fill_walls(x, &r);
+  for (size_t i = 0; i < n; i++) x->diag[i] = x->lo_diag[i] + x->hi_diag[i];
 }
 
 gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_axis *x)
@@ -101,14 +227,15 @@ gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_
   const size_t n = spec->n;
   *x = (gmg_axis){.spec = *spec, .n = n};
   if (n < gmg_memory_host.most() / GMG_AXIS_BYTES) {
-    x->x = calloc(n, 5 * sizeof(double));
+    x->x = calloc(n, 7 * sizeof(double));
     x->below = calloc(n, 2 * sizeof(int));
   }
   if (!x->x || !x->below) {
     gmg_axis_destroy(x);
     return gmg_fail(context, GMG_ERR_MEMORY, "axis of %zu unknowns: its arrays could not be allocated", n);
   }
-  x->lo = x->x + n, x->hi = x->lo + n, x->diag = x->hi + n, x->weight = x->diag + n;
+  x->lo = x->x + n, x->hi = x->lo + n, x->lo_diag = x->hi + n, x->hi_diag = x->lo_diag + n;
+  x->diag = x->hi_diag + n, x->weight = x->diag + n;
   x->above = x->below + n;
   fill(x);
   return GMG_OK;
@@ -118,6 +245,6 @@ void gmg_axis_destroy(gmg_axis *x)
 {
   free(x->x);
   free(x->below);
-  x->x = x->lo = x->hi = x->diag = x->weight = NULL;
+  x->x = x->lo = x->hi = x->lo_diag = x->hi_diag = x->diag = x->weight = NULL;
   x->below = x->above = NULL;
 }

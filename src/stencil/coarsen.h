@@ -4,7 +4,7 @@
 
 #include "axis.h"
 
-/* An axis is coarsened by 2 if it has more than one unknown and its coupling 1/h^2 is at least `threshold` times the
+/* An axis is coarsened by 2 if it has more than one unknown and its coupling beta/h^2 is at least `threshold` times the
    strongest one. Returns the number of coarsened axes; 0: the grid cannot be coarsened. */
 int gmg_coarsen(const gmg_axis_spec fine[3], double threshold, gmg_axis_spec coarse[3], int coarsened[3]);
 

@@ -14,6 +14,9 @@ typedef struct {
   const real *u, *y_lo, *y_hi, *z_lo, *z_hi; /* this line and its neighbours */
   const real *lo, *hi, *diag;                /* coefficients along axis 0 */
   real c_lo[3], c_hi[3], c_diag;             /* of axes 1 and 2, and the shift */
+  const real *lo_diag, *hi_diag;             /* with coefficients on faces: their shares of the diagonal */
+  real d_lo[3], d_hi[3];
+  const real *x_face, *y_face[2], *z_face[2], *sigma;
   real before, after;                        /* values beyond the two ends */
   size_t n;
 } gmg_line;
@@ -37,33 +40,84 @@ static inline gmg_task gmg_task_at(const gmg_operator *A, size_t t)
   return (gmg_task){begin, end, line % A->n[1], line / A->n[1], line * A->n[0]};
 }
 
+/* The coefficients of line (j, k); its values are still to be set. */
+static inline gmg_line gmg_line_coefficients(const gmg_operator *A, size_t j, size_t k)
+{
+  const size_t n0 = A->n[0], n1 = A->n[1], at = (k * n1 + j) * n0;
+  const real *const *lo = (const real *const *)A->lo, *const *hi = (const real *const *)A->hi;
+  const real *const *diag = (const real *const *)A->diag, *const *face = (const real *const *)A->face;
+  const real *const *lo_diag = (const real *const *)A->lo_diag, *const *hi_diag = (const real *const *)A->hi_diag;
+  gmg_line l = {.lo = lo[0],
+                .hi = hi[0],
+                .diag = diag[0],
+                .c_lo = {0, lo[1][j], lo[2][k]},
+                .c_hi = {0, hi[1][j], hi[2][k]},
+                .c_diag = diag[1][j] + diag[2][k] + (real)A->shift,
+                .n = n0};
+  if (A->sigma) l.sigma = (const real *)A->sigma + at;
+  if (!face[0]) return l;
+  l.c_diag = (real)A->shift;
+  l.lo_diag = lo_diag[0], l.hi_diag = hi_diag[0];
+  l.x_face = face[0] + (k * n1 + j) * (n0 + 1);
+  if (A->dim > 1) {
+    l.d_lo[1] = lo_diag[1][j], l.d_hi[1] = hi_diag[1][j];
+    l.y_face[0] = face[1] + (k * (n1 + 1) + j) * n0, l.y_face[1] = l.y_face[0] + n0;
+  }
+  if (A->dim > 2) {
+    l.d_lo[2] = lo_diag[2][k], l.d_hi[2] = hi_diag[2][k];
+    l.z_face[0] = face[2] + at, l.z_face[1] = l.z_face[0] + n0 * n1;
+  }
+  return l;
+}
+
+/* Unknown `from` of the line becomes its first. Values are left alone. */
+static inline void gmg_line_skip(const int dim, const int kind, gmg_line *l, size_t from)
+{
+  l->lo += from, l->hi += from, l->diag += from;
+  if (kind & GMG_SIGMA) l->sigma += from;
+  if (!(kind & GMG_FACES)) return;
+  l->lo_diag += from, l->hi_diag += from, l->x_face += from;
+  for (int side = 0; side < 2; side++) {
+    if (dim > 1) l->y_face[side] += from;
+    if (dim > 2) l->z_face[side] += from;
+  }
+}
+
 static inline gmg_line gmg_line_at(const gmg_operator *A, const real *u, size_t j, size_t k)
 {
   const size_t n0 = A->n[0], n1 = A->n[1];
   const real *here = u + (k * n1 + j) * n0;
-  const real *const *lo = (const real *const *)A->lo, *const *hi = (const real *const *)A->hi;
-  const real *const *diag = (const real *const *)A->diag;
-  return (gmg_line){.u = here,
-                    .y_lo = u + (k * n1 + (size_t)A->below[1][j]) * n0,
-                    .y_hi = u + (k * n1 + (size_t)A->above[1][j]) * n0,
-                    .z_lo = u + ((size_t)A->below[2][k] * n1 + j) * n0,
-                    .z_hi = u + ((size_t)A->above[2][k] * n1 + j) * n0,
-                    .lo = lo[0],
-                    .hi = hi[0],
-                    .diag = diag[0],
-                    .c_lo = {0, lo[1][j], lo[2][k]},
-                    .c_hi = {0, hi[1][j], hi[2][k]},
-                    .c_diag = diag[1][j] + diag[2][k] + (real)A->shift,
-                    .before = here[A->below[0][0]],
-                    .after = here[A->above[0][n0 - 1]],
-                    .n = n0};
+  gmg_line l = gmg_line_coefficients(A, j, k);
+  l.u = here;
+  l.y_lo = u + (k * n1 + (size_t)A->below[1][j]) * n0, l.y_hi = u + (k * n1 + (size_t)A->above[1][j]) * n0;
+  l.z_lo = u + ((size_t)A->below[2][k] * n1 + j) * n0, l.z_hi = u + ((size_t)A->above[2][k] * n1 + j) * n0;
+  l.before = here[A->below[0][0]], l.after = here[A->above[0][n0 - 1]];
+  return l;
 }
 
-GMG_INLINE gmg_row gmg_line_row(const gmg_line *l, size_t i)
+GMG_INLINE gmg_row gmg_line_row(const int dim, const int kind, const gmg_line *l, size_t i)
 {
-  return (gmg_row){.lo = {l->lo[i], l->c_lo[1], l->c_lo[2]},
-                   .hi = {l->hi[i], l->c_hi[1], l->c_hi[2]},
-                   .diag = l->diag[i] + l->c_diag};
+  gmg_row r = {.lo = {l->lo[i], l->c_lo[1], l->c_lo[2]}, .hi = {l->hi[i], l->c_hi[1], l->c_hi[2]}, .diag = l->c_diag};
+  if (kind & GMG_FACES) {
+    const real low[3] = {l->x_face[i], dim > 1 ? l->y_face[0][i] : 0, dim > 2 ? l->z_face[0][i] : 0};
+    const real high[3] = {l->x_face[i + 1], dim > 1 ? l->y_face[1][i] : 0, dim > 2 ? l->z_face[1][i] : 0};
+    r.diag += l->lo_diag[i] * low[0] + l->hi_diag[i] * high[0];
+    r.lo[0] *= low[0], r.hi[0] *= high[0];
+    for (int a = 1; a < dim; a++) {
+      r.diag += l->d_lo[a] * low[a] + l->d_hi[a] * high[a];
+      r.lo[a] *= low[a], r.hi[a] *= high[a];
+    }
+  } else {
+    r.diag += l->diag[i];
+  }
+  if (kind & GMG_SIGMA) r.diag += l->sigma[i];
+  return r;
+}
+
+/* Which of GMG_FORMS an operator has. */
+static inline int gmg_form_of(const gmg_operator *A)
+{
+  return GMG_FORM(A->dim, (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0));
 }
 
 GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, real right)
@@ -75,32 +129,46 @@ GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, 
 GMG_INLINE real gmg_line_left(const gmg_line *l, size_t i) { return i > 0 ? l->u[i - 1] : l->before; }
 GMG_INLINE real gmg_line_right(const gmg_line *l, size_t i) { return i + 1 < l->n ? l->u[i + 1] : l->after; }
 
+/* One relaxation of the unknowns begin .. end - 1 with index of the given parity, u being the line's own values, which
+   must reach one beyond either end. Every lane is computed and half of them are kept: unit stride beats half the work. No
+   value that is read here is written here. */
+GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l, const real *f, real *u, int begin, int end,
+                               int parity, real omega)
+{
+#pragma omp simd
+  for (int i = begin; i < end; i++)
+    if ((i & 1) == parity) {
+      const gmg_neighbours near = gmg_line_near(l, (size_t)i, u[i - 1], u[i + 1]);
+      u[i] = gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, (size_t)i), near, f[i], u[i], omega);
+    }
+}
+
 /* A value computed at one point of a line from the row and its surroundings. */
 typedef real gmg_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old);
 
 /* out[i] = point(...) for the unknowns of a task; out must not overlap u. f may be NULL (0). `old` is out[i] before. */
-GMG_INLINE void gmg_line_map(const int dim, gmg_point *const point, const gmg_line line, size_t begin, size_t end,
-                             const real *restrict f, real c0, real c1, real *restrict out)
+GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const point, const gmg_line line, size_t begin,
+                             size_t end, const real *restrict f, real c0, real c1, real *restrict out)
 {
   const gmg_line *const l = &line;
   const size_t last = line.n - 1;
   if (begin == 0)
-    out[0] = point(dim, gmg_line_row(l, 0), gmg_line_near(l, 0, line.before, gmg_line_right(l, 0)), f ? f[0] : 0,
+    out[0] = point(dim, gmg_line_row(dim, kind, l, 0), gmg_line_near(l, 0, line.before, gmg_line_right(l, 0)), f ? f[0] : 0,
                    line.u[0], c0, c1, out[0]);
   const size_t from = begin ? begin : 1, to = end < last ? end : last;
   if (f) {
 #pragma omp simd
     for (size_t i = from; i < to; i++)
-      out[i] = point(dim, gmg_line_row(l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), f[i], line.u[i], c0, c1,
+      out[i] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), f[i], line.u[i], c0, c1,
                      out[i]);
   } else {
 #pragma omp simd
     for (size_t i = from; i < to; i++)
-      out[i] = point(dim, gmg_line_row(l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), 0, line.u[i], c0, c1,
+      out[i] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), 0, line.u[i], c0, c1,
                      out[i]);
   }
   if (end == line.n && last > 0)
-    out[last] = point(dim, gmg_line_row(l, last), gmg_line_near(l, last, line.u[last - 1], line.after), f ? f[last] : 0,
+    out[last] = point(dim, gmg_line_row(dim, kind, l, last), gmg_line_near(l, last, line.u[last - 1], line.after), f ? f[last] : 0,
                       line.u[last], c0, c1, out[last]);
 }
 
@@ -112,9 +180,10 @@ GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, size
   const gmg_task w = gmg_task_at(A, task);
   const gmg_line l = gmg_line_at(A, u, w.j, w.k);
   const real *rhs = f ? f + w.offset : NULL;
-  if (A->dim == 1) gmg_line_map(1, point, l, w.begin, w.end, rhs, c0, c1, out + w.offset);
-  if (A->dim == 2) gmg_line_map(2, point, l, w.begin, w.end, rhs, c0, c1, out + w.offset);
-  if (A->dim == 3) gmg_line_map(3, point, l, w.begin, w.end, rhs, c0, c1, out + w.offset);
+#define MAP(dim, kind) \
+  case GMG_FORM(dim, kind): gmg_line_map(dim, kind, point, l, w.begin, w.end, rhs, c0, c1, out + w.offset); break;
+  switch (gmg_form_of(A)) { GMG_FORMS(MAP) }
+#undef MAP
 }
 
 #endif

@@ -34,25 +34,48 @@ static int identity(table *t, size_t n)
   return 1;
 }
 
-/* Row i: the two coarse positions that enclose fine position x_i; -1 and n stand for the ghosts. */
+/* Position of a coarse unknown; -1 and n stand for the ghosts. */
+static double coarse_x(const gmg_axis *x, int c) { return c < 0 ? x->ghost_x[0] : c < (int)x->n ? x->x[c] : x->ghost_x[1]; }
+
+/* Row i: the two coarse positions that enclose fine position x_i. */
 static int interpolate(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
   if (!table_alloc(t, fine->n, coarse->n, 2)) return 0;
+  int c = -1; /* positions rise: walk along */
   for (size_t i = 0; i < fine->n; i++) {
-    double s = (fine->x[i] - coarse->x[0]) / coarse->h;
+    const double x = fine->x[i], dust = 1e-9 * coarse->h;
+    while (c + 1 < (int)coarse->n && coarse_x(coarse, c + 1) <= x + dust) c++;
+    const double low = coarse_x(coarse, c), width = coarse_x(coarse, c + 1) - low;
+    double s = width > 0 ? (x - low) / width : 0;
     if (fabs(s - round(s)) < 1e-9) s = round(s); /* nested: no dust in the weights */
-    const int last = (int)coarse->n - 1, below = (int)floor(s);
-    const int c = below < -1 ? -1 : below > last ? last : below;
     t->first[i] = c;
-    t->weight[2 * i] = 1 - (s - c);
-    t->weight[2 * i + 1] = s - c;
+    t->weight[2 * i] = 1 - s;
+    t->weight[2 * i + 1] = s;
   }
+  return 1;
+}
+
+/* Merged cells: every unknown takes over the value of the cell it has become part of. */
+static int inject(table *t, const gmg_axis *fine, const gmg_axis *coarse)
+{
+  if (!table_alloc(t, fine->n, coarse->n, 1)) return 0;
+  for (size_t i = 0; i < fine->n; i++) t->first[i] = (int)(i / 2), t->weight[i] = 1;
+  return 1;
+}
+
+/* Faces of merged cells: every second one, and the last. */
+static int pick_faces(table *t, const gmg_axis *fine, const gmg_axis *coarse)
+{
+  if (!table_alloc(t, coarse->n + 1, fine->n + 1, 1)) return 0;
+  const size_t step = fine == coarse ? 1 : 2;
+  for (size_t i = 0; i <= coarse->n; i++) t->first[i] = (int)(i * step < fine->n ? i * step : fine->n), t->weight[i] = 1;
   return 1;
 }
 
 /* The ghosts of a correction follow from the end unknowns (zero boundary values): fold them in. */
 static int prolong(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
+  if (coarse->spec.nested) return inject(t, fine, coarse);
   if (!interpolate(t, fine, coarse)) return 0;
   if (gmg_axis_periodic(coarse)) return 1;
   const int n = (int)coarse->n;
@@ -70,19 +93,21 @@ static int prolong(table *t, const gmg_axis *fine, const gmg_axis *coarse)
   return 1;
 }
 
-/* Coarse cell c covers q fine cells, q <= 2: their mean, weighted by overlap. */
+/* Coarse cell c covers q fine cells, q <= 2: their mean, weighted by overlap and volume. */
 static int average(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
   if (!table_alloc(t, coarse->n, fine->n, 3)) return 0;
-  const double q = (double)fine->n / (double)coarse->n;
+  const double n = (double)fine->n, q = coarse->spec.nested ? 2 : n / (double)coarse->n;
   for (size_t c = 0; c < coarse->n; c++) {
-    const double begin = (double)c * q, end = begin + q;
+    const double begin = (double)c * q, end = fmin(begin + q, n);
     const int first = (int)floor(begin + 1e-9);
+    double *w = &t->weight[3 * c], sum = 0;
     t->first[c] = first;
     for (int m = 0; m < 3; m++) {
-      const double low = fmax(begin, first + m), high = fmin(end, first + m + 1);
-      t->weight[3 * c + (size_t)m] = high - low > 1e-9 ? (high - low) / q : 0;
+      const double overlap = fmin(end, first + m + 1) - fmax(begin, first + m);
+      if (overlap > 1e-9) sum += w[m] = overlap * fine->weight[first + m];
     }
+    for (int m = 0; m < 3; m++) w[m] /= sum;
   }
   return 1;
 }
@@ -114,9 +139,10 @@ static int adjoint(table *t, const table *p, const gmg_axis *fine, const gmg_axi
 
 static int build(table *t, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse)
 {
-  const int vertex = fine->spec.centering == GMG_VERTEX;
+  const int vertex = fine->spec.centering == GMG_VERTEX && !coarse->spec.nested;
   table p = {0};
   int done = 0;
+  if (kind == GMG_MAP_FACES) return pick_faces(t, fine, coarse);
   if (kind == GMG_MAP_IDENTITY || (fine == coarse && kind != GMG_MAP_INTERPOLATE)) return identity(t, fine->n);
   if (kind == GMG_MAP_INTERPOLATE) {
     done = fine == coarse ? identity(t, fine->n) : interpolate(t, fine, coarse);
@@ -125,6 +151,7 @@ static int build(table *t, gmg_map_kind kind, const gmg_axis *fine, const gmg_ax
     return done;
   }
   if (kind == GMG_MAP_PROLONG) return prolong(t, fine, coarse);
+  if (kind == GMG_MAP_RESTRICT_ADJOINT && coarse->spec.nested) kind = GMG_MAP_RESTRICT; /* that is the adjoint */
   if (kind == GMG_MAP_RESTRICT && !vertex) return average(t, fine, coarse);
   if (prolong(&p, fine, coarse)) done = adjoint(t, &p, fine, coarse, kind == GMG_MAP_RESTRICT);
   table_free(&p);
@@ -161,7 +188,8 @@ gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, 
   table t = {0};
   int *wrap = NULL;
   *map = (gmg_map){0};
-  if (build(&t, kind, fine, coarse)) wrap = make_wrap(&t, gmg_axis_periodic(fine) && kind != GMG_MAP_INTERPOLATE);
+  const int values = kind != GMG_MAP_INTERPOLATE && kind != GMG_MAP_FACES; /* not ghosts or faces: they wrap */
+  if (build(&t, kind, fine, coarse)) wrap = make_wrap(&t, values && gmg_axis_periodic(fine));
   if (wrap) {
     narrow(&t);
     *map = (gmg_map){.rows = (int)t.rows, .cols = (int)t.cols, .width = t.width};

@@ -20,10 +20,11 @@ typedef struct gmg_map {
 
 typedef enum {
   GMG_MAP_IDENTITY,
-  GMG_MAP_PROLONG,        /* linear interpolation of a correction (zero walls), to the fine axis */
+  GMG_MAP_PROLONG,        /* of a correction (zero walls), to the fine axis: linear interpolation; nested: constant */
   GMG_MAP_RESTRICT,       /* cells: averaging by overlap; vertices: full weighting, rows normalised to sum 1 */
   GMG_MAP_RESTRICT_ADJOINT, /* W_c^-1 P^T W: the adjoint of prolongation under the control volumes */
-  GMG_MAP_INTERPOLATE     /* linear interpolation from coarse values padded by one ghost at each end (cols = n + 2) */
+  GMG_MAP_INTERPOLATE,    /* linear interpolation from coarse values padded by one ghost at each end (cols = n + 2) */
+  GMG_MAP_FACES           /* nested: the fine faces that are faces of coarse cells too (rows n + 1, cols n + 1) */
 } gmg_map_kind;
 
 /* fine and coarse may be the same axis (not coarsened): every kind is then the identity (INTERPOLATE: without the

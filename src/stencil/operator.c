@@ -7,23 +7,45 @@ static const gmg_stencil_ops *const backends[][2] = {
 
 const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e) { return backends[e->backend][e->type]; }
 
-gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, gmg_operator *A)
+size_t gmg_face_count(const gmg_operator *A, int a) { return A->cells / A->n[a] * (A->n[a] + 1); }
+
+static gmg_status create_coefficients(gmg_exec *e, gmg_operator *A, int faces, int sigma)
 {
-  *A = (gmg_operator){.type = e->type, .centering = axis[0].spec.centering, .dim = dim, .cells = 1, .shift = shift};
+  void *p = NULL;
+  for (int a = 0; a < A->dim && faces; a++) {
+    GMG_TRY(gmg_exec_alloc(e, "coefficients on faces", gmg_face_count(A, a) * e->real_size, &p));
+    A->face[a] = p;
+  }
+  if (!sigma) return GMG_OK;
+  GMG_TRY(gmg_exec_alloc(e, "sigma", A->cells * e->real_size, &p));
+  A->sigma = p;
+  return GMG_OK;
+}
+
+gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, int faces, int sigma,
+                               gmg_operator *A)
+{
+  const gmg_axis_spec *first = &axis[0].spec;
+  *A = (gmg_operator){.type = e->type, .dim = dim, .cells = 1, .shift = shift};
+  A->centering = first->merged > 1 ? GMG_CELL : first->centering;
   for (int a = 0; a < 3; a++) {
     const gmg_axis *x = &axis[a];
     A->n[a] = x->n;
     A->cells *= x->n;
     A->h[a] = x->h;
     A->wraps[a] = gmg_axis_periodic(x) && x->n > 1;
-    A->coupling[a] = x->n > 1 ? 1 / (x->h * x->h) : 0;
-    if (x->n == 1) A->lone += x->diag[0];
+    A->stretch[a] = x->stretch;
+    A->coupling[a] = gmg_axis_coupling(&x->spec);
+    if (x->n == 1) A->lone += x->spec.beta * x->diag[0];
     const struct {
       const double *from;
       const void **to;
-    } reals[] = {{x->lo, &A->lo[a]}, {x->hi, &A->hi[a]}, {x->diag, &A->diag[a]}, {x->weight, &A->weight[a]}};
-    for (int i = 0; i < 4; i++) {
+      int wanted;
+    } reals[] = {{x->lo, &A->lo[a], 1},           {x->hi, &A->hi[a], 1},           {x->diag, &A->diag[a], 1},
+                 {x->lo_diag, &A->lo_diag[a], faces}, {x->hi_diag, &A->hi_diag[a], faces}, {x->weight, &A->weight[a], 1}};
+    for (int i = 0; i < 6; i++) {
       void *p = NULL;
+      if (!reals[i].wanted) continue;
       GMG_TRY(gmg_exec_reals(e, "axis coefficients", x->n, reals[i].from, &p));
       *reals[i].to = p;
     }
@@ -33,7 +55,7 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
     GMG_TRY(gmg_exec_ints(e, "axis neighbours", x->n, x->above, &above));
     A->above[a] = above;
   }
-  return GMG_OK;
+  return create_coefficients(e, A, faces, sigma);
 }
 
 void gmg_operator_destroy(gmg_exec *e, gmg_operator *A)
@@ -43,10 +65,14 @@ void gmg_operator_destroy(gmg_exec *e, gmg_operator *A)
     gmg_exec_release(e, (void *)A->lo[a], reals);
     gmg_exec_release(e, (void *)A->hi[a], reals);
     gmg_exec_release(e, (void *)A->diag[a], reals);
+    gmg_exec_release(e, (void *)A->lo_diag[a], reals);
+    gmg_exec_release(e, (void *)A->hi_diag[a], reals);
+    gmg_exec_release(e, (void *)A->face[a], A->n[a] ? gmg_face_count(A, a) * e->real_size : 0);
     gmg_exec_release(e, (void *)A->weight[a], reals);
     gmg_exec_release(e, (void *)A->below[a], ints);
     gmg_exec_release(e, (void *)A->above[a], ints);
   }
+  gmg_exec_release(e, (void *)A->sigma, A->cells * e->real_size);
   *A = (gmg_operator){0};
 }
 

@@ -1,5 +1,5 @@
-/* The row formula: the one place where the stencil is written. Compiled by C and CUDA compilers alike; `dim` is a
-   constant wherever these are inlined. Row of A:  diag u - sum over axes of (lo u_below + hi u_above). */
+/* The row formula: the one place where the stencil is written. Compiled by C and CUDA compilers alike; `dim` and `kind`
+   are constants wherever these are inlined. Row of A:  diag u - sum over axes of (lo u_below + hi u_above). */
 #ifndef GMG_ROW_H
 #define GMG_ROW_H
 
@@ -10,6 +10,17 @@
 #else
 #define GMG_INLINE static inline __attribute__((always_inline))
 #endif
+
+/* Kinds of coefficients: constant beta or an array on the faces, with or without an array sigma. */
+enum { GMG_CONSTANT = 0, GMG_FACES = 1, GMG_SIGMA = 2 };
+
+/* Every form of a row, for switches: X(dim, kind). */
+#define GMG_FORM(dim, kind) (4 * (dim) + (kind))
+#define GMG_FORMS(X)                                         \
+  X(1, GMG_CONSTANT) X(2, GMG_CONSTANT) X(3, GMG_CONSTANT)   \
+  X(1, GMG_FACES) X(2, GMG_FACES) X(3, GMG_FACES)            \
+  X(1, GMG_SIGMA) X(2, GMG_SIGMA) X(3, GMG_SIGMA)            \
+  X(1, GMG_FACES | GMG_SIGMA) X(2, GMG_FACES | GMG_SIGMA) X(3, GMG_FACES | GMG_SIGMA)
 
 /* Coefficients of one row. */
 typedef struct {

@@ -12,7 +12,9 @@
 /* Boundary data of one level: g on each face, and what one face means to the operator. */
 typedef struct gmg_faces {
   void *g[3][2];       /* face-shaped reals in exec's memory; NULL where periodic or absent */
-  double fold[3][2];   /* f_eff = f + fold g */
+  double fold[3][2];   /* f_eff = f + fold g, times the coefficient on the wall unless g is a flux */
+  double wall[3][2];   /* the wall's share of the diagonal, without the coefficient */
+  int flux[3][2];      /* g is a flux: Neumann */
   double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
 } gmg_faces;
 
@@ -27,13 +29,23 @@ typedef struct gmg_stencil_ops {
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
   /* f += fold g on every face that has g */
   void (*fold)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
+  /* faces of A from one coefficient an unknown: harmonic means, two halves in series; walls: that of the unknown */
+  void (*harmonic_faces)(const gmg_exec *e, const gmg_operator *A, const void *beta);
+  /* faces of A along an axis from an array like them; the last repeats the first on a periodic axis */
+  void (*copy_faces)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
+  /* -beta du/dx and du/dx on the faces of an axis; either may be NULL */
+  void (*flux)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u, void *flux,
+               void *gradient);
   /* padded = u with one ghost layer, (n[a] + 2) along each axis, from boundary values; edges by planar extrapolation */
   void (*pad)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
 } gmg_stencil_ops;
 
 const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
 
-gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, gmg_operator *A);
+/* With room for coefficients on faces and for an array sigma, where wanted; their values are not set. */
+gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, int faces, int sigma,
+                               gmg_operator *A);
+size_t gmg_face_count(const gmg_operator *A, int axis); /* faces of an axis: n + 1 along it */
 void gmg_operator_destroy(gmg_exec *e, gmg_operator *A);
 
 /* What stands on the diagonal besides the couplings: the shift, and the walls of axes with a single unknown. */

@@ -64,6 +64,22 @@ static void face_axes(int axis, int *p, int *q)
   *q = axis == 2 ? 1 : 2;
 }
 
+/* The coefficient on the wall at (i, j) of a face, i along the faster axis p: its address and strides. */
+typedef struct {
+  const real *at; /* NULL: 1 */
+  size_t p, q;
+} wall_coefficient;
+
+static wall_coefficient wall_at(const gmg_operator *A, int a, int side, int p, int q)
+{
+  size_t stride[3] = {1, A->n[0] + (a == 0), 0};
+  stride[2] = stride[1] * (A->n[1] + (a == 1));
+  if (!A->face[a]) return (wall_coefficient){NULL, 0, 0};
+  return (wall_coefficient){(const real *)A->face[a] + (side ? A->n[a] * stride[a] : 0), stride[p], stride[q]};
+}
+
+static real wall_beta(wall_coefficient w, size_t i, size_t j) { return w.at ? w.at[i * w.p + j * w.q] : 1; }
+
 static void fold(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f)
 {
   (void)e;
@@ -73,9 +89,11 @@ static void fold(const gmg_exec *e, const gmg_operator *A, const gmg_faces *face
       int p, q;
       face_axes(a, &p, &q);
       const real *g = faces->g[a][side], c = (real)faces->fold[a][side];
+      const wall_coefficient wall = faces->flux[a][side] ? (wall_coefficient){NULL, 0, 0} : wall_at(A, a, side, p, q);
       real *at = (real *)f + (side ? (A->n[a] - 1) * stride[a] : 0);
       for (size_t j = 0; g && j < A->n[q]; j++)
-        for (size_t i = 0; i < A->n[p]; i++) at[j * stride[q] + i * stride[p]] += c * g[j * A->n[p] + i];
+        for (size_t i = 0; i < A->n[p]; i++)
+          at[j * stride[q] + i * stride[p]] += c * wall_beta(wall, i, j) * g[j * A->n[p] + i];
     }
 }
 
@@ -101,10 +119,12 @@ static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces
       const size_t ghost = side ? n[a] + 1 : 0, from = A->wraps[a] ? (side ? 1 : n[a]) : (side ? n[a] : 1);
       const real cu = A->wraps[a] ? 1 : (real)faces->ghost_u[a][side], cg = (real)faces->ghost_g[a][side];
       const real *g = faces->g[a][side];
+      const wall_coefficient wall = faces->flux[a][side] ? wall_at(A, a, side, p, q) : (wall_coefficient){NULL, 0, 0};
       for (size_t j = 1; j <= n[q]; j++)
         for (size_t i = 1; i <= n[p]; i++)
           P[ghost * s[a] + i * s[p] + j * s[q]] =
-              cu * P[from * s[a] + i * s[p] + j * s[q]] + (g ? cg * g[(j - 1) * n[p] + i - 1] : 0);
+              cu * P[from * s[a] + i * s[p] + j * s[q]] +
+              (g ? cg / wall_beta(wall, i - 1, j - 1) * g[(j - 1) * n[p] + i - 1] : 0);
     }
   }
   for (int a = 0; a < 3; a++) /* edges, then (last pass) corners: P(-,-) = P(-,0) + P(0,-) - P(0,0) */
@@ -129,10 +149,17 @@ static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces
 }
 
 extern void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
+extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const void *beta);
+extern void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
+extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
+                             void *flux, void *gradient);
 
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .apply = apply,
                                              .dot = dot,
                                              .tensor = R(gmg_tensor_host),
                                              .fold = fold,
+                                             .harmonic_faces = R(gmg_harmonic_faces_host),
+                                             .copy_faces = R(gmg_copy_faces_host),
+                                             .flux = R(gmg_flux_host),
                                              .pad = pad};
