@@ -68,10 +68,8 @@ static void problems(void **state)
   TRY((p.centering = GMG_VERTEX, p.robin[1][1][1] = 0), GMG_ERR_ARGUMENT, "problem.robin[1][1] = {2, 0}");
   TRY(p.shift = -2, GMG_ERR_UNSUPPORTED, "problem.shift = -2");
   TRY(p.shift = NAN, GMG_ERR_ARGUMENT, "problem.shift = nan");
-  TRY(p.coord[1] = position, GMG_ERR_UNSUPPORTED, "problem.coord[1]");
-  TRY(p.beta = position, GMG_ERR_UNSUPPORTED, "problem.beta is set");
-  TRY(p.beta_face[2] = position, GMG_ERR_UNSUPPORTED, "problem.beta_face[2]");
-  TRY(p.sigma = position, GMG_ERR_UNSUPPORTED, "problem.sigma is set");
+  TRY(p.coord[1] = position, GMG_ERR_ARGUMENT, "problem.coord[1][1]");
+  TRY(p.beta_face[2] = position, GMG_ERR_ARGUMENT, "problem.beta_face[0] = NULL, problem.beta_face[2] =");
 #undef TRY
   refuse(NULL, &q, GMG_ERR_ARGUMENT, "problem is NULL");
 }

@@ -93,8 +93,8 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.beta_face[%d] = %p: problem.beta is set too, one of them must be NULL", a,
                     p->beta_face[a]);
   if (!p->beta_face[a] != !p->beta_face[0])
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.beta_face[%d] = NULL: set for all axes or for none",
-                    p->beta_face[a] ? 0 : a);
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.beta_face[%d] = NULL, problem.beta_face[%d] = %p: set for all axes or for none",
+                    p->beta_face[a] ? 0 : a, p->beta_face[a] ? a : 0, p->beta_face[p->beta_face[a] ? a : 0]);
   return GMG_OK;
 }
 

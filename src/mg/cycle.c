@@ -29,7 +29,7 @@ static void smooth(gmg_solver *s, int l, int steps, gmg_leg leg)
 {
   gmg_level *L = &s->level[l];
   if (steps == 0) return;
-  if (leg == GMG_LEG_UP && s->symmetric) leg = GMG_LEG_UP_REVERSED;
+  if (leg == GMG_LEG_UP && s->reversed) leg = GMG_LEG_UP_REVERSED;
   const double before = s->watch.on ? residual_norm(s, L) : 0;
   s->smoother->sweep(&L->view, L->smoother, L->f, L->u, steps, leg);
   if (s->watch.on) watch(s, l, before);

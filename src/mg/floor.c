@@ -13,9 +13,11 @@ static double norm_of_A(const gmg_solver *s)
   return norm;
 }
 
-double gmg_floor_of(const gmg_solver *s, const void *u)
+double gmg_floor_of(gmg_solver *s, const void *u)
 {
-  return unit_roundoff(s) * norm_of_A(s) * s->vector->norm2(&s->exec, s->level[0].A.cells, u);
+  gmg_level *L = &s->level[0];
+  s->stencil->magnitude(&s->exec, &L->A, u, L->r);
+  return unit_roundoff(s) * s->vector->norm2(&s->exec, L->A.cells, L->r);
 }
 
 /* Smallest eigenvalue of -d2/dx2 along an axis; a Robin wall lies between Neumann and Dirichlet. */

@@ -54,7 +54,15 @@ static int stopped_falling(const gmg_solver *s, const progress *p)
   return pace > HARDLY || (pace > SLOW && pace > (1 + before) / 2);
 }
 
-/* GMG_OK while the solve should go on is told apart by *done. */
+static gmg_status stagnated(gmg_solver *s, const progress *p)
+{
+  return gmg_fail(s->context, GMG_STAGNATED,
+                  "residual %g stopped falling at the rounding floor, about eps ||A|| ||u|| = %g, above the target %g",
+                  now_residual(s, p), p->floor, p->target);
+}
+
+/* GMG_OK while the solve should go on is told apart by *done. An acceleration's residual is known by recursion and need not
+   fall in every step; that it meets the target and the true one does not is how it shows that the floor is reached. */
 static gmg_status judge(gmg_solver *s, progress *p, int *done)
 {
   const double r = now_residual(s, p);
@@ -62,15 +70,14 @@ static gmg_status judge(gmg_solver *s, progress *p, int *done)
   if (!isfinite(r) || r > GROWTH * fmax(s->history[0], p->f_norm)) return diverged(s, p);
   if (r <= p->target && s->params.accel != GMG_ACCEL_NONE) { /* the recursion says so: is it true? */
     s->history[p->measured - 1] = gmg_true_residual(s, &p->it);
+    p->floor = now_residual(s, p) > p->target ? gmg_floor_of(s, p->it.u) : 0;
+    if (now_residual(s, p) <= NEAR_FLOOR * p->floor && now_residual(s, p) > p->target) return stagnated(s, p);
     if (now_residual(s, p) > p->target) gmg_iteration_start(s, &p->it);
   }
   if (now_residual(s, p) <= p->target) return GMG_OK;
-  if (stopped_falling(s, p)) {
+  if (s->params.accel == GMG_ACCEL_NONE && stopped_falling(s, p)) {
     p->floor = gmg_floor_of(s, p->it.u);
-    if (now_residual(s, p) <= NEAR_FLOOR * p->floor)
-      return gmg_fail(s->context, GMG_STAGNATED,
-                      "residual %g stopped falling at the rounding floor, about eps ||A|| ||u|| = %g, above the target %g",
-                      now_residual(s, p), p->floor, p->target);
+    if (now_residual(s, p) <= NEAR_FLOOR * p->floor) return stagnated(s, p);
   }
   *done = 0;
   return GMG_OK;

@@ -40,7 +40,8 @@ typedef struct gmg_watch {
 struct gmg_solver {
   gmg_context *context; /* BORROWED */
   gmg_exec exec;
-  gmg_problem problem;
+  gmg_problem problem;   /* coord: own copies; the other arrays only tell by being NULL or not */
+  double *coord[3];
   gmg_coefficients found;
   gmg_params params;    /* zeros replaced by what they stand for */
   const gmg_vector_ops *vector;
@@ -54,6 +55,7 @@ struct gmg_solver {
   int stale;              /* the last update failed half-way: only another one helps */
   int singular;
   int symmetric;          /* the cycle is to be its own adjoint */
+  int reversed;           /* the upward leg sweeps in reversed order: for symmetry, or where it pays (solver.c) */
   int has_values;         /* some face was given boundary values */
   void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
   void *krylov[4];        /* fine fields of the acceleration: r, z, p, q */
@@ -113,6 +115,6 @@ double gmg_true_residual(gmg_solver *s, const gmg_iteration *it); /* ||f - A u||
 
 /* floor.c */
 double gmg_floor_estimate(const gmg_solver *s);                 /* a priori, of ||r|| / ||f|| for a smooth f */
-double gmg_floor_of(const gmg_solver *s, const void *u);        /* eps ||A|| ||u||_2 */
+double gmg_floor_of(gmg_solver *s, const void *u);              /* eps || |A| |u| ||_2; uses level 0's r */
 
 #endif

@@ -23,6 +23,8 @@ typedef struct gmg_stencil_ops {
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
   /* v = A u */
   void (*apply)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
+  /* v = |A| |u|: what the terms of A u add up to before they cancel */
+  void (*magnitude)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
   /* sum of w x y, w the control volumes; y = NULL: sum of w x. Bitwise independent of the number of threads. */
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */

@@ -28,6 +28,22 @@ static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void 
   for (size_t t = 0; t < tasks; t++) gmg_task_map(apply_point, A, t, NULL, u, 0, 0, v);
 }
 
+GMG_INLINE real absolute(real x) { return x < 0 ? -x : x; }
+
+GMG_INLINE real magnitude_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+{
+  (void)f, (void)c0, (void)c1, (void)old;
+  for (int d = 0; d < dim; d++) near.lo[d] = absolute(near.lo[d]), near.hi[d] = absolute(near.hi[d]);
+  return a.diag * absolute(u) + gmg_row_sum(dim, a, near);
+}
+
+static void magnitude(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
+{
+  const size_t tasks = gmg_tasks(A);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+  for (size_t t = 0; t < tasks; t++) gmg_task_map(magnitude_point, A, t, NULL, u, 0, 0, v);
+}
+
 /* Sum over a share of the lines; shares depend on the sizes alone. */
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
@@ -156,6 +172,7 @@ extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg
 
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .apply = apply,
+                                             .magnitude = magnitude,
                                              .dot = dot,
                                              .tensor = R(gmg_tensor_host),
                                              .fold = fold,
