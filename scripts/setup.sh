@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(gcc g++ libc6-dev cmake ninja-build pkg-config libcmocka-dev libhdf5-dev libcjson-dev python3 python3-matplotlib
-  python3-h5py doxygen)
+packages=(gcc g++ gfortran libc6-dev cmake ninja-build pkg-config libcmocka-dev libhdf5-dev libcjson-dev python3
+  python3-matplotlib python3-h5py doxygen)
 
 if command -v dpkg-query >/dev/null; then
   missing=()
