@@ -29,8 +29,8 @@ program embed
   if (gmg_context_create_host(0, context) /= GMG_OK) error stop "no context"
   call check(gmg_plan(context, problem, params, plan))
   call check(gmg_solver_create(context, problem, params, solver))
-  print '(3a, i0, a, i0, a, f0.3, a)', "embed: gmg ", gmg_version(), ", ", size(u), " unknowns, ", plan%levels, " levels, ", &
-    plan%bytes / 1e6_c_double, " MB beyond u and f"
+  print '(3a, i0, a, i0, a, f0.3, a)', "embed: gmg ", gmg_version(), ", ", size(u), " unknowns, ", plan%levels, &
+    " levels, ", plan%bytes / 1e6_c_double, " MB beyond u and f"
   if (plan%warnings /= 0) print '(a)', gmg_plan_text(plan)
 
   status = gmg_solve(solver, f, u, report)
@@ -42,8 +42,8 @@ program embed
   end do
 
   error = maxval(abs(u - exact))
-  print '(/, 3a, i0, a, f0.4, a, es10.3)', "embed: ", gmg_status_string(status), " after ", report%cycles, " cycles, ", &
-    report%seconds, " s; largest error against the exact solution", error
+  print '(/, 3a, i0, a, f6.4, a, es10.3)', "embed: ", gmg_status_string(status), " after ", report%cycles, &
+    " cycles, ", report%seconds, " s; largest error against the exact solution", error
   call check(status)
   call gmg_solver_destroy(solver)
   call gmg_context_destroy(context)

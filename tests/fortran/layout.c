@@ -6,8 +6,8 @@
 #define AT(member) offsetof(TYPE, member)
 
 #define TYPE gmg_problem
-const size_t c_problem[] = {AT(dim), AT(n), AT(h), AT(coord), AT(centering), AT(type), AT(bc), AT(robin), AT(shift), AT(beta),
-                            AT(beta_face), AT(sigma), sizeof(TYPE)};
+const size_t c_problem[] = {AT(dim), AT(n), AT(h), AT(coord), AT(centering), AT(type), AT(bc), AT(robin), AT(shift),
+                            AT(beta), AT(beta_face), AT(sigma), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_params
@@ -32,6 +32,6 @@ const size_t c_level_report[] = {AT(n), AT(cells), AT(seconds), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_report
-const size_t c_report[] = {AT(status), AT(cycles), AT(residual0), AT(residual), AT(factor), AT(target), AT(floor), AT(seconds),
-                           AT(history), AT(history_length), AT(level), AT(levels), AT(singular), AT(mean_removed),
-                           AT(deterministic), sizeof(TYPE)};
+const size_t c_report[] = {AT(status), AT(cycles), AT(residual0), AT(residual), AT(factor), AT(target), AT(floor),
+                           AT(seconds), AT(history), AT(history_length), AT(level), AT(levels), AT(singular),
+                           AT(mean_removed), AT(deterministic), sizeof(TYPE)};

@@ -2,7 +2,8 @@
 module layout_c
   use, intrinsic :: iso_c_binding
   implicit none
-  integer(c_size_t), bind(C) :: c_problem(13), c_params(30), c_level_plan(7), c_plan_info(11), c_level_report(4), c_report(16)
+  integer(c_size_t), bind(C) :: c_problem(13), c_params(30), c_level_plan(7), c_plan_info(11), c_level_report(4), &
+    c_report(16)
 end module
 
 program layout
@@ -33,7 +34,8 @@ program layout
   call compare("gmg_plan_info", c_plan_info, c_loc(i), c_sizeof(i), [c_loc(i%levels), c_loc(i%level), c_loc(i%bytes), &
     c_loc(i%predicted_factor), c_loc(i%floor), c_loc(i%singular), c_loc(i%stretch), c_loc(i%accel), c_loc(i%warnings), &
     c_loc(i%text)])
-  call compare("gmg_level_report", c_level_report, c_loc(lr), c_sizeof(lr), [c_loc(lr%n), c_loc(lr%cells), c_loc(lr%seconds)])
+  call compare("gmg_level_report", c_level_report, c_loc(lr), c_sizeof(lr), [c_loc(lr%n), c_loc(lr%cells), &
+    c_loc(lr%seconds)])
   call compare("gmg_report", c_report, c_loc(r), c_sizeof(r), [c_loc(r%status), c_loc(r%cycles), c_loc(r%residual0), &
     c_loc(r%residual), c_loc(r%factor), c_loc(r%target), c_loc(r%floor), c_loc(r%seconds), c_loc(r%history), &
     c_loc(r%history_length), c_loc(r%level), c_loc(r%levels), c_loc(r%singular), c_loc(r%mean_removed), &
