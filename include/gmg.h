@@ -23,12 +23,21 @@
 #define GMG_VERSION_MINOR 1 /**< Minor version. */
 #define GMG_VERSION_PATCH 0 /**< Patch level. */
 
+/** The version of this header as a number that grows: 10000 major + 100 minor + patch. */
+#define GMG_VERSION (10000 * GMG_VERSION_MAJOR + 100 * GMG_VERSION_MINOR + GMG_VERSION_PATCH)
+
+#define GMG_TEXT_(x) #x           /**< Private. */
+#define GMG_TEXT(x) GMG_TEXT_(x)  /**< Private: a macro's value as a string. */
+
+/** The version of this header as a string, "major.minor.patch". */
+#define GMG_VERSION_STRING GMG_TEXT(GMG_VERSION_MAJOR) "." GMG_TEXT(GMG_VERSION_MINOR) "." GMG_TEXT(GMG_VERSION_PATCH)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #ifndef GMG_API
-/** Marks what the library exports. */
+/** Marks what the library exports; all other symbols are hidden. */
 #define GMG_API __attribute__((visibility("default")))
 #endif
 
@@ -222,6 +231,9 @@ typedef struct gmg_report {
   double mean_removed;            /**< Volume-weighted mean taken off f_eff to make a singular problem compatible. */
   int deterministic;              /**< 1 if the smoother gives bitwise the same result every run. */
 } gmg_report;
+
+/** The version of the library that runs, "major.minor.patch"; GMG_VERSION_STRING is the one compiled against. */
+GMG_API const char *gmg_version(void);
 
 /** The default problem: unit box, cell-centred, Dirichlet, GMG_F64, beta = 1, sigma = 0. Another centring or a wall that
  *  carries an unknown changes the box that n and h span: call gmg_problem_set_box() after such a change.

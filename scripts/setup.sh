@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(gcc libc6-dev cmake ninja-build pkg-config libcmocka-dev libhdf5-dev libcjson-dev python3 python3-matplotlib
-  python3-h5py doxygen)
+packages=(gcc g++ gfortran libc6-dev cmake ninja-build pkg-config libcmocka-dev libhdf5-dev libcjson-dev python3
+  python3-matplotlib python3-h5py doxygen)
 
 if command -v dpkg-query >/dev/null; then
   missing=()
@@ -21,5 +21,5 @@ if command -v dpkg-query >/dev/null; then
   fi
 fi
 
-cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release >build.log 2>&1 || { cat build.log >&2; exit 1; }
+cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DGMG_NATIVE=ON >build.log 2>&1 || { cat build.log >&2; exit 1; }
 cmake --build build >>build.log 2>&1 || { tail -40 build.log >&2; exit 1; }

@@ -1,4 +1,4 @@
-/* Contexts, status texts and error texts. */
+/* Version, contexts, status texts and error texts. */
 #include "context.h"
 
 #include <omp.h>
@@ -11,6 +11,8 @@ static const char *const status_text[] = {
     GMG_STATUS_LIST(STATUS_TEXT)
 #undef STATUS_TEXT
 };
+
+const char *gmg_version(void) { return GMG_VERSION_STRING; }
 
 const char *gmg_status_string(gmg_status status)
 {

@@ -1,0 +1,103 @@
+! The types of the module have the layout of the C structs (layout.c), and text passes between the languages.
+module layout_c
+  use, intrinsic :: iso_c_binding
+  implicit none
+  integer(c_size_t), bind(C) :: c_problem(13), c_params(30), c_level_plan(7), c_plan_info(11), c_level_report(4), &
+    c_report(16)
+end module
+
+program layout
+  use, intrinsic :: iso_c_binding
+  use gmg
+  use layout_c
+  implicit none
+  type(gmg_problem), target :: p
+  type(gmg_params), target :: m
+  type(gmg_level_plan), target :: lp
+  type(gmg_plan_info), target :: i
+  type(gmg_level_report), target :: lr
+  type(gmg_report), target :: r
+  integer :: failures
+
+  failures = 0
+  call compare("gmg_problem", c_problem, c_loc(p), c_sizeof(p), [c_loc(p%dim), c_loc(p%n), c_loc(p%h), c_loc(p%coord), &
+    c_loc(p%centering), c_loc(p%type), c_loc(p%bc), c_loc(p%robin), c_loc(p%shift), c_loc(p%beta), c_loc(p%beta_face), &
+    c_loc(p%sigma)])
+  call compare("gmg_params", c_params, c_loc(m), c_sizeof(m), [c_loc(m%cycle), c_loc(m%fmg), c_loc(m%smoother), &
+    c_loc(m%pre), c_loc(m%post), c_loc(m%omega), c_loc(m%local_sweeps), c_loc(m%local), c_loc(m%overlap), c_loc(m%passes), &
+    c_loc(m%block), c_loc(m%order), c_loc(m%seed), c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
+    c_loc(m%accel), c_loc(m%coarse), c_loc(m%coarse_rtol), c_loc(m%coarse_cells), c_loc(m%max_levels), &
+    c_loc(m%coarsen_threshold), c_loc(m%max_cycles), c_loc(m%rtol), c_loc(m%atol), c_loc(m%check_every), &
+    c_loc(m%precision), c_loc(m%monitor), c_loc(m%monitor_data)])
+  call compare("gmg_level_plan", c_level_plan, c_loc(lp), c_sizeof(lp), [c_loc(lp%n), c_loc(lp%cells), c_loc(lp%h), &
+    c_loc(lp%coarsened), c_loc(lp%omega), c_loc(lp%factor)])
+  call compare("gmg_plan_info", c_plan_info, c_loc(i), c_sizeof(i), [c_loc(i%levels), c_loc(i%level), c_loc(i%bytes), &
+    c_loc(i%predicted_factor), c_loc(i%floor), c_loc(i%singular), c_loc(i%stretch), c_loc(i%accel), c_loc(i%warnings), &
+    c_loc(i%text)])
+  call compare("gmg_level_report", c_level_report, c_loc(lr), c_sizeof(lr), [c_loc(lr%n), c_loc(lr%cells), &
+    c_loc(lr%seconds)])
+  call compare("gmg_report", c_report, c_loc(r), c_sizeof(r), [c_loc(r%status), c_loc(r%cycles), c_loc(r%residual0), &
+    c_loc(r%residual), c_loc(r%factor), c_loc(r%target), c_loc(r%floor), c_loc(r%seconds), c_loc(r%history), &
+    c_loc(r%history_length), c_loc(r%level), c_loc(r%levels), c_loc(r%singular), c_loc(r%mean_removed), &
+    c_loc(r%deterministic)])
+  call texts()
+  if (failures > 0) error stop "the Fortran module does not match the library"
+
+contains
+
+  subroutine compare(name, c, base, bytes, members)
+    character(*), intent(in) :: name
+    integer(c_size_t), intent(in) :: c(:), bytes
+    type(c_ptr), intent(in) :: base, members(:)
+    integer :: at
+    do at = 1, size(members)
+      if (address(members(at)) - address(base) == c(at)) cycle
+      print '(2a, i0, 2(a, i0))', name, ": member ", at, " at ", address(members(at)) - address(base), ", in C at ", c(at)
+      failures = failures + 1
+    end do
+    if (bytes == c(size(members) + 1)) return
+    print '(2a, 2(i0, a))', name, ": ", bytes, " bytes, in C ", c(size(members) + 1)
+    failures = failures + 1
+  end subroutine
+
+  integer(c_intptr_t) function address(pointer)
+    type(c_ptr), intent(in) :: pointer
+    address = transfer(pointer, address)
+  end function
+
+  ! Strings, and values of a few members by name.
+  subroutine texts()
+    type(c_ptr) :: context, solver
+    integer :: at
+    p = gmg_problem_default(2, [3_c_size_t, 4_c_size_t])
+    m = gmg_params_default()
+    call expect(p%dim == 2 .and. all(p%n == [3, 4, 1]) .and. p%centering == GMG_CELL .and. p%type == GMG_F64, "problem")
+    call expect(c_associated(m%smoother, gmg_smoother_by_name("async ")) .and. m%max_cycles == 100, "params")
+    call expect(.not. c_associated(gmg_smoother_by_name("none")), "gmg_smoother_by_name")
+    at = 0
+    do while (gmg_smoother_name(at) /= "")
+      call expect(c_associated(gmg_smoother_by_name(gmg_smoother_name(at))), gmg_smoother_name(at))
+      at = at + 1
+    end do
+    call expect(at >= 5, "gmg_smoother_name")
+    call expect(gmg_status_string(GMG_OK) == "ok" .and. gmg_status_string(GMG_ERR_MEMORY) == "out of memory", "status")
+    call expect(gmg_context_create_cuda(-1, c_null_ptr, context) /= GMG_OK, "gmg_context_create_cuda")
+    call expect(gmg_context_create_host(1, context) == GMG_OK, "gmg_context_create_host")
+    p%bc(2, 1) = GMG_PERIODIC ! upper face of the first axis only
+    call expect(gmg_solver_create(context, p, m, solver) == GMG_ERR_ARGUMENT .and. .not. c_associated(solver), "create")
+    call expect(index(gmg_context_error(context), "problem.bc[0]") > 0, gmg_context_error(context))
+    p%bc = GMG_NEUMANN
+    call expect(gmg_plan(context, p, m, i) == GMG_OK .and. i%singular == 1, "gmg_plan")
+    call expect(iand(i%warnings, GMG_WARN_SINGULAR) /= 0 .and. index(gmg_plan_text(i), "singular") > 0, "gmg_plan_text")
+    call gmg_context_destroy(context)
+  end subroutine
+
+  subroutine expect(condition, words)
+    logical, intent(in) :: condition
+    character(*), intent(in) :: words
+    if (condition) return
+    print '(2a)', "not as expected: ", words
+    failures = failures + 1
+  end subroutine
+
+end program
