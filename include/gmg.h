@@ -109,7 +109,8 @@ typedef struct gmg_problem {
   double robin[3][2][2];      /**< {a, b} of `a u + b du/dn = g`, a >= 0, b >= 0, one of them > 0 (n outward). */
   double shift;               /**< sigma, a constant >= 0; added to the array sigma where that is set. */
   const void *beta;           /**< Coefficient > 0 of each unknown, problem shape, or NULL for 1. A face between two
-                                   unknowns gets their harmonic mean, a wall the value of its unknown. */
+                                   unknowns gets their harmonic mean, a wall the value of its unknown (a Robin wall of a
+                                   cell: extrapolated from two cells, by a factor of 2 at most). */
   const void *beta_face[3];   /**< Coefficient > 0 on the faces, for every axis < dim, or NULL: n[a] + 1 values along axis
                                    a, face i below unknown i (periodic: the last repeats the first and is not read).
                                    Excludes beta. */

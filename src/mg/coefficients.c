@@ -68,7 +68,7 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
 {
   gmg_level *fine = &s->level[0];
   if (s->exec.dry) return;
-  if (p->beta) s->stencil->harmonic_faces(&s->exec, &fine->A, p->beta);
+  if (p->beta) s->stencil->harmonic_faces(&s->exec, &fine->A, &fine->faces, p->beta);
   for (int a = 0; a < p->dim && p->beta_face[a]; a++) s->stencil->copy_faces(&s->exec, &fine->A, a, p->beta_face[a]);
   if (p->sigma) s->vector->copy(&s->exec, fine->A.cells, p->sigma, (void *)fine->A.sigma);
   for (int l = 0; l + 1 < s->levels; l++) {

@@ -24,6 +24,7 @@ static gmg_status create_faces(gmg_solver *s, gmg_level *L, const gmg_axis axis[
       L->faces.fold[a][side] = axis[a].fold[side];
       L->faces.wall[a][side] = side ? axis[a].hi_diag[axis[a].n - 1] : axis[a].lo_diag[0];
       L->faces.flux[a][side] = axis[a].spec.bc[side] == GMG_NEUMANN;
+      L->faces.robin[a][side] = axis[a].spec.bc[side] == GMG_ROBIN;
       L->faces.ghost_u[a][side] = axis[a].ghost_u[side];
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
       if (!needed || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
@@ -56,8 +57,11 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
     double length = 0;
     for (size_t i = 0; i < axis[a].n; i++) length += axis[a].weight[i];
     L->volume *= length;
+    L->coupling1[a] = gmg_axis_coupling(&axis[a].spec) / axis[a].spec.beta;
+    L->lone1[a] = axis[a].n == 1 ? axis[a].diag[0] : 0;
     L->A.coarsened[a] = coarsened[a];
   }
+  gmg_operator_set_typical(&L->A, L->coupling1, L->lone1, s->found.beta_mean);
   L->A.adjoint = restrict_by_adjoint(s, coarsened);
   if (l > 0) {
     GMG_TRY(field(s, "solution of a coarse level", L->A.cells, &L->u));

@@ -8,6 +8,7 @@ typedef struct {
   gmg_iteration it;
   const void *f;     /* the caller's */
   double f_norm, target, floor;
+  double true_before; /* accelerated: the true residual when the recursion last met the target */
   double mean_removed;
   int cycles, measured; /* history has `measured` entries */
 } progress;
@@ -62,7 +63,7 @@ static gmg_status stagnated(gmg_solver *s, const progress *p)
 }
 
 /* GMG_OK while the solve should go on is told apart by *done. An acceleration's residual is known by recursion and need not
-   fall in every step; that it meets the target and the true one does not is how it shows that the floor is reached. */
+   fall in every step; that it meets the target twice and the true one stays where it is shows that the floor is reached. */
 static gmg_status judge(gmg_solver *s, progress *p, int *done)
 {
   const double r = now_residual(s, p);
@@ -70,9 +71,12 @@ static gmg_status judge(gmg_solver *s, progress *p, int *done)
   if (!isfinite(r) || r > GROWTH * fmax(s->history[0], p->f_norm)) return diverged(s, p);
   if (r <= p->target && s->params.accel != GMG_ACCEL_NONE) { /* the recursion says so: is it true? */
     s->history[p->measured - 1] = gmg_true_residual(s, &p->it);
-    p->floor = now_residual(s, p) > p->target ? gmg_floor_of(s, p->it.u) : 0;
-    if (now_residual(s, p) <= NEAR_FLOOR * p->floor && now_residual(s, p) > p->target) return stagnated(s, p);
-    if (now_residual(s, p) > p->target) gmg_iteration_start(s, &p->it);
+    if (now_residual(s, p) > p->target) {
+      p->floor = gmg_floor_of(s, p->it.u);
+      if (now_residual(s, p) <= NEAR_FLOOR * p->floor && now_residual(s, p) > p->true_before / 2) return stagnated(s, p);
+      p->true_before = now_residual(s, p);
+      gmg_iteration_start(s, &p->it);
+    }
   }
   if (now_residual(s, p) <= p->target) return GMG_OK;
   if (s->params.accel == GMG_ACCEL_NONE && stopped_falling(s, p)) {
@@ -203,7 +207,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
   GMG_TRY(gmg_check_fresh(s));
 
-  progress p = {.f = f, .it = {.u = u}};
+  progress p = {.f = f, .it = {.u = u}, .true_before = INFINITY};
   const double start = s->exec.memory->now();
   for (int l = 0; l < s->levels; l++) s->report[l].seconds = 0;
   s->context->error[0] = 0;

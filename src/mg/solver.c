@@ -206,6 +206,8 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   for (int l = 0; l < s->levels; l++) s->level[l].A.shift = p->shift;
   s->problem.shift = p->shift;
   s->found = *found;
+  for (int l = 0; l < s->levels; l++)
+    gmg_operator_set_typical(&s->level[l].A, s->level[l].coupling1, s->level[l].lone1, found->beta_mean);
   s->singular = s->coarse_problem.singular = is_singular(&s->problem, found->sigma_most);
   gmg_load_coefficients(s, p);
   GMG_TRY(update_smoothers(s));

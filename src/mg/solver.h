@@ -12,6 +12,7 @@
 typedef struct gmg_level {
   gmg_operator A;
   double volume;           /* sum of the control volumes */
+  double coupling1[3], lone1[3]; /* typical couplings, and wall terms of lone axes, for beta = 1 */
   gmg_map prolong[3];      /* from the next coarser level, as are all maps */
   gmg_map restrict_[3];    /* residuals */
   gmg_map average[3];      /* data (f, g of a full multigrid start, sigma); rows sum to 1. Only with fmg or sigma. */

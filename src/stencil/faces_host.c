@@ -58,9 +58,32 @@ static void harmonic_axis(const gmg_exec *e, const gmg_operator *A, int a, const
   }
 }
 
-void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const void *beta)
+/* A Robin wall half a cell away: its flux is in proportion to the coefficient there, so the cell's own value would make the
+   solution first order. Extrapolated linearly from two cells, by a factor of 2 at most: beyond that it is a jump. */
+static void robin_wall(const gmg_operator *A, int a, int side, const real *beta, real *face)
 {
-  for (int a = 0; a < A->dim; a++) harmonic_axis(e, A, a, beta, (real *)A->face[a]);
+  const face_shape s = shape_of(A, a);
+  const size_t stride[3] = {1, A->n[0], A->n[0] * A->n[1]}, f_stride[3] = {1, s.size[0], s.size[0] * s.size[1]};
+  const size_t n = A->n[a], end = side ? n - 1 : 0, next = side ? n - 2 : 1;
+  const int p = a == 0 ? 1 : 0, q = a == 2 ? 1 : 2;
+  const real *w = A->weight[a], reach = w[end] / (w[end] + w[next]);
+  for (size_t j = 0; j < A->n[q]; j++)
+    for (size_t i = 0; i < A->n[p]; i++) {
+      const real *at = beta + i * stride[p] + j * stride[q], own = at[end * stride[a]];
+      const real there = own + reach * (own - at[next * stride[a]]);
+      face[i * f_stride[p] + j * f_stride[q] + (side ? n * f_stride[a] : 0)] =
+          there < own / 2 ? own / 2 : there > 2 * own ? 2 * own : there;
+    }
+}
+
+void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta)
+{
+  for (int a = 0; a < A->dim; a++) {
+    harmonic_axis(e, A, a, beta, (real *)A->face[a]);
+    for (int side = 0; side < 2; side++)
+      if (faces->robin[a][side] && A->centering == GMG_CELL && A->n[a] > 1)
+        robin_wall(A, a, side, beta, (real *)A->face[a]);
+  }
 }
 
 void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int a, const void *beta_face)

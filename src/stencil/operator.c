@@ -35,8 +35,6 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
     A->h[a] = x->h;
     A->wraps[a] = gmg_axis_periodic(x) && x->n > 1;
     A->stretch[a] = x->stretch;
-    A->coupling[a] = gmg_axis_coupling(&x->spec);
-    if (x->n == 1) A->lone += x->spec.beta * x->diag[0];
     const struct {
       const double *from;
       const void **to;
@@ -56,6 +54,15 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
     A->above[a] = above;
   }
   return create_coefficients(e, A, faces, sigma);
+}
+
+void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double lone[3], const double beta[3])
+{
+  A->lone = 0;
+  for (int a = 0; a < 3; a++) {
+    A->coupling[a] = beta[a] * coupling[a];
+    A->lone += beta[a] * lone[a];
+  }
 }
 
 void gmg_operator_destroy(gmg_exec *e, gmg_operator *A)

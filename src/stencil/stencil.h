@@ -15,6 +15,7 @@ typedef struct gmg_faces {
   double fold[3][2];   /* f_eff = f + fold g, times the coefficient on the wall unless g is a flux */
   double wall[3][2];   /* the wall's share of the diagonal, without the coefficient */
   int flux[3][2];      /* g is a flux: Neumann */
+  int robin[3][2];
   double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
 } gmg_faces;
 
@@ -31,8 +32,9 @@ typedef struct gmg_stencil_ops {
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
   /* f += fold g on every face that has g */
   void (*fold)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
-  /* faces of A from one coefficient an unknown: harmonic means, two halves in series; walls: that of the unknown */
-  void (*harmonic_faces)(const gmg_exec *e, const gmg_operator *A, const void *beta);
+  /* faces of A from one coefficient an unknown: harmonic means, two halves in series; walls: that of the unknown, a Robin
+     wall beyond a cell: extrapolated */
+  void (*harmonic_faces)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
   /* faces of A along an axis from an array like them; the last repeats the first on a periodic axis */
   void (*copy_faces)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
   /* -beta du/dx and du/dx on the faces of an axis; either may be NULL */
@@ -47,6 +49,8 @@ const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
 /* With room for coefficients on faces and for an array sigma, where wanted; their values are not set. */
 gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, int faces, int sigma,
                                gmg_operator *A);
+/* Typical couplings and wall terms of lone axes, from those for beta = 1 and the mean beta of each axis. */
+void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double lone[3], const double beta[3]);
 size_t gmg_face_count(const gmg_operator *A, int axis); /* faces of an axis: n + 1 along it */
 void gmg_operator_destroy(gmg_exec *e, gmg_operator *A);
 

@@ -165,7 +165,7 @@ static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces
 }
 
 extern void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
-extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const void *beta);
+extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
 extern void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
 extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
                              void *flux, void *gradient);
