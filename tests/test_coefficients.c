@@ -4,71 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util.h"
-
-/* A problem on the unit box with arrays of its own. */
-typedef struct {
-  gmg_problem p;
-  double *beta, *sigma, *face[3], *coord[3];
-} medium;
-
-static void free_medium(medium *m)
-{
-  free(m->beta);
-  free(m->sigma);
-  for (int a = 0; a < 3; a++) free(m->face[a]), free(m->coord[a]);
-}
-
-/* m + 1 positions from 0 to 1, crowded at both ends: widths differ by the given ratio. */
-static double *tanh_positions(size_t m, double ratio)
-{
-  double *x = malloc((m + 1) * sizeof *x), low = 1e-3, high = 20;
-  for (int step = 0; step < 60; step++) {
-    const double d = (low + high) / 2;
-    for (size_t i = 0; i <= m; i++) x[i] = 0.5 + 0.5 * tanh(d * (2 * (double)i / (double)m - 1)) / tanh(d);
-    if ((x[m / 2 + 1] - x[m / 2]) / (x[1] - x[0]) > ratio)
-      high = d;
-    else
-      low = d;
-  }
-  return x;
-}
-
-static void position(const gmg_problem *p, size_t c, double x[3])
-{
-  for (int a = 0; a < 3; c /= p->n[a], a++) x[a] = ((double)(c % p->n[a]) + 0.5) / (double)p->n[a];
-}
-
-/* A ball that fits no grid: contrast inside, 1 outside. */
-static medium ball(int dim, size_t n, double contrast, gmg_centering centering)
-{
-  static const double centre[3] = {0.47, 0.53, 0.51};
-  medium m = {.p = make_problem(dim, n, dim > 1 ? n : 1, dim > 2 ? n : 1, centering, "dddddd")};
-  const size_t N = unknowns(&m.p);
-  m.beta = malloc(N * sizeof *m.beta);
-  for (size_t c = 0; c < N; c++) {
-    double x[3], r2 = 0;
-    position(&m.p, c, x);
-    for (int a = 0; a < dim; a++) r2 += (x[a] - centre[a]) * (x[a] - centre[a]);
-    m.beta[c] = r2 < 0.3 * 0.3 ? contrast : 1;
-  }
-  m.p.beta = m.beta;
-  return m;
-}
-
-static medium checkerboard(size_t n, double contrast)
-{
-  medium m = ball(3, n, 1, GMG_CELL);
-  for (size_t c = 0; c < n * n * n; c++) m.beta[c] = (c % n / 8 + c / n % n / 8 + c / (n * n) / 8) % 2 ? contrast : 1;
-  return m;
-}
-
-static medium stretched(size_t n, double ratio)
-{
-  medium m = {.p = make_problem(3, n, n, n, GMG_CELL, "dddddd")};
-  for (int a = 0; a < 3; a++) m.p.coord[a] = m.coord[a] = tanh_positions(n, ratio);
-  return m;
-}
+#include "media.h"
 
 /* Iterations with default parameters from a zero start; f = 1 or random. */
 static gmg_report iterations(const medium *m, int random)
@@ -116,7 +52,7 @@ static void other_hard_cases(void **state)
 {
   (void)state;
   for (size_t n = 64; n <= 128; n *= 2) {
-    medium board = checkerboard(n, 1000), tanh10 = stretched(n, 10), vertices = ball(3, n - 1, 1e4, GMG_VERTEX);
+    medium board = checkerboard(3, n, 1000, GMG_CELL), tanh10 = stretched(3, n, 10, GMG_CELL), vertices = ball(3, n - 1, 1e4, GMG_VERTEX);
     for (int random = 0; random < 2; random++) {
       const int on_board = iterations(&board, random).cycles, on_tanh = iterations(&tanh10, random).cycles;
       const int on_vertices = iterations(&vertices, random).cycles;
@@ -136,7 +72,7 @@ static void plan_chooses_and_warns(void **state)
   gmg_context *c;
   const gmg_params q = gmg_params_default();
   gmg_plan_info *info = malloc(sizeof *info);
-  medium mild = stretched(32, 2.9), strong = stretched(32, 3.1), jump = ball(3, 32, 1e4, GMG_CELL);
+  medium mild = stretched(3, 32, 2.9, GMG_CELL), strong = stretched(3, 32, 3.1, GMG_CELL), jump = ball(3, 32, 1e4, GMG_CELL);
   const gmg_problem plain = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
   assert_ok(c, gmg_plan(c, &mild.p, &q, info));
