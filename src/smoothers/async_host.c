@@ -10,49 +10,13 @@
 
    The tile is never there as a whole. Planes stream through it along the last axis: plane p is read, plane p - 1 gets
    half a sweep, p - 2 the next half, and so on, and the plane that has had all of them is written back. Every half sweep
-   sees just what it would see if the one before it had swept the whole tile, and a few planes stay in the cache. */
+   sees just what it would see if the one before it had swept the whole tile, and a few planes stay in the cache. Lines lie
+   in the tile with their even columns first and their odd ones after (async_tile_host.h): a colour is contiguous. */
 #include "smoother.h"
 
-#include "../core/shared_host.h"
-#include "../stencil/line_host.h"
-#include "blocks.h"
+#include "async_tile_host.h"
 
 #include <omp.h>
-#include <string.h>
-
-typedef struct {
-  gmg_blocks blocks;
-  size_t margin[3];  /* layers of a tile around its block: overlap and a ring that is only read; at least the ring */
-  int row, stream;   /* axes of the lines in a plane and of the planes; an axis that is not there is 2 */
-  int versions;      /* Jacobi keeps the planes of every sweep apart */
-  size_t slots;      /* planes of a version in flight */
-  size_t line, rows; /* reals of a tile line, lines of a plane */
-  int *order;        /* [blocks.total] */
-  char *tiles;       /* one per thread */
-  size_t tile_bytes;
-  int threads;
-  real *before;      /* deterministic: u before the pass */
-} async_state;
-
-/* A stretch of tile columns whose unknowns are consecutive: more than one where the tile runs around a periodic axis. */
-typedef struct {
-  long begin, end;
-  size_t global; /* unknown at begin */
-} piece;
-
-enum { PIECES = 8 };
-
-/* One block at work. Tile coordinates count from `origin`, which may lie outside the level. */
-typedef struct {
-  real *u, *zero;               /* lines in flight; a line of zeros for what lies beyond walls */
-  long origin[3], size[3];
-  long exist[3][2];             /* what there is: all of it, but for what lies beyond walls */
-  long relax[3][2], own[3][2];
-  piece pieces[PIECES];
-  int count;                    /* of pieces */
-  int stages;                   /* half sweeps (red-black) or sweeps */
-  size_t parity;                /* of the origin: colour of a cell = (parity + i + j + k) % 2 */
-} tile;
 
 /* Long lines; 32 of them and six planes in flight fit a megabyte of cache. */
 static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {1024, 64, 1}, {256, 32, 64}};
@@ -66,27 +30,28 @@ static int sweeps_of(const gmg_params *p, int seam)
   return p->local_sweeps + (seam && p->local == GMG_LOCAL_RED_BLACK ? 2 : 0);
 }
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 static async_state layout(const gmg_smoother_level *l)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   async_state s = {.blocks = gmg_blocks_make(A, p->block, preferred_block[A->dim]),
+                   .reach = p->overlap + 1,
                    .row = A->dim == 3 ? 1 : 2,
-                   .stream = A->dim == 3 ? 2 : 1};
+                   .stream = A->dim == 3 ? 2 : 1,
+                   .versions = p->local == GMG_LOCAL_JACOBI ? p->local_sweeps + 1 : 1};
   size_t side[3];
   for (int a = 0; a < 3; a++) {
-    s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? (size_t)p->overlap + 1 : 1;
+    s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? (size_t)s.reach : 1;
     side[a] = s.blocks.shape[a] + 2 * s.margin[a];
   }
-  const int jacobi = p->local == GMG_LOCAL_JACOBI, stages = stages_of(p, sweeps_of(p, 1));
-  s.line = (side[0] + 15) / 16 * 16; /* whole cache lines */
+  const size_t in_flight = (size_t)stages_of(p, sweeps_of(p, 1)) + 2;
+  s.half = (side[0] / 2 + 1 + 7) / 8 * 8; /* whole cache lines */
   s.rows = side[s.row];
-  s.versions = jacobi ? p->local_sweeps + 1 : 1;
-  s.slots = smaller(jacobi ? 3 : (size_t)stages + 2, side[s.stream]);
-  s.tile_bytes = ((size_t)s.versions * s.slots * s.rows + 1) * s.line * sizeof(real);
-  s.threads = (int)smaller(s.blocks.total, (size_t)l->threads);
+  s.slots = in_flight < side[s.stream] ? in_flight : side[s.stream];
+  s.fields = (size_t)s.versions + (A->face[0] ? COEFFICIENTS : A->sigma ? 2 : 1);
+  s.lines = s.fields * s.slots * s.rows;
+  s.tile_bytes = (s.lines + AXIS_LINES) * 2 * s.half * sizeof(real);
+  s.threads = s.blocks.total < (size_t)l->threads ? (int)s.blocks.total : l->threads;
   return s;
 }
 
@@ -118,174 +83,58 @@ static void destroy(const gmg_smoother_level *l, void *state)
   gmg_exec_release(l->exec, s, sizeof *s);
 }
 
-/* Unknown of a tile coordinate. */
-static size_t global_index(const tile *t, const gmg_operator *A, int a, long i)
-{
-  const long n = (long)A->n[a], g = t->origin[a] + i;
-  return (size_t)(((g % n) + n) % n);
-}
-
-/* Places the tile of a block. Along a periodic axis it runs on around the wrap, even onto copies of its own unknowns; at a
-   wall the overlap ends. */
-static void place(tile *t, const async_state *s, const gmg_operator *A, const gmg_params *p, size_t block)
-{
-  const size_t at[3] = {block % s->blocks.count[0], block / s->blocks.count[0] % s->blocks.count[1],
-                        block / (s->blocks.count[0] * s->blocks.count[1])};
-  int seam = 0;
-  t->parity = 0;
-  for (int a = 0; a < 3; a++) {
-    const long n = (long)A->n[a], first = (long)(at[a] * s->blocks.shape[a]), margin = (long)s->margin[a];
-    const long last = first + (long)s->blocks.shape[a] < n ? first + (long)s->blocks.shape[a] : n;
-    const long origin = first - margin, size = last - first + 2 * margin;
-    t->origin[a] = origin, t->size[a] = size;
-    t->exist[a][0] = A->wraps[a] || origin >= 0 ? 0 : -origin;
-    t->exist[a][1] = A->wraps[a] || origin + size <= n ? size : n - origin;
-    t->relax[a][0] = t->exist[a][0] > 1 ? t->exist[a][0] : 1;
-    t->relax[a][1] = t->exist[a][1] < size - 1 ? t->exist[a][1] : size - 1;
-    t->own[a][0] = margin, t->own[a][1] = size - margin;
-    t->parity += (size_t)(origin + 2 * margin); /* even shift: keeps it positive */
-    seam |= A->wraps[a] && n % 2 && (origin < 0 || origin + size > n);
-  }
-  t->stages = stages_of(p, sweeps_of(p, seam));
-  t->count = 0;
-  for (long i = t->exist[0][0]; i < t->exist[0][1];) {
-    const size_t g = global_index(t, A, 0, i);
-    const long rest = (long)(A->n[0] - g), end = i + rest < t->exist[0][1] ? i + rest : t->exist[0][1];
-    t->pieces[t->count++] = (piece){i, end, g};
-    i = end;
-  }
-}
-
-/* Line j of plane q; beyond walls a line of zeros, whose couplings are 0. */
-static real *line_at(const tile *t, const async_state *s, int version, long q, long j)
-{
-  if (q < t->exist[s->stream][0] || q >= t->exist[s->stream][1] || j < t->exist[s->row][0] || j >= t->exist[s->row][1])
-    return t->zero;
-  return t->u + (((size_t)version * s->slots + (size_t)q % s->slots) * s->rows + (size_t)j) * s->line;
-}
-
-/* Unknowns of the level: where line j of plane q begins. */
-static size_t line_offset(const tile *t, const async_state *s, const gmg_operator *A, long q, long j)
-{
-  const size_t plane = global_index(t, A, s->stream, q), row = global_index(t, A, s->row, j);
-  return A->dim == 3 ? (plane * A->n[1] + row) * A->n[0] : plane * A->n[0];
-}
-
-static void read_plane(const tile *t, const async_state *s, const gmg_operator *A, const real *u, long q)
-{
-  if (q < t->exist[s->stream][0] || q >= t->exist[s->stream][1]) return;
-  for (long j = t->exist[s->row][0]; j < t->exist[s->row][1]; j++) {
-    real *to = line_at(t, s, 0, q, j);
-    const real *from = u + line_offset(t, s, A, q, j);
-    for (int c = 0; c < t->count; c++) {
-      const piece *p = &t->pieces[c];
-      for (long i = p->begin; i < p->end; i++) to[i] = gmg_load(from + p->global + (size_t)(i - p->begin));
-    }
-    for (long i = 0; i < t->exist[0][0]; i++) to[i] = 0;
-    for (long i = t->exist[0][1]; i < t->size[0]; i++) to[i] = 0;
-  }
-}
-
-static void write_plane(const tile *t, const async_state *s, const gmg_operator *A, int version, long q, real *u)
-{
-  for (long j = t->own[s->row][0]; j < t->own[s->row][1]; j++) {
-    const real *from = line_at(t, s, version, q, j) + t->own[0][0];
-    real *to = u + line_offset(t, s, A, q, j) + (size_t)(t->origin[0] + t->own[0][0]);
-    for (long i = 0; i < t->own[0][1] - t->own[0][0]; i++) gmg_store(to + i, from[i]);
-  }
-}
-
-/* How a line is relaxed: by colour, from the version before, or one unknown after the other. */
+/* How a tile is relaxed: by colour, from the version before, or one unknown after the other. */
 typedef struct {
   gmg_local_kind local;
-  int backward;
+  int reversed, backward; /* colours the other way round; Gauss-Seidel the other way round */
+  int stages;
   real omega;
 } relaxation;
 
-GMG_INLINE void relax_piece(const int dim, const int kind, const gmg_line *l, const real *f, real *u, long n, int parity,
-                            const relaxation *how)
+/* Half a sweep (or one) over line j of plane q. */
+GMG_INLINE void relax_line(const int dim, const int kind, const tile *t, const gmg_operator *A, int stage, long q, long j,
+                           const relaxation *how)
 {
+  const int old = t->s->versions > 1 ? stage - 1 : 0, new = t->s->versions > 1 ? stage : 0;
+  const size_t parity = (t->parity + (size_t)(j + q) + (size_t)(stage - 1 + how->reversed)) % 2;
+  columns c[2];
+  for (int odd = 0; odd < 2; odd++) c[odd] = columns_at(dim, kind, t, A, old, new, q, j, odd);
   if (how->local == GMG_LOCAL_RED_BLACK) {
-    gmg_line_relax(dim, kind, l, f, u, 0, (int)n, parity, how->omega);
+    relax_columns(dim, kind, &c[parity], c[parity].begin, c[parity].end, how->omega);
   } else if (how->local == GMG_LOCAL_JACOBI) {
-    const real *restrict old = l->u;
-    real *restrict out = u;
-#pragma omp simd
-    for (int i = 0; i < (int)n; i++)
-      out[i] = gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, (size_t)i),
-                               gmg_line_near(l, (size_t)i, old[i - 1], old[i + 1]), f[i], old[i], how->omega);
+    for (int odd = 0; odd < 2; odd++) relax_columns(dim, kind, &c[odd], c[odd].begin, c[odd].end, how->omega);
   } else {
-    for (long m = 0; m < n; m++) {
-      const long i = how->backward ? n - 1 - m : m;
-      u[i] = gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, (size_t)i), gmg_line_near(l, (size_t)i, u[i - 1], u[i + 1]),
-                             f[i], u[i], how->omega);
+    for (long m = t->relax[0][0]; m < t->relax[0][1]; m++) {
+      const long i = how->backward ? t->relax[0][0] + t->relax[0][1] - 1 - m : m;
+      relax_columns(dim, kind, &c[i % 2], i / 2, i / 2 + 1, how->omega);
     }
   }
-}
-
-/* Half a sweep (or one) over line j of plane q. */
-GMG_INLINE void relax_line(const int dim, const int kind, const tile *t, const async_state *s, const gmg_operator *A,
-                           const real *f, int version, long q, long j, size_t colour, const relaxation *how)
-{
-  const int from = s->versions > 1 ? version - 1 : 0, to = s->versions > 1 ? version : 0;
-  const size_t plane = global_index(t, A, s->stream, q), row = global_index(t, A, s->row, j);
-  const size_t offset = line_offset(t, s, A, q, j);
-  const gmg_line whole = dim == 3 ? gmg_line_coefficients(A, row, plane) : gmg_line_coefficients(A, plane, 0);
-  const real *here = line_at(t, s, from, q, j);
-  real *out = line_at(t, s, to, q, j);
-  for (int c = 0; c < t->count; c++) {
-    const piece *p = &t->pieces[how->backward ? t->count - 1 - c : c];
-    const long begin = p->begin > t->relax[0][0] ? p->begin : t->relax[0][0];
-    const long end = p->end < t->relax[0][1] ? p->end : t->relax[0][1];
-    const size_t skip = p->global + (size_t)(begin - p->begin);
-    if (begin >= end) continue;
-    gmg_line l = whole;
-    gmg_line_skip(dim, kind, &l, skip);
-    l.u = here + begin;
-    l.y_lo = l.z_lo = line_at(t, s, from, q - 1, j) + begin; /* 2D: the neighbours along axis 1 are planes too */
-    l.y_hi = l.z_hi = line_at(t, s, from, q + 1, j) + begin;
-    if (dim == 3) l.y_lo = line_at(t, s, from, q, j - 1) + begin, l.y_hi = line_at(t, s, from, q, j + 1) + begin;
-    const int parity = (int)((t->parity + colour + (size_t)begin + (size_t)j + (size_t)q) % 2);
-    relax_piece(dim, kind, &l, f + offset + skip, out + begin, end - begin, parity, how);
-  }
-}
-
-static void copy_plane(const tile *t, const async_state *s, int version, long q)
-{
-  for (long j = t->exist[s->row][0]; j < t->exist[s->row][1]; j++)
-    memcpy(line_at(t, s, version, q, j), line_at(t, s, version - 1, q, j), s->line * sizeof(real));
 }
 
 /* Stage 1, 2, ... of plane q. */
-GMG_INLINE void relax_plane(const int dim, const int kind, const tile *t, const async_state *s, const gmg_operator *A,
-                            const real *f, int stage, long q, int reversed, const relaxation *how)
+GMG_INLINE void relax_plane(const int dim, const int kind, const tile *t, const gmg_operator *A, int stage, long q,
+                            const relaxation *how)
 {
-  if (q < t->exist[s->stream][0] || q >= t->exist[s->stream][1]) return;
-  if (s->versions > 1) copy_plane(t, s, stage, q); /* what is not relaxed stays as it is */
-  if (q < t->relax[s->stream][0] || q >= t->relax[s->stream][1]) return;
-  const long *rows = t->relax[s->row];
-  const size_t colour = (size_t)(stage - 1 + reversed) % 2;
+  const long *planes = t->relax[t->s->stream], *rows = t->relax[t->s->row];
+  if (!exists(t, t->s->stream, q)) return;
+  if (t->s->versions > 1) copy_plane(t, stage, q); /* what is not relaxed stays as it is */
+  if (q < planes[0] || q >= planes[1]) return;
   for (long m = rows[0]; m < rows[1]; m++)
-    relax_line(dim, kind, t, s, A, f, stage, q, how->backward ? rows[0] + rows[1] - 1 - m : m, colour, how);
+    relax_line(dim, kind, t, A, stage, q, how->backward ? rows[0] + rows[1] - 1 - m : m, how);
 }
 
-/* The planes stream through the tile, backwards for a reversed Gauss-Seidel sweep. */
-GMG_INLINE void relax_tile(const int dim, const int kind, const tile *t, const async_state *s, const gmg_smoother_level *l,
-                           const real *f, const real *from, real *to, int reversed)
+/* The planes stream through the tile, the last one first for a backward sweep. */
+GMG_INLINE void relax_tile(const int dim, const int kind, tile *t, const gmg_operator *A, const real *f, const real *from,
+                           real *to, const relaxation *how)
 {
-  const gmg_operator *A = l->A;
-  const relaxation how = {.local = l->params->local,
-                          .backward = reversed && l->params->local == GMG_LOCAL_GAUSS_SEIDEL,
-                          .omega = (real)gmg_weight_async(A, l->params)};
-  const long planes = t->size[s->stream];
-  for (long p = 0; p < planes + t->stages; p++) {
-    if (p < planes) read_plane(t, s, A, from, how.backward ? planes - 1 - p : p);
-    for (int stage = 1; stage <= t->stages && stage <= p; stage++) {
-      const long q = p - stage;
-      if (q < planes) relax_plane(dim, kind, t, s, A, f, stage, how.backward ? planes - 1 - q : q, reversed, &how);
-    }
-    const long done = how.backward ? planes - 1 - (p - t->stages) : p - t->stages;
-    if (done >= t->own[s->stream][0] && done < t->own[s->stream][1]) write_plane(t, s, A, s->versions - 1, done, to);
+  const long planes = t->size[t->s->stream], *own = t->own[t->s->stream];
+  for (long p = 0; p < planes + how->stages; p++) {
+    if (p < planes) read_plane(dim, kind, t, A, from, f, how->backward ? planes - 1 - p : p);
+    for (int stage = 1; stage <= how->stages && stage <= p; stage++)
+      if (p - stage < planes)
+        relax_plane(dim, kind, t, A, stage, how->backward ? planes - 1 - (p - stage) : p - stage, how);
+    const long done = how->backward ? planes - 1 - (p - how->stages) : p - how->stages;
+    if (done >= own[0] && done < own[1]) write_plane(t, A, done, to);
   }
 }
 
@@ -294,17 +143,20 @@ static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t
                        real *to, int reversed)
 {
   const gmg_operator *A = l->A;
-#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && A->cells > 4096)
+  const gmg_local_kind local = l->params->local;
+  relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, (real)gmg_weight_async(A, l->params)};
+#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && A->cells > 4096) firstprivate(how)
   {
-    tile t = {.u = (real *)(s->tiles + s->tile_bytes * (size_t)omp_get_thread_num())};
-    t.zero = t.u + (size_t)s->versions * s->slots * s->rows * s->line;
-    memset(t.zero, 0, s->line * sizeof(real));
+    tile t = tile_memory(s, omp_get_thread_num());
+    t.alone = from != to || omp_get_num_threads() == 1;
+    t.passes = passes;
 #pragma omp for schedule(dynamic, 1) nowait
     for (size_t b = 0; b < passes * s->blocks.total; b++) {
       const size_t at = b % s->blocks.total;
-      place(&t, s, A, l->params, (size_t)s->order[reversed ? s->blocks.total - 1 - at : at]);
+      const int seam = place(&t, A, (size_t)s->order[reversed ? s->blocks.total - 1 - at : at]);
+      how.stages = stages_of(l->params, sweeps_of(l->params, seam));
 #define RELAX(dim, kind) \
-  case GMG_FORM(dim, kind): relax_tile(dim, kind, &t, s, l, f, from, to, reversed); break;
+  case GMG_FORM(dim, kind): relax_tile(dim, kind, &t, A, f, from, to, &how); break;
       switch (gmg_form_of(A)) { GMG_FORMS(RELAX) }
 #undef RELAX
     }

@@ -70,19 +70,6 @@ static inline gmg_line gmg_line_coefficients(const gmg_operator *A, size_t j, si
   return l;
 }
 
-/* Unknown `from` of the line becomes its first. Values are left alone. */
-static inline void gmg_line_skip(const int dim, const int kind, gmg_line *l, size_t from)
-{
-  l->lo += from, l->hi += from, l->diag += from;
-  if (kind & GMG_SIGMA) l->sigma += from;
-  if (!(kind & GMG_FACES)) return;
-  l->lo_diag += from, l->hi_diag += from, l->x_face += from;
-  for (int side = 0; side < 2; side++) {
-    if (dim > 1) l->y_face[side] += from;
-    if (dim > 2) l->z_face[side] += from;
-  }
-}
-
 static inline gmg_line gmg_line_at(const gmg_operator *A, const real *u, size_t j, size_t k)
 {
   const size_t n0 = A->n[0], n1 = A->n[1];

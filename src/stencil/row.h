@@ -52,4 +52,11 @@ GMG_INLINE real gmg_row_relaxed(const int dim, const gmg_row a, const gmg_neighb
   return u + omega * ((f + gmg_row_sum(dim, a, near)) / a.diag - u);
 }
 
+/* The same with one over the diagonal at hand: a division costs as much as the rest. */
+GMG_INLINE real gmg_row_relaxed_by(const int dim, const gmg_row a, const gmg_neighbours near, real f, real u, real inverse,
+                                   real omega)
+{
+  return u + omega * ((f + gmg_row_sum(dim, a, near)) * inverse - u);
+}
+
 #endif
