@@ -10,13 +10,13 @@ import tempfile
 
 HEADER = {"program": str, "commit": str, "date": str, "machine": str, "cores": int, "threads": int, "compiler": str,
           "flags": str, "triad": dict, "results": list}
-RECORD = {"name": str, "n": list, "type": str, "what": str, "f": str, "start": str, "norm": str, "floor_of": str, "unit": str,
-          "status": str}
+RECORD = {"name": str, "n": list, "type": str, "what": str, "f": str, "start": str, "norm": str, "floor_of": str,
+          "unit": str, "status": str}
 MEASURED = {"median": float, "min": float, "max": float, "runs": int, "samples": list}
 EXPECTED = ["triad_large_32", "residual_32", "v11_red_black_32", "v11_red_black_checked_32", "v11_async_32",
             "v11_async_checked_32", "solve_async_16", "solve_async_32", "solve_red_black_32", "fmg_32", "fmg_checked_32",
-            "create_32", "memory_32", "solve_beta_32", "solve_beta_one_32", "v11_beta_32", "create_beta_32", "memory_beta_32",
-            "update_beta_32"]
+            "create_32", "memory_32", "solve_beta_32", "solve_beta_one_32", "v11_beta_32", "create_beta_32",
+            "memory_beta_32", "update_beta_32"]
 
 
 def infinite(constant):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gmg, hypre and FFTW side by side on the same two cores: in every round each solver runs once a problem, one after the other,
-# so that a slow minute hits all alike. Before that all rows of bench_cpu. Everything ends in one file with ratios.
+# gmg, hypre and FFTW side by side on the same two cores: in every round each solver runs once a problem, one after the
+# other, so that a slow minute hits all alike. Before that all rows of bench_cpu. Everything ends in one file with ratios.
 #   bench/compare.sh [FILE]                  default bench/results/cpu.json
 #   ROUNDS=5 SIZES="128 256" CORES=0,1       rounds, sizes (ascending), cores
 set -euo pipefail

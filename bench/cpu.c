@@ -33,12 +33,12 @@ static const bench_row rows[] = {
     {"fmg", FMG_WHAT UNCHECKED, bench_fmg, NULL, BENCH_SMOOTH, 0, 0, 0, 1, 0},
     {"fmg_checked", FMG_WHAT CHECKED, bench_fmg, NULL, BENCH_SMOOTH, 0, 0, 1, 1, 0},
     {"create", "gmg_solver_create(), default parameters", bench_create, NULL, BENCH_RANDOM, 0, 0, 1, 0, 0},
-    {"memory", "gmg_plan()'s bytes beyond the caller's u and f", bench_memory, NULL, BENCH_RANDOM, 0, 0, 1, 0, 0},
+    {"memory", "gmg_plan()'s bytes beyond u and f", bench_memory, NULL, BENCH_RANDOM, 0, 0, 1, 0, 0},
     {"solve_beta", SOLVE_WHAT, bench_solve, NULL, BENCH_RANDOM, 1e-8, 1e4, 1, 0, 1},
     {"solve_beta_one", SOLVE_WHAT, bench_solve, NULL, BENCH_ONE, 1e-8, 1e4, 1, 0, 1},
     {"v11_beta", CYCLE_WHAT UNCHECKED, bench_cycle, NULL, BENCH_RANDOM, 0, 1e4, 0, 0, 0},
     {"create_beta", "gmg_solver_create()", bench_create, NULL, BENCH_RANDOM, 0, 1e4, 1, 0, 0},
-    {"memory_beta", "gmg_plan()'s bytes beyond the caller's u, f and beta", bench_memory, NULL, BENCH_RANDOM, 0, 1e4, 1, 0, 0},
+    {"memory_beta", "gmg_plan()'s bytes beyond u, f and beta", bench_memory, NULL, BENCH_RANDOM, 0, 1e4, 1, 0, 0},
     {"update_beta", "gmg_solver_update() with a new beta", bench_update, NULL, BENCH_RANDOM, 0, 1e4, 1, 0, 0},
 };
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -1,5 +1,5 @@
-/* hypre's PFMG-preconditioned conjugate gradients beside gmg, as records like bench_cpu's. PFMG has choices: the best is found
- * first, by one solve each, and then timed. Run under mpirun; the box is cut into slabs along the slowest axis. */
+/* hypre's PFMG-preconditioned conjugate gradients beside gmg, as records like bench_cpu's. PFMG has choices: the best is
+ * found first and then timed. Run under mpirun; the box is cut into slabs along the slowest axis. */
 #include "peer.h"
 #include "problems.h"
 

@@ -32,8 +32,8 @@ typedef struct outcome {
   double residual, u_norm, f_norm;
 } outcome;
 
-/* Matrix, setup and solves of one variant; the first of runs + 1 solves is not counted. The slowest rank counts. Returns 0, or 1
- * where hypre reported an error or the true residual is above the tolerance (some variants are not meant for some problems). */
+/* Matrix, setup and solves of one variant; the first of runs + 1 solves is not counted. The slowest rank counts. Returns 0,
+ * or 1 where hypre reported an error or the true residual is above the tolerance. */
 int bench_peer_run(peer *p, const variant *v, int runs, outcome *o);
 
 #endif

@@ -1,8 +1,8 @@
 /* See record.h. NaN and infinity never reach the file: a number that does not apply is left out. */
 #include "record.h"
 
-#include "build.h"  /* made by CMake: BENCH_COMPILER, BENCH_FLAGS */
-#include "commit.h" /* made at every build: BENCH_COMMIT */
+#include <gmg_bench_build.h>  /* made by CMake: BENCH_COMPILER, BENCH_FLAGS */
+#include <gmg_bench_commit.h> /* made at every build: BENCH_COMMIT */
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes that one V(1,1) cycle cannot do without: down u, f in, u out, an eighth of a residual out; up u, f and an eighth of a
- * correction in, u out; coarser levels add a seventh. No cycle of one pass over memory a leg can take less. */
+/* Bytes that one V(1,1) cycle cannot do without: down u, f in, u out, an eighth of a residual out; up u, f and an eighth of
+ * a correction in, u out; coarser levels add a seventh. No cycle of one pass over memory a leg can take less. */
 static const double CYCLE_BYTES = (25 + 25) * 8 / 7.0;
 
 enum { FEW = 2, MANY = 7 }; /* cycles of the two solves whose difference is a cycle's time */

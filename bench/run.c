@@ -76,6 +76,7 @@ int bench_run(const bench_row *row, gmg_context *context, size_t n, int runs, be
 {
   bench_job job = {.row = row, .context = context, .runs = runs, .n = n, .cells = n * n * n, .record = record};
   bench_record_start(record, row->name, n);
+  snprintf(record->floor_of, sizeof record->floor_of, "not known");
   describe(&job, row);
   const int failed = measure(&job, row);
   if (failed) {
