@@ -67,7 +67,7 @@ static void name_variant(const variant *v, char *text, size_t size)
            storage_text[v->storage], relax_text[v->relax], v->rap, v->skip, v->storage, v->relax, v->rap, v->skip);
 }
 
-/* The fastest of all at 64^3 and 128^3 on two cores, and those near them; `--all` tries everything. */
+/* The fastest of all at 64^3 on two cores, and some near them; `--all` tries everything. */
 static int is_short_listed(const variant *v, int beta)
 {
   static const variant list[2][4] = {{{2, 3, 0, 1}, {2, 3, 1, 1}, {2, 2, 1, 1}, {1, 3, 1, 1}},
