@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# gmg, hypre and FFTW side by side on the same two cores: in every round each solver runs once a problem, one after the
+# other, so that a slow minute hits all alike. Before that all rows of bench_cpu. Everything ends in one file with ratios.
+#   bench/compare.sh [FILE]                  default bench/results/cpu.json
+#   ROUNDS=5 SIZES="128 256" CORES=0,1       rounds, sizes (ascending), cores
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${1:-bench/results/cpu.json}
+rounds=${ROUNDS:-5} sizes=${SIZES:-128 256} cores=${CORES:-0,1}
+ranks=$(awk -F, '{print NF}' <<<"$cores")
+parts=$(mktemp -d)
+trap 'rm -rf "$parts"' EXIT
+export OMP_PROC_BIND=close OMP_PLACES=cores OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+bench/setup.sh
+cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DGMG_BENCH=ON >build.log
+cmake --build build >>build.log || { tail -40 build.log >&2; exit 1; }
+
+gmg() { taskset -c "$cores" build/bench/bench_cpu --threads "$ranks" "$@"; }
+fftw() { OMP_NUM_THREADS=$ranks taskset -c "$cores" build/bench/bench_fftw "$@"; }
+hypre() { mpirun -np "$ranks" --cpu-set "$cores" --bind-to core build/bench/bench_hypre "$@"; }
+
+gmg --n "${sizes// /,}" --runs "$rounds" --json "$parts/all.json"
+declare -A variant
+for round in $(seq "$rounds"); do
+  for n in $sizes; do
+    gmg --n "$n" --runs 1 --only "solve_,fmg_$n" --json "$parts/gmg-$n-$round.json"
+    fftw --n "$n" --runs 1 --json "$parts/fftw-$n-$round.json"
+    for beta in "" --beta; do # the first round finds hypre's best options
+      hypre --n "$n" --runs 1 $beta ${variant[$n$beta]:-} --json "$parts/hypre-$n$beta-$round.json"
+      [ -n "${variant[$n$beta]:-}" ] ||
+        variant[$n$beta]=$(sed -n 's/.*\(--variant [0-9,]*\)".*/\1/p' "$parts/hypre-$n$beta-$round.json" | head -1)
+    done
+  done
+done
+mkdir -p "$(dirname "$out")"
+python3 bench/merge.py "$out" "$parts/all.json" "$parts"/*-*.json
