@@ -13,8 +13,7 @@ void gmg_charge(gmg_solver *s, int level)
 
 static double residual_norm(gmg_solver *s, gmg_level *L)
 {
-  s->stencil->residual(&s->exec, &L->A, L->f, L->u, L->r);
-  return s->vector->norm2(&s->exec, L->A.cells, L->r);
+  return s->stencil->residual_norm(&s->exec, &L->A, L->f, L->u);
 }
 
 /* Watching: remembers the level where the residual first stopped being a number, or else grew most. */
@@ -59,8 +58,7 @@ static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind)
 static void correct(gmg_solver *s, int l, gmg_cycle_kind kind)
 {
   gmg_level *L = &s->level[l], *C = &s->level[l + 1];
-  s->stencil->residual(&s->exec, &L->A, L->f, L->u, L->r);
-  s->stencil->tensor(&s->exec, L->restrict_, L->r, C->f, 0);
+  s->stencil->restrict_residual(&s->exec, &L->A, L->restrict_, L->f, L->u, L->r, C->f);
   if (s->singular) gmg_remove_mean(&s->exec, &C->A, C->volume, C->f);
   s->vector->fill(&s->exec, C->A.cells, 0, C->u);
 

@@ -11,6 +11,8 @@
 
 #include "../stencil/line_host.h"
 
+#include <omp.h>
+
 enum { STRIP = 2 };
 
 /* 1 where the last unknown of the axis meets the first with the same colour. */
@@ -66,14 +68,54 @@ GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_lev
   }
 }
 
+/* One colour of all lines of plane k; in 2D a plane is a line. */
+GMG_INLINE void relax_slice(const int dim, const int kind, const gmg_operator *A, const real *f, real *u, size_t colour,
+                            size_t slice, real omega)
+{
+  const size_t lines = dim == 3 ? A->n[1] : 1;
+  for (size_t m = 0; m < lines; m++) {
+    const gmg_task w = {.end = A->n[0], .j = dim == 3 ? m : slice, .k = dim == 3 ? slice : 0, .offset = (slice * lines + m) * A->n[0]};
+    const gmg_line l = gmg_line_at(A, u, w.j, w.k);
+    relax(dim, kind, &l, &w, f + w.offset, u + w.offset, colour, omega, 0, w.end);
+  }
+}
+
+/* Both colours in one pass over memory: in a thread's share of the slices the second colour follows one slice behind the
+   first; at the ends of the share it waits until the neighbours' first colour is done. The same values as two passes. */
+GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, int reversed,
+                           real omega)
+{
+  const gmg_operator *A = level->A;
+  const size_t slices = A->n[dim - 1], first = (size_t)reversed, second = 1 - first;
+#pragma omp parallel num_threads(level->threads) if (A->cells > 4096)
+  {
+    const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
+    const size_t begin = slices * me / threads, end = slices * (me + 1) / threads;
+    for (size_t k = begin; k < end; k++) {
+      relax_slice(dim, kind, A, f, u, first, k, omega);
+      if (k > begin + 1) relax_slice(dim, kind, A, f, u, second, k - 1, omega);
+    }
+#pragma omp barrier
+    if (begin < end) relax_slice(dim, kind, A, f, u, second, begin, omega);
+    if (begin + 1 < end) relax_slice(dim, kind, A, f, u, second, end - 1, omega);
+  }
+}
+
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)state;
   const real omega = (real)gmg_weight_red_black(l->A, l->params);
   const size_t phases = 1 + seam(l->A, 0) + seam(l->A, 1) + seam(l->A, 2);
   const size_t strip = phases > 1 ? 2 * phases : 0, parts = strip + 2 * phases;
-  for (size_t s = 0; s < (size_t)steps * parts; s++) {
-    const size_t at = leg == GMG_LEG_UP_REVERSED ? parts - 1 - s % parts : s % parts;
+  const int reversed = leg == GMG_LEG_UP_REVERSED;
+  for (int s = 0; s < steps && phases == 1 && l->A->dim > 1; s++) {
+#define RELAX(dim, kind) \
+  case GMG_FORM(dim, kind): relax_both(dim, kind, l, f, u, reversed, omega); break;
+    switch (gmg_form_of(l->A)) { GMG_FORMS(RELAX) }
+#undef RELAX
+  }
+  for (size_t s = 0; s < (size_t)steps * parts && (phases > 1 || l->A->dim == 1); s++) {
+    const size_t at = reversed ? parts - 1 - s % parts : s % parts;
     const part p = {.colour = at / phases % 2, .phase = at % phases, .strip = at < strip};
 #define RELAX(dim, kind) \
   case GMG_FORM(dim, kind): relax_part(dim, kind, l, f, u, p, omega); break;

@@ -133,7 +133,8 @@ GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l,
 /* A value computed at one point of a line from the row and its surroundings. */
 typedef real gmg_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old);
 
-/* out[i] = point(...) for the unknowns of a task; out must not overlap u. f may be NULL (0). `old` is out[i] before. */
+/* out[i - begin] = point(...) for the unknowns begin .. end - 1; out must not overlap u. f may be NULL (0). `old` is what
+   stands in out. */
 GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const point, const gmg_line line, size_t begin,
                              size_t end, const real *restrict f, real c0, real c1, real *restrict out)
 {
@@ -146,29 +147,42 @@ GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const poi
   if (f) {
 #pragma omp simd
     for (size_t i = from; i < to; i++)
-      out[i] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), f[i], line.u[i], c0, c1,
-                     out[i]);
+      out[i - begin] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), f[i], line.u[i], c0, c1,
+                     out[i - begin]);
   } else {
 #pragma omp simd
     for (size_t i = from; i < to; i++)
-      out[i] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), 0, line.u[i], c0, c1,
-                     out[i]);
+      out[i - begin] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), 0, line.u[i], c0, c1,
+                     out[i - begin]);
   }
   if (end == line.n && last > 0)
-    out[last] = point(dim, gmg_line_row(dim, kind, l, last), gmg_line_near(l, last, line.u[last - 1], line.after), f ? f[last] : 0,
-                      line.u[last], c0, c1, out[last]);
+    out[last - begin] = point(dim, gmg_line_row(dim, kind, l, last), gmg_line_near(l, last, line.u[last - 1], line.after), f ? f[last] : 0,
+                      line.u[last], c0, c1, out[last - begin]);
 }
 
-/* The same for one task of a field. The caller shares out the tasks: its loop must name `point`, or the compiler would not
+/* The same for one task of a field; out is a whole field or room for the task alone. The caller shares out the tasks: its loop must name `point`, or the compiler would not
    see through the pointer and call it unknown by unknown. */
 GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, size_t task, const real *f, const real *u, real c0,
-                             real c1, real *out)
+                             real c1, real *out, const int whole)
 {
   const gmg_task w = gmg_task_at(A, task);
   const gmg_line l = gmg_line_at(A, u, w.j, w.k);
   const real *rhs = f ? f + w.offset : NULL;
+  real *to = out + (whole ? w.offset + w.begin : 0);
 #define MAP(dim, kind) \
-  case GMG_FORM(dim, kind): gmg_line_map(dim, kind, point, l, w.begin, w.end, rhs, c0, c1, out + w.offset); break;
+  case GMG_FORM(dim, kind): gmg_line_map(dim, kind, point, l, w.begin, w.end, rhs, c0, c1, to); break;
+  switch (gmg_form_of(A)) { GMG_FORMS(MAP) }
+#undef MAP
+}
+
+/* The same for line (j, k), to a line of its own. */
+GMG_INLINE void gmg_whole_line_map(gmg_point *const point, const gmg_operator *A, size_t j, size_t k, const real *f,
+                                   const real *u, real c0, real c1, real *out)
+{
+  const gmg_line l = gmg_line_at(A, u, j, k);
+  const real *rhs = f + (k * A->n[1] + j) * A->n[0];
+#define MAP(dim, kind) \
+  case GMG_FORM(dim, kind): gmg_line_map(dim, kind, point, l, 0, A->n[0], rhs, c0, c1, out); break;
   switch (gmg_form_of(A)) { GMG_FORMS(MAP) }
 #undef MAP
 }

@@ -170,6 +170,37 @@ static void narrow(table *t)
   t->width = need;
 }
 
+/* 1 where row r looks like row r - out, `in` columns further. */
+static int repeats(const table *t, size_t r, int out, int in)
+{
+  const double *w = &t->weight[r * (size_t)t->width], *before = w - out * t->width;
+  if (t->first[r] != t->first[r - (size_t)out] + in) return 0;
+  for (int m = 0; m < t->width; m++)
+    if (fabs(w[m] - before[m]) > 1e-12) return 0;
+  return 1;
+}
+
+/* The longest stretch of rows that repeat, where kernels need neither `first` nor `weight`. Not at the wraps. */
+static void find_repetition(const table *t, gmg_map *map)
+{
+  const size_t n = t->rows;
+  for (int kind = 0; kind < 3 && t->width <= 4; kind++) {
+    const int out = kind == 1 ? 2 : 1, in = kind == 0 ? 2 : 1;
+    for (size_t begin = 0; begin + 8 < n;) {
+      size_t end = begin + (size_t)out;
+      while (end < n && repeats(t, end, out, in) && t->first[end] + t->width <= (int)t->cols) end++;
+      const int inside = t->first[begin] >= 0 && t->first[begin + (size_t)out - 1] + t->width <= (int)t->cols;
+      if (inside && (int)(end - begin) > map->end - map->begin) {
+        *map = (gmg_map){.rows = map->rows, .cols = map->cols, .width = map->width, .begin = (int)begin, .end = (int)end,
+                         .out = out, .in = in};
+        for (int r = 0; r < out; r++)
+          for (int m = 0; m < t->width; m++) map->repeat[r][m] = t->weight[(begin + (size_t)r) * (size_t)t->width + (size_t)m];
+      }
+      begin = end - (size_t)out + 1;
+    }
+  }
+}
+
 /* Actual column of an index: once around when periodic, clamped (under weight 0) otherwise. */
 static int *make_wrap(const table *t, int periodic)
 {
@@ -193,6 +224,7 @@ gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, 
   if (wrap) {
     narrow(&t);
     *map = (gmg_map){.rows = (int)t.rows, .cols = (int)t.cols, .width = t.width};
+    find_repetition(&t, map);
     const size_t weights = t.rows * (size_t)t.width, wraps = t.cols + 2 * GMG_MAP_PAD;
     status = gmg_exec_reals(e, "transfer weights", weights, t.weight, &map->memory[0]);
     if (status == GMG_OK) map->bytes[0] = weights * e->real_size;

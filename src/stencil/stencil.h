@@ -22,6 +22,11 @@ typedef struct gmg_faces {
 typedef struct gmg_stencil_ops {
   /* r = f - A u;  r must not overlap u */
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
+  /* ||f - A u||_2; nothing is stored. Bitwise independent of the number of threads. */
+  double (*residual_norm)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u);
+  /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual, where that has to be stored */
+  void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
+                            void *r, void *coarse);
   /* v = A u */
   void (*apply)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
   /* v = |A| |u|: what the terms of A u add up to before they cancel */

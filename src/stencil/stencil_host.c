@@ -2,6 +2,8 @@
 #include "line_host.h"
 #include "stencil.h"
 
+#include <math.h>
+
 GMG_INLINE real residual_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
 {
   (void)c0, (void)c1, (void)old;
@@ -12,7 +14,32 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
 {
   const size_t tasks = gmg_tasks(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_task_map(residual_point, A, t, f, u, 0, 0, r);
+  for (size_t t = 0; t < tasks; t++) gmg_task_map(residual_point, A, t, f, u, 0, 0, r, 1);
+}
+
+/* The tasks in shares that depend on the sizes alone. */
+static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u)
+{
+  enum { SHARES = 256 };
+  const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
+  double part[SHARES] = {0}, sum = 0;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+  for (int s = 0; s < SHARES; s++) {
+    real line[GMG_SEGMENT];
+    double total = 0;
+    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
+      const gmg_task w = gmg_task_at(A, t);
+      const size_t n = w.end - w.begin;
+      gmg_task_map(residual_point, A, t, f, u, 0, 0, line, 0);
+      double square = 0;
+#pragma omp simd reduction(+ : square)
+      for (size_t i = 0; i < n; i++) square += (double)line[i] * (double)line[i];
+      total += square;
+    }
+    part[s] = total;
+  }
+  for (int s = 0; s < SHARES; s++) sum += part[s];
+  return sqrt(sum);
 }
 
 GMG_INLINE real apply_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
@@ -25,7 +52,7 @@ static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void 
 {
   const size_t tasks = gmg_tasks(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_task_map(apply_point, A, t, NULL, u, 0, 0, v);
+  for (size_t t = 0; t < tasks; t++) gmg_task_map(apply_point, A, t, NULL, u, 0, 0, v, 1);
 }
 
 GMG_INLINE real absolute(real x) { return x < 0 ? -x : x; }
@@ -41,7 +68,7 @@ static void magnitude(const gmg_exec *e, const gmg_operator *A, const void *u, v
 {
   const size_t tasks = gmg_tasks(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_task_map(magnitude_point, A, t, NULL, u, 0, 0, v);
+  for (size_t t = 0; t < tasks; t++) gmg_task_map(magnitude_point, A, t, NULL, u, 0, 0, v, 1);
 }
 
 /* Sum over a share of the lines; shares depend on the sizes alone. */
@@ -165,12 +192,16 @@ static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces
 }
 
 extern void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
+extern void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
+                                          const void *u, void *r, void *coarse);
 extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
 extern void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
 extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
                              void *flux, void *gradient);
 
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
+                                             .residual_norm = residual_norm,
+                                             .restrict_residual = R(gmg_restrict_residual_host),
                                              .apply = apply,
                                              .magnitude = magnitude,
                                              .dot = dot,
