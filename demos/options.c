@@ -140,7 +140,7 @@ static const row table[] = {
     {"cycle", NULL, "multigrid cycle (v)", DEMO_TAKES_METHOD, &a_word, TO(params.cycle), demo_cycle_words},
     {"fmg", "K", "full multigrid start with K cycles a level (1)", DEMO_TAKES_METHOD, &a_count_or_none, TO(params.fmg),
      NULL},
-    {"accel", NULL, "Krylov acceleration (none)", DEMO_TAKES_METHOD, &a_word, TO(params.accel), demo_accel_words},
+    {"accel", NULL, "Krylov acceleration (best)", DEMO_TAKES_METHOD, &a_word, TO(params.accel), demo_accel_words},
     {"coarse", NULL, "solver of the coarsest grid (cg)", DEMO_TAKES_METHOD, &a_word, TO(params.coarse),
      demo_coarse_words},
     {"max-levels", "K", "most levels; 0: as many as help (0)", DEMO_TAKES_METHOD, &an_int, TO(params.max_levels), NULL},
