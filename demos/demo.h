@@ -71,7 +71,10 @@ enum {
   DEMO_TAKES_SHIFTS = 1024,
   DEMO_TAKES_REPEATS = 2048, /* cycles, runs */
   DEMO_TAKES_SIZE = 4096,    /* dim, n */
-  DEMO_TAKES_STEPS = 8192
+  DEMO_TAKES_STEPS = 8192,
+  DEMO_TAKES_FLOW = 16384,   /* walls, density-ratio, viscosity, time */
+  DEMO_TAKES_CONTRAST = 32768,
+  DEMO_TAKES_SLOPE = 65536
 };
 
 typedef struct demo_program {
@@ -88,6 +91,8 @@ typedef struct demo_options {
   int dim, device, threads, quiet, rhs, guess, order, cycles, runs, steps, help;
   int shifts[2]; /* decades */
   double robin[2];
+  int closed; /* --walls */
+  double density_ratio, viscosity, time, contrast, slope;
   demo_sizes n, block;
   demo_reals length;
   demo_walls walls;

@@ -97,6 +97,7 @@ static int add_problem(cJSON *root, const demo_options *o, const gmg_problem *p)
   ok &= text(to, "type", demo_word_of(demo_type_words, (int)p->type));
   ok &= add_walls(to, p);
   ok &= number(to, "shift", p->shift);
+  ok &= text(to, "beta", p->beta ? "cells" : p->beta_face[0] ? "faces" : "one");
   ok &= text(to, "rhs", demo_word_of(demo_rhs_words, o->rhs));
   ok &= text(to, "guess", demo_word_of(demo_guess_words, o->guess));
   return ok;
@@ -156,6 +157,7 @@ static int add_plan(cJSON *root, const gmg_problem *problem, const gmg_plan_info
   ok &= number(to, "bytes", (double)plan->bytes);
   ok &= number(to, "predicted_factor", plan->predicted_factor);
   ok &= number(to, "floor", plan->floor);
+  ok &= text(to, "accel", demo_word_of(demo_accel_words, (int)plan->accel));
   ok &= add_warnings(to, plan);
   for (int l = 0; l < plan->levels && ok; l++) {
     const gmg_level_plan *L = &plan->level[l];

@@ -70,6 +70,15 @@ static int read_flag(const row *r, const char *text, void *to)
 
 static int read_seed(const row *r, const char *text, void *to) { return (void)r, demo_parse_seed(text, to); }
 static int read_real(const row *r, const char *text, void *to) { return (void)r, demo_parse_real(text, to); }
+
+static int read_positive(const row *r, const char *text, void *to)
+{
+  double value;
+  if (!demo_parse_real(text, &value) || !(value > r->kind->least)) return 0;
+  memcpy(to, &value, sizeof value);
+  return 1;
+}
+
 static int read_lengths(const row *r, const char *text, void *to) { return (void)r, demo_parse_lengths(text, to); }
 static int read_walls(const row *r, const char *text, void *to) { return (void)r, demo_parse_walls(text, to); }
 static int read_pair(const row *r, const char *text, void *to) { return (void)r, demo_parse_pair(text, to); }
@@ -83,6 +92,8 @@ static const kind a_count = {required_argument, read_int, "a whole number from 1
 static const kind threads = {required_argument, read_int, "a whole number from 0 to 4096", 0, 4096};
 static const kind a_seed = {required_argument, read_seed, "a whole number from 0 up", 0, 0};
 static const kind a_real = {required_argument, read_real, "a number", 0, 0};
+static const kind a_positive = {required_argument, read_positive, "a number above 0", 0, 0};
+static const kind a_slope = {required_argument, read_positive, "a number above -1", -1, 0};
 static const kind sizes = {required_argument, read_sizes, "whole numbers from 1 up, as in 128 or 128x96x80", 1, 0};
 static const kind block = {required_argument, read_sizes, "whole numbers from 0 up, as in 64x16x16", 0, 0};
 static const kind lengths = {required_argument, read_lengths, "positive numbers, as in 1 or 2x1x0.5", 0, 0};
@@ -117,6 +128,14 @@ static const row table[] = {
     {"cycles", "K", "cycles of the runs that measure the factor (12)", DEMO_TAKES_REPEATS, &a_count, TO(cycles), NULL},
     {"runs", "K", "runs of each smoother that is not deterministic (5)", DEMO_TAKES_REPEATS, &a_count, TO(runs), NULL},
     {"steps", "K", "time steps (20)", DEMO_TAKES_STEPS, &a_count, TO(steps), NULL},
+    {"walls", NULL, "a closed box with no-slip walls instead of a periodic one", DEMO_TAKES_FLOW, &a_flag, TO(closed), NULL},
+    {"density-ratio", "R", "a drop R times as heavy as the fluid around it (1: none)", DEMO_TAKES_FLOW, &a_positive,
+     TO(density_ratio), NULL},
+    {"viscosity", "MU", "viscosity of both fluids (0.01)", DEMO_TAKES_FLOW, &a_positive, TO(viscosity), NULL},
+    {"time", "T", "time to simulate (0.5)", DEMO_TAKES_FLOW, &a_positive, TO(time), NULL},
+    {"contrast", "C", "mu is 10, 10 sqrt(C), 10, 10 C in the four layers (100)", DEMO_TAKES_CONTRAST, &a_positive,
+     TO(contrast), NULL},
+    {"slope", "S", "conductivity 1 + S (u - 1), S > -1 (2)", DEMO_TAKES_SLOPE, &a_slope, TO(slope), NULL},
     {"smoother", "NAME", "smoother (async)", DEMO_TAKES_SMOOTHER, &a_smoother, TO(params.smoother), NULL},
     {"pre", "K", "smoothing steps before the coarse correction (1)", DEMO_TAKES_METHOD, &an_int, TO(params.pre), NULL},
     {"post", "K", "smoothing steps after it (1)", DEMO_TAKES_METHOD, &an_int, TO(params.post), NULL},
@@ -140,7 +159,7 @@ static const row table[] = {
     {"cycle", NULL, "multigrid cycle (v)", DEMO_TAKES_METHOD, &a_word, TO(params.cycle), demo_cycle_words},
     {"fmg", "K", "full multigrid start with K cycles a level (1)", DEMO_TAKES_METHOD, &a_count_or_none, TO(params.fmg),
      NULL},
-    {"accel", NULL, "Krylov acceleration (none)", DEMO_TAKES_METHOD, &a_word, TO(params.accel), demo_accel_words},
+    {"accel", NULL, "Krylov acceleration (best)", DEMO_TAKES_METHOD, &a_word, TO(params.accel), demo_accel_words},
     {"coarse", NULL, "solver of the coarsest grid (cg)", DEMO_TAKES_METHOD, &a_word, TO(params.coarse),
      demo_coarse_words},
     {"max-levels", "K", "most levels; 0: as many as help (0)", DEMO_TAKES_METHOD, &an_int, TO(params.max_levels), NULL},
@@ -264,6 +283,11 @@ static void set_defaults(const demo_program *about, demo_options *o)
                       .cycles = 12,
                       .runs = 5,
                       .steps = 20,
+                      .density_ratio = 1,
+                      .viscosity = 0.01,
+                      .time = 0.5,
+                      .contrast = 100,
+                      .slope = 2,
                       .rhs = about->rhs,
                       .guess = DEMO_ZERO};
   o->problem = gmg_problem_default(about->dim ? about->dim : 3, NULL);

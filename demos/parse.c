@@ -20,7 +20,7 @@ const demo_word demo_block_order_words[] = {
     {"natural", GMG_ORDER_NATURAL}, {"two-colour", GMG_ORDER_TWO_COLOUR}, {"random", GMG_ORDER_RANDOM}, {0}};
 const demo_word demo_cycle_words[] = {{"v", GMG_CYCLE_V}, {"w", GMG_CYCLE_W}, {"f", GMG_CYCLE_F}, {0}};
 const demo_word demo_accel_words[] = {
-    {"none", GMG_ACCEL_NONE}, {"cg", GMG_ACCEL_CG}, {"fcg", GMG_ACCEL_FLEXIBLE_CG}, {0}};
+    {"best", GMG_ACCEL_BEST}, {"none", GMG_ACCEL_NONE}, {"cg", GMG_ACCEL_CG}, {"fcg", GMG_ACCEL_FLEXIBLE_CG}, {0}};
 const demo_word demo_coarse_words[] = {{"cg", GMG_COARSE_CG}, {"cholesky", GMG_COARSE_CHOLESKY}, {0}};
 const demo_word demo_restriction_words[] = {
     {"best", GMG_RESTRICT_BEST}, {"average", GMG_RESTRICT_AVERAGE}, {"adjoint", GMG_RESTRICT_ADJOINT}, {0}};

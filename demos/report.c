@@ -70,7 +70,8 @@ static void print_shape(const demo_options *o, const gmg_problem *p, const size_
 
 static void print_problem(const demo_options *o, const gmg_problem *p)
 {
-  printf("%s: -Lap u %s= f in %dD, ", o->program, p->shift != 0 ? "+ sigma u " : "", p->dim);
+  const char *operator_text = p->beta || p->beta_face[0] ? "-div(beta grad u)" : "-Lap u";
+  printf("%s: %s %s= f in %dD, ", o->program, operator_text, p->shift != 0 ? "+ sigma u " : "", p->dim);
   print_shape(o, p, p->n);
   printf(" unknowns, %s-centred, %s", demo_word_of(demo_centering_words, (int)p->centering),
          demo_word_of(demo_type_words, (int)p->type));
@@ -88,12 +89,12 @@ static void print_problem(const demo_options *o, const gmg_problem *p)
   }
 }
 
-static void print_method(const demo_options *o, const gmg_context *context)
+static void print_method(const demo_options *o, const gmg_context *context, const gmg_plan_info *plan)
 {
   const gmg_params *p = &o->params;
   printf("\nmethod   %s(%d,%d)", &"V\0W\0F"[2 * (int)p->cycle], p->pre, p->post);
   if (p->fmg > 0) printf(" after full multigrid");
-  if (p->accel != GMG_ACCEL_NONE) printf(", accelerated by %s", demo_word_of(demo_accel_words, (int)p->accel));
+  if (plan->accel != GMG_ACCEL_NONE) printf(", accelerated by %s", demo_word_of(demo_accel_words, (int)plan->accel));
   printf(", smoother %s%s, %d threads\n", p->smoother ? p->smoother->name : "(none)",
          p->deterministic ? ", deterministic" : "", gmg_context_threads(context));
 }
@@ -122,7 +123,7 @@ void demo_print_header(const demo_options *o, const gmg_context *context, const 
 {
   if (o->quiet) return;
   print_problem(o, problem);
-  print_method(o, context);
+  print_method(o, context, plan);
   print_levels(o, problem, plan);
   printf("\nmemory %.4g MB beyond u and f", (double)plan->bytes / 1e6);
   if (!isnan(plan->predicted_factor)) printf("; predicted factor %.3f", plan->predicted_factor);
