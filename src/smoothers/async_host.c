@@ -42,15 +42,17 @@ static async_state layout(const gmg_smoother_level *l)
   size_t side[3];
   for (int a = 0; a < 3; a++) {
     s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? (size_t)s.reach : 1;
-    side[a] = s.blocks.shape[a] + 2 * s.margin[a];
+    side[a] = s.blocks.shape[a] + 2 * s.margin[a] + (a == 0 ? LEAD : 0);
   }
   const size_t in_flight = (size_t)stages_of(p, sweeps_of(p, 1)) + 2;
-  s.half = (side[0] / 2 + 1 + 7) / 8 * 8; /* whole cache lines */
+  s.half = (side[0] / 2 + 1 + 15) / 16 * 16; /* whole cache lines */
   s.rows = side[s.row];
   s.slots = in_flight < side[s.stream] ? in_flight : side[s.stream];
   s.fields = (size_t)s.versions + (A->face[0] ? COEFFICIENTS : A->sigma ? 2 : 1);
-  s.lines = s.fields * s.slots * s.rows;
-  s.tile_bytes = (s.lines + AXIS_LINES) * 2 * s.half * sizeof(real);
+  s.plane = s.rows * 2 * s.half;
+  s.side = side[s.row] > side[s.stream] ? side[s.row] : side[s.stream];
+  s.tile_bytes = (s.fields * s.slots * s.plane + AXIS_LINES * 2 * s.half + 2 * SIDES * s.side) * sizeof(real);
+  s.tile_bytes = (s.tile_bytes + 127) / 128 * 128;
   s.threads = s.blocks.total < (size_t)l->threads ? (int)s.blocks.total : l->threads;
   return s;
 }
@@ -91,17 +93,17 @@ typedef struct {
   real omega;
 } relaxation;
 
-/* Half a sweep (or one) over line j of plane q. */
-GMG_INLINE void relax_line(const int dim, const int kind, const tile *t, const gmg_operator *A, int stage, long q, long j,
+/* Half a sweep (or one) over line j of a plane. */
+GMG_INLINE void relax_line(const int dim, const int kind, tile *t, const gmg_operator *A, const planes *p, long j, size_t colour,
                            const relaxation *how)
 {
-  const int old = t->s->versions > 1 ? stage - 1 : 0, new = t->s->versions > 1 ? stage : 0;
-  const size_t parity = (t->parity + (size_t)(j + q) + (size_t)(stage - 1 + how->reversed)) % 2;
-  columns c[2];
-  for (int odd = 0; odd < 2; odd++) c[odd] = columns_at(dim, kind, t, A, old, new, q, j, odd);
   if (how->local == GMG_LOCAL_RED_BLACK) {
-    relax_columns(dim, kind, &c[parity], c[parity].begin, c[parity].end, how->omega);
-  } else if (how->local == GMG_LOCAL_JACOBI) {
+    const columns c = columns_at(dim, kind, t, A, p, j, (int)((colour + (size_t)j) % 2));
+    relax_columns(dim, kind, &c, c.begin, c.end, how->omega);
+    return;
+  }
+  const columns c[2] = {columns_at(dim, kind, t, A, p, j, 0), columns_at(dim, kind, t, A, p, j, 1)};
+  if (how->local == GMG_LOCAL_JACOBI) {
     for (int odd = 0; odd < 2; odd++) relax_columns(dim, kind, &c[odd], c[odd].begin, c[odd].end, how->omega);
   } else {
     for (long m = t->relax[0][0]; m < t->relax[0][1]; m++) {
@@ -112,15 +114,17 @@ GMG_INLINE void relax_line(const int dim, const int kind, const tile *t, const g
 }
 
 /* Stage 1, 2, ... of plane q. */
-GMG_INLINE void relax_plane(const int dim, const int kind, const tile *t, const gmg_operator *A, int stage, long q,
+GMG_INLINE void relax_plane(const int dim, const int kind, tile *t, const gmg_operator *A, int stage, long q,
                             const relaxation *how)
 {
-  const long *planes = t->relax[t->s->stream], *rows = t->relax[t->s->row];
-  if (!exists(t, t->s->stream, q)) return;
-  if (t->s->versions > 1) copy_plane(t, stage, q); /* what is not relaxed stays as it is */
-  if (q < planes[0] || q >= planes[1]) return;
+  const long *relaxed = t->relax[t->s->stream], *rows = t->relax[t->s->row];
+  const int many = t->s->versions > 1;
+  if (many) copy_plane(t, stage, q); /* what is not relaxed stays as it is */
+  if (q < relaxed[0] || q >= relaxed[1]) return;
+  const planes p = planes_at(kind, t, many ? stage - 1 : 0, many ? stage : 0, q);
+  const size_t colour = t->parity + (size_t)q + (size_t)(stage - 1 + how->reversed);
   for (long m = rows[0]; m < rows[1]; m++)
-    relax_line(dim, kind, t, A, stage, q, how->backward ? rows[0] + rows[1] - 1 - m : m, how);
+    relax_line(dim, kind, t, A, &p, how->backward ? rows[0] + rows[1] - 1 - m : m, colour, how);
 }
 
 /* The planes stream through the tile, the last one first for a backward sweep. */

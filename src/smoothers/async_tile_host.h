@@ -14,7 +14,11 @@
 /* What a plane holds besides its versions of u. Coefficients only where they are arrays; a face is the one below. */
 enum { RHS, INVERSE, FACE_X, FACE_Y, FACE_Z, COEFFICIENTS };
 /* Lines of a tile that all planes share. */
-enum { ZERO, LO, HI, SHARED_INVERSE, SCRATCH, AXIS_LINES };
+enum { LO, HI, SHARED_INVERSE, SCRATCH, AXIS_LINES };
+/* Column of a block's first own unknown: even, and its half of the line begins on a cache line. */
+enum { LEAD = 16 };
+/* Coefficients of a row or a plane. */
+enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDES };
 
 typedef struct {
   gmg_blocks blocks;
@@ -23,7 +27,8 @@ typedef struct {
   int row, stream;     /* axes of the lines in a plane and of the planes; an axis that is not there is 2 */
   int versions;        /* Jacobi keeps u after every sweep apart */
   size_t fields, slots, rows, half; /* a plane's fields; planes in flight; lines of a plane; half a line */
-  size_t lines;        /* of all fields of all planes in flight */
+  size_t plane;        /* reals of a plane of a field */
+  size_t side;         /* length of the longer of the row and the stream axis of a tile */
   int *order;          /* [blocks.total] */
   char *tiles;         /* one per thread */
   size_t tile_bytes;
@@ -43,6 +48,7 @@ enum { PIECES = 8 };
 typedef struct {
   const async_state *s;
   real *memory;
+  real *shared, *sides[2]; /* AXIS_LINES lines; SIDES values for every row, and for every plane */
   long origin[3], size[3];
   long exist[3][2];        /* what there is: all of it, but for what lies beyond walls */
   long relax[3][2], own[3][2];
@@ -57,21 +63,24 @@ typedef struct {
 static tile tile_memory(const async_state *s, int thread)
 {
   tile t = {.s = s, .memory = (real *)(s->tiles + s->tile_bytes * (size_t)thread)};
-  memset(t.memory + s->lines * 2 * s->half, 0, AXIS_LINES * 2 * s->half * sizeof(real));
+  t.shared = t.memory + s->fields * s->slots * s->plane;
+  t.sides[0] = t.shared + AXIS_LINES * 2 * s->half;
+  t.sides[1] = t.sides[0] + SIDES * s->side;
+  memset(t.memory, 0, s->tile_bytes);
   return t;
 }
 
 static int exists(const tile *t, int a, long i) { return i >= t->exist[a][0] && i < t->exist[a][1]; }
 
-static real *shared_line(const tile *t, int which) { return t->memory + (t->s->lines + (size_t)which) * 2 * t->s->half; }
+static real *shared_line(const tile *t, int which) { return t->shared + (size_t)which * 2 * t->s->half; }
 
-/* Line j of plane q of a field; beyond walls zeros, whose couplings are 0. */
-static real *field_line(const tile *t, int field, long q, long j)
+/* Plane q of a field. */
+static real *field_plane(const tile *t, int field, long q)
 {
-  const async_state *s = t->s;
-  if (!exists(t, s->stream, q) || !exists(t, s->row, j)) return shared_line(t, ZERO);
-  return t->memory + (((size_t)field * s->slots + (size_t)q % s->slots) * s->rows + (size_t)j) * 2 * s->half;
+  return t->memory + ((size_t)field * t->s->slots + (size_t)q % t->s->slots) * t->s->plane;
 }
+
+static real *field_line(const tile *t, int field, long q, long j) { return field_plane(t, field, q) + (size_t)j * 2 * t->s->half; }
 
 /* Unknown of a tile coordinate. */
 static size_t global_index(const tile *t, const gmg_operator *A, int a, long i)
@@ -105,14 +114,21 @@ static void merge(const real *restrict line, long begin, long end, size_t half, 
   if (begin + 2 * pairs < end) to[2 * pairs] = even[pairs];
 }
 
-/* A tile line from an array along axis 0, wherever its columns lie; zeros beyond walls. */
+/* The ring beyond walls is read, under couplings that are 0: it must hold numbers. */
+static void clear_ring(const tile *t, real *line)
+{
+  const size_t half = t->s->half;
+  for (long i = LEAD - (long)t->s->margin[0]; i < t->exist[0][0]; i++) line[(size_t)(i / 2) + (i % 2 ? half : 0)] = 0;
+  for (long i = t->exist[0][1]; i < t->size[0]; i++) line[(size_t)(i / 2) + (i % 2 ? half : 0)] = 0;
+}
+
+/* A tile line from an array along axis 0, wherever its columns lie. */
 static void split_line(const tile *t, const real *from, real *line)
 {
   const size_t half = t->s->half;
   for (int c = 0; c < t->count; c++)
     split(from + t->pieces[c].global, t->pieces[c].begin, t->pieces[c].end, half, line);
-  for (long i = 0; i < t->exist[0][0]; i++) line[(size_t)(i / 2) + (i % 2 ? half : 0)] = 0;
-  for (long i = t->exist[0][1]; i < t->size[0]; i++) line[(size_t)(i / 2) + (i % 2 ? half : 0)] = 0;
+  clear_ring(t, line);
 }
 
 /* Values that other threads may be writing go through a private line, one by one. */
@@ -123,7 +139,18 @@ static void split_shared_line(const tile *t, const real *from, real *line)
     const piece *p = &t->pieces[c];
     for (long i = p->begin; i < p->end; i++) scratch[i] = gmg_load(from + p->global + (size_t)(i - p->begin));
   }
-  split(scratch, 0, t->size[0], t->s->half, line);
+  split(scratch + t->exist[0][0], t->exist[0][0], t->exist[0][1], t->s->half, line);
+  clear_ring(t, line);
+}
+
+/* The coefficients of every row or plane of the tile. */
+static void read_sides(const tile *t, const gmg_operator *A, int a, real *to)
+{
+  const real *lo = A->lo[a], *hi = A->hi[a], *diag = A->diag[a];
+  for (long i = t->exist[a][0]; i < t->exist[a][1]; i++) {
+    const size_t g = global_index(t, A, a, i);
+    to[SIDES * i + SIDE_LO] = lo[g], to[SIDES * i + SIDE_HI] = hi[g], to[SIDES * i + SIDE_DIAG] = diag[g];
+  }
 }
 
 /* Places the tile of a block. Along a periodic axis it runs on around the wrap, even onto copies of its own unknowns; at a
@@ -137,15 +164,15 @@ static int place(tile *t, const gmg_operator *A, size_t block)
   for (int a = 0; a < 3; a++) {
     const long n = (long)A->n[a], first = (long)(at[a] * b->shape[a]), margin = (long)t->s->margin[a];
     const long last = first + (long)b->shape[a] < n ? first + (long)b->shape[a] : n;
-    const long origin = first - margin, size = last - first + 2 * margin;
+    const long own = a == 0 ? LEAD : margin, origin = first - own, begin = own - margin, size = own + last - first + margin;
     t->origin[a] = origin, t->size[a] = size;
-    t->exist[a][0] = A->wraps[a] || origin >= 0 ? 0 : -origin;
+    t->exist[a][0] = A->wraps[a] || origin + begin >= 0 ? begin : -origin;
     t->exist[a][1] = A->wraps[a] || origin + size <= n ? size : n - origin;
-    t->relax[a][0] = t->exist[a][0] > 1 ? t->exist[a][0] : 1;
+    t->relax[a][0] = t->exist[a][0] > begin + 1 ? t->exist[a][0] : begin + 1;
     t->relax[a][1] = t->exist[a][1] < size - 1 ? t->exist[a][1] : size - 1;
-    t->own[a][0] = margin, t->own[a][1] = size - margin;
-    t->parity += (size_t)(origin + 2 * margin); /* even shift: keeps it positive */
-    seam |= A->wraps[a] && n % 2 && (origin < 0 || origin + size > n);
+    t->own[a][0] = own, t->own[a][1] = size - margin;
+    t->parity += (size_t)(origin + 2 * LEAD); /* even shift: keeps it positive */
+    seam |= A->wraps[a] && n % 2 && (origin + begin < 0 || origin + size > n);
   }
   t->count = 0;
   for (long i = t->exist[0][0]; i < t->exist[0][1];) {
@@ -156,6 +183,8 @@ static int place(tile *t, const gmg_operator *A, size_t block)
   }
   split_line(t, A->lo[0], shared_line(t, LO));
   split_line(t, A->hi[0], shared_line(t, HI));
+  read_sides(t, A, t->s->row, t->sides[0]);
+  read_sides(t, A, t->s->stream, t->sides[1]);
   t->inverse_of = -1; /* diagonals are positive */
   return seam;
 }
@@ -182,7 +211,7 @@ GMG_INLINE void read_inverse(const int dim, const int kind, const tile *t, const
     for (long i = p->begin; i < p->end; i++)
       scratch[i] = 1 / gmg_line_row(dim, kind, &l, p->global + (size_t)(i - p->begin)).diag;
   }
-  split(scratch, 0, t->size[0], t->s->half, line);
+  split(scratch + t->exist[0][0], t->exist[0][0], t->exist[0][1], t->s->half, line);
 }
 
 /* No other block reads or writes line j of plane q during a single pass. */
@@ -204,8 +233,11 @@ GMG_INLINE void read_plane(const int dim, const int kind, const tile *t, const g
                            long q)
 {
   const int first = t->s->versions; /* of the fields that are not u */
-  if (!exists(t, t->s->stream, q)) return;
-  for (long j = t->exist[t->s->row][0]; j < t->exist[t->s->row][1]; j++) {
+  for (long j = 0; j < t->size[t->s->row]; j++) {
+    if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) {
+      for (int field = 0; field < (int)t->s->fields; field++) memset(field_line(t, field, q, j), 0, 2 * t->s->half * sizeof(real));
+      continue;
+    }
     const level_line at = level_line_at(t, A, q, j);
     (is_private(t, q, j) ? split_line : split_shared_line)(t, u + at.offset, field_line(t, 0, q, j));
     split_line(t, f + at.offset, field_line(t, first + RHS, q, j));
@@ -233,11 +265,33 @@ static void write_plane(const tile *t, const gmg_operator *A, long q, real *u)
 
 static void copy_plane(const tile *t, int version, long q)
 {
-  for (long j = t->exist[t->s->row][0]; j < t->exist[t->s->row][1]; j++)
-    memcpy(field_line(t, version, q, j), field_line(t, version - 1, q, j), 2 * t->s->half * sizeof(real));
+  memcpy(field_plane(t, version, q), field_plane(t, version - 1, q), t->s->plane * sizeof(real));
 }
 
 /* --- the columns of one parity in a line, and their surroundings ---------------------------------------------------- */
+
+/* Where a plane and its neighbours stand in memory. */
+typedef struct {
+  real *out;
+  const real *u, *below, *above, *f, *inverse, *face[3], *face_above;
+  const real *side; /* coefficients of the plane */
+} planes;
+
+static planes planes_at(const int kind, const tile *t, int old, int new, long q)
+{
+  const int first = t->s->versions;
+  planes p = {.out = field_plane(t, new, q),
+              .u = field_plane(t, old, q),
+              .below = field_plane(t, old, q - 1),
+              .above = field_plane(t, old, q + 1),
+              .f = field_plane(t, first + RHS, q),
+              .side = t->sides[1] + SIDES * q};
+  if (kind != GMG_CONSTANT) p.inverse = field_plane(t, first + INVERSE, q);
+  if (!(kind & GMG_FACES)) return p;
+  for (int a = 0; a < 3; a++) p.face[a] = field_plane(t, first + FACE_X + a, q);
+  p.face_above = field_plane(t, first + FACE_X + (t->s->stream == 1 ? 1 : 2), q + 1);
+  return p;
+}
 
 typedef struct {
   real *out;
@@ -248,47 +302,46 @@ typedef struct {
 } columns;
 
 /* One over the diagonal along a line of constant coefficients: computed again only where the other axes' share changes. */
-static const real *shared_inverse(const tile *t, const gmg_operator *A, real c)
+static const real *shared_inverse(tile *t, const gmg_operator *A, real c)
 {
   real *line = shared_line(t, SHARED_INVERSE);
   if (t->inverse_of == c) return line;
   split_line(t, A->diag[0], line);
   for (size_t i = 0; i < 2 * t->s->half; i++) line[i] = 1 / (line[i] + c);
-  ((tile *)t)->inverse_of = c;
+  t->inverse_of = c;
   return line;
 }
 
-GMG_INLINE columns columns_at(const int dim, const int kind, const tile *t, const gmg_operator *A, int old, int new, long q,
-                              long j, int odd)
+GMG_INLINE columns columns_at(const int dim, const int kind, tile *t, const gmg_operator *A, const planes *p, long j, int odd)
 {
-  const size_t mine = odd ? t->s->half : 0, other = t->s->half - mine;
-  const int first = t->s->versions;
-  const level_line at = level_line_at(t, A, q, j);
-  const gmg_line l = gmg_line_coefficients(A, at.j, at.k);
-  const real *line = field_line(t, old, q, j);
-  /* lines that are neighbours along axis 1; in 2D those are planes */
-  const long q_lo = dim == 2 ? q - 1 : q, q_hi = dim == 2 ? q + 1 : q, j_lo = dim == 3 ? j - 1 : j, j_hi = dim == 3 ? j + 1 : j;
-  columns c = {.out = field_line(t, new, q, j) + mine,
-               .u = line + mine,
-               .left = line + other - !odd,
-               .right = line + other + odd,
-               .f = field_line(t, first + RHS, q, j) + mine,
+  const size_t half = t->s->half, mine = odd ? half : 0, other = half - mine, at = (size_t)j * 2 * half;
+  const real *row = t->sides[0] + SIDES * j, *axis1 = dim == 3 ? row : p->side;
+  const real *y_lo = dim == 3 ? p->u + at - 2 * half : p->below + at, *y_hi = dim == 3 ? p->u + at + 2 * half : p->above + at;
+  columns c = {.out = p->out + at + mine,
+               .u = p->u + at + mine,
+               .left = p->u + at + other - !odd,
+               .right = p->u + at + other + odd,
+               .y_lo = y_lo + mine,
+               .y_hi = y_hi + mine,
+               .z_lo = p->below + at + mine,
+               .z_hi = p->above + at + mine,
+               .f = p->f + at + mine,
                .lo = shared_line(t, LO) + mine,
                .hi = shared_line(t, HI) + mine,
-               .c_lo = {0, l.c_lo[1], l.c_lo[2]},
-               .c_hi = {0, l.c_hi[1], l.c_hi[2]},
+               .c_lo = {0, axis1[SIDE_LO], p->side[SIDE_LO]},
+               .c_hi = {0, axis1[SIDE_HI], p->side[SIDE_HI]},
                .begin = (t->relax[0][0] - odd + 1) / 2,
                .end = (t->relax[0][1] - odd + 1) / 2};
-  if (dim > 1) c.y_lo = field_line(t, old, q_lo, j_lo) + mine, c.y_hi = field_line(t, old, q_hi, j_hi) + mine;
-  if (dim > 2) c.z_lo = field_line(t, old, q - 1, j) + mine, c.z_hi = field_line(t, old, q + 1, j) + mine;
-  c.inverse = (kind == GMG_CONSTANT ? shared_inverse(t, A, l.c_diag) : field_line(t, first + INVERSE, q, j)) + mine;
+  if (kind == GMG_CONSTANT) {
+    const real rest = (dim > 1 ? axis1[SIDE_DIAG] : 0) + (dim > 2 ? p->side[SIDE_DIAG] : 0) + (real)A->shift;
+    c.inverse = shared_inverse(t, A, rest) + mine;
+    return c;
+  }
+  c.inverse = p->inverse + at + mine;
   if (!(kind & GMG_FACES)) return c;
-  const real *x = field_line(t, first + FACE_X, q, j);
-  c.x_face[0] = x + mine, c.x_face[1] = x + other + odd;
-  if (dim > 1)
-    c.y_face[0] = field_line(t, first + FACE_Y, q, j) + mine, c.y_face[1] = field_line(t, first + FACE_Y, q_hi, j_hi) + mine;
-  if (dim > 2)
-    c.z_face[0] = field_line(t, first + FACE_Z, q, j) + mine, c.z_face[1] = field_line(t, first + FACE_Z, q + 1, j) + mine;
+  c.x_face[0] = p->face[0] + at + mine, c.x_face[1] = p->face[0] + at + other + odd;
+  c.y_face[0] = p->face[1] + at + mine, c.y_face[1] = (dim == 3 ? p->face[1] + at + 2 * half : p->face_above + at) + mine;
+  c.z_face[0] = p->face[2] + at + mine, c.z_face[1] = p->face_above + at + mine;
   return c;
 }
 
