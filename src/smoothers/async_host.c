@@ -30,6 +30,13 @@ static int sweeps_of(const gmg_params *p, int seam)
   return p->local_sweeps + (seam && p->local == GMG_LOCAL_RED_BLACK ? 2 : 0);
 }
 
+static int has_seam(const gmg_operator *A)
+{
+  int seam = 0;
+  for (int a = 0; a < 3; a++) seam |= A->wraps[a] && A->n[a] % 2;
+  return seam;
+}
+
 static async_state layout(const gmg_smoother_level *l)
 {
   const gmg_operator *A = l->A;
@@ -44,7 +51,7 @@ static async_state layout(const gmg_smoother_level *l)
     s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? (size_t)s.reach : 1;
     side[a] = s.blocks.shape[a] + 2 * s.margin[a] + (a == 0 ? LEAD : 0);
   }
-  const size_t in_flight = (size_t)stages_of(p, sweeps_of(p, 1)) + 2;
+  const size_t in_flight = (size_t)stages_of(p, sweeps_of(p, has_seam(A))) + 2; /* no more than needed: they fill the cache */
   s.half = (side[0] / 2 + 1 + 15) / 16 * 16; /* whole cache lines */
   s.rows = side[s.row];
   s.slots = in_flight < side[s.stream] ? in_flight : side[s.stream];
