@@ -34,16 +34,18 @@ typedef struct {
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads);
 void end_solver(session *s);
 
-/* The reference: dense matrix, and what boundary values add to the right-hand side. */
-double *dense_matrix(const gmg_problem *p);             /* [N][N], to be freed */
+/* The reference, with all coefficients and stretched axes: dense matrix, and f with the boundary values folded in. */
+double *dense_matrix(const gmg_problem *p); /* [N][N], to be freed */
+double *dense_rhs(const gmg_problem *p, const double *f, double *const g[3][2]); /* g: faces or NULL; to be freed */
 double axis_position(const gmg_problem *p, int axis, size_t i);
 double axis_volume(const gmg_problem *p, int axis, size_t i);
 double cell_volume(const gmg_problem *p, size_t index);
-/* 1D: coefficients of row i; source: factor of g in the equation of an end unknown */
+void index_of(const gmg_problem *p, size_t c, size_t at[3]); /* unknown c is at[0], at[1], at[2] */
+/* Coefficients along one axis of the row of unknown `at`; source: factor of g in the equation of an end unknown */
 typedef struct {
   double below, above, diag, source[2];
 } row1d;
-row1d dense_row(const gmg_problem *p, int axis, size_t i);
+row1d dense_row(const gmg_problem *p, int axis, const size_t at[3]);
 int dense_solve(double *a, double *b, size_t n); /* Gaussian elimination with pivoting; 0 if singular */
 
 #define assert_ok(context, call)                                                          \
