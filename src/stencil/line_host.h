@@ -14,7 +14,7 @@ typedef struct {
   const real *u, *y_lo, *y_hi, *z_lo, *z_hi; /* this line and its neighbours */
   const real *lo, *hi, *diag;                /* coefficients along axis 0 */
   real c_lo[3], c_hi[3], c_diag;             /* of axes 1 and 2, and the shift */
-  real before, after;                        /* values beyond the two ends */
+  const real *before, *after; /* values beyond the two ends: another thread's, so read only by who needs them */
   size_t n;
 } gmg_line;
 
@@ -54,8 +54,8 @@ static inline gmg_line gmg_line_at(const gmg_operator *A, const real *u, size_t 
                     .c_lo = {0, lo[1][j], lo[2][k]},
                     .c_hi = {0, hi[1][j], hi[2][k]},
                     .c_diag = diag[1][j] + diag[2][k] + (real)A->shift,
-                    .before = here[A->below[0][0]],
-                    .after = here[A->above[0][n0 - 1]],
+                    .before = here + A->below[0][0],
+                    .after = here + A->above[0][n0 - 1],
                     .n = n0};
 }
 
@@ -72,8 +72,8 @@ GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, 
 }
 
 /* Neighbours along the line at any i, ends included. For loops that need not be fast at every point. */
-GMG_INLINE real gmg_line_left(const gmg_line *l, size_t i) { return i > 0 ? l->u[i - 1] : l->before; }
-GMG_INLINE real gmg_line_right(const gmg_line *l, size_t i) { return i + 1 < l->n ? l->u[i + 1] : l->after; }
+GMG_INLINE real gmg_line_left(const gmg_line *l, size_t i) { return i > 0 ? l->u[i - 1] : *l->before; }
+GMG_INLINE real gmg_line_right(const gmg_line *l, size_t i) { return i + 1 < l->n ? l->u[i + 1] : *l->after; }
 
 /* A value computed at one point of a line from the row and its surroundings. */
 typedef real gmg_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old);
@@ -85,7 +85,7 @@ GMG_INLINE void gmg_line_map(const int dim, gmg_point *const point, const gmg_li
   const gmg_line *const l = &line;
   const size_t last = line.n - 1;
   if (begin == 0)
-    out[0] = point(dim, gmg_line_row(l, 0), gmg_line_near(l, 0, line.before, gmg_line_right(l, 0)), f ? f[0] : 0,
+    out[0] = point(dim, gmg_line_row(l, 0), gmg_line_near(l, 0, *line.before, gmg_line_right(l, 0)), f ? f[0] : 0,
                    line.u[0], c0, c1, out[0]);
   const size_t from = begin ? begin : 1, to = end < last ? end : last;
   if (f) {
@@ -100,7 +100,7 @@ GMG_INLINE void gmg_line_map(const int dim, gmg_point *const point, const gmg_li
                      out[i]);
   }
   if (end == line.n && last > 0)
-    out[last] = point(dim, gmg_line_row(l, last), gmg_line_near(l, last, line.u[last - 1], line.after), f ? f[last] : 0,
+    out[last] = point(dim, gmg_line_row(l, last), gmg_line_near(l, last, line.u[last - 1], *line.after), f ? f[last] : 0,
                       line.u[last], c0, c1, out[last]);
 }
 
