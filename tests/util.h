@@ -13,6 +13,14 @@
 #include "gmg.h"
 #include "gmg_smoother.h"
 
+/* Under sanitizers everything is several times slower: there the longest tests take a share of their repetitions and
+   smaller grids, which run through the same code. */
+#ifdef GMG_SANITIZED
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 /* bc: two letters an axis, d n r p (Dirichlet, Neumann, Robin with a = 2, b = 0.5, periodic), lower face first.
    The box has unit sides. */
 gmg_problem make_problem(int dim, size_t nx, size_t ny, size_t nz, gmg_centering centering, const char *bc);
