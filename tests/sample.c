@@ -155,7 +155,7 @@ static void random_params(uint64_t *r, sample *s)
   q->fmg = chance(r, 25) ? 1 + (int)pick(r, 2) : 0;
   q->pre = (int)pick(r, 3), q->post = (int)pick(r, 3);
   if (q->pre + q->post == 0) q->post = 1;
-  q->omega = chance(r, 20) ? 0.6 + 0.4 * (uniform(r) + 0.5) : 0;
+  q->omega = chance(r, 20) ? 0.6 + 0.25 * (uniform(r) + 0.5) : 0; /* with more, Jacobi hardly smooths */
   random_async(r, q);
   q->seed = (unsigned long)pick(r, 1000);
   q->deterministic = chance(r, 40);
@@ -176,10 +176,18 @@ static void random_params(uint64_t *r, sample *s)
   q->deterministic = 1;
 }
 
+/* Neighbouring seeds must have nothing in common (the mixing of Steele, Lea, Flood 2014). */
+static uint64_t scrambled(uint64_t x)
+{
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
 sample make_sample(uint64_t seed, size_t most, int coefficients)
 {
-  uint64_t r = seed * 7919;
-  for (int i = 0; i < 8; i++) uniform(&r);
+  uint64_t r = scrambled(seed);
   sample s = {.coefficients = coefficients};
   random_problem(&r, most, coefficients, &s.p);
   random_params(&r, &s);
