@@ -56,7 +56,8 @@ static void random_walls(uint64_t *r, gmg_problem *p)
     for (int side = 0; side < 2; side++) {
       p->bc[a][side] = periodic ? GMG_PERIODIC : wish == 1 ? GMG_NEUMANN : (gmg_bc)pick(r, 3);
       p->robin[a][side][0] = chance(r, 15) ? 0 : log_between(r, 0.1, 10);
-      p->robin[a][side][1] = chance(r, 15) && p->centering == GMG_CELL && p->robin[a][side][0] > 0 ? 0 : log_between(r, 0.1, 10);
+      const int no_slope = chance(r, 15) && p->centering == GMG_CELL && p->robin[a][side][0] > 0;
+      p->robin[a][side][1] = no_slope ? 0 : log_between(r, 0.1, 10);
     }
   }
 }

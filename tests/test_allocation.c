@@ -1,6 +1,6 @@
-/* Every allocation of a create and of a plan fails in turn: GMG_ERR_MEMORY with a text, nothing leaks (allocations are counted
-   here, and the sanitizer build looks too), and the context makes the solver as soon as there is memory. A solve allocates
-   nothing. */
+/* Every allocation of a create and of a plan fails in turn: GMG_ERR_MEMORY with a text, nothing leaks (allocations are
+   counted here, and the sanitizer build looks too), and the context makes the solver as soon as there is memory. A solve
+   allocates nothing. */
 #include "sample.h"
 
 #include <stdlib.h>
@@ -127,7 +127,7 @@ static void context(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_in_turn), cmocka_unit_test(of_random_problems_too),
-                                     cmocka_unit_test(context)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_in_turn),
+                                     cmocka_unit_test(of_random_problems_too), cmocka_unit_test(context)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,10 @@ static const struct {
 static const struct {
   const char *name;
   int local, overlap, order, passes;
-} smoothers[] = {{"async", GMG_LOCAL_RED_BLACK, 1, GMG_ORDER_NATURAL, 1},   {"async", GMG_LOCAL_RED_BLACK, 2, GMG_ORDER_RANDOM, 2},
-                 {"async", GMG_LOCAL_JACOBI, 0, GMG_ORDER_TWO_COLOUR, 2},   {"async", GMG_LOCAL_GAUSS_SEIDEL, 0, GMG_ORDER_RANDOM, 1},
+} smoothers[] = {{"async", GMG_LOCAL_RED_BLACK, 1, GMG_ORDER_NATURAL, 1},
+                 {"async", GMG_LOCAL_RED_BLACK, 2, GMG_ORDER_RANDOM, 2},
+                 {"async", GMG_LOCAL_JACOBI, 0, GMG_ORDER_TWO_COLOUR, 2},
+                 {"async", GMG_LOCAL_GAUSS_SEIDEL, 0, GMG_ORDER_RANDOM, 1},
                  {"gauss_seidel", 0, 0, 0, 1}, {"red_black", 0, 0, 0, 1}, {"chebyshev", 0, 0, 0, 1}, {"jacobi", 0, 0, 0, 1}};
 
 enum { GRIDS = sizeof grids / sizeof *grids, SMOOTHERS = sizeof smoothers / sizeof *smoothers };

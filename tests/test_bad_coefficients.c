@@ -11,8 +11,9 @@ enum { NX = 7, NY = 5, NZ = 6, CELLS = NX * NY * NZ };
 
 /* Where an array of the problem is, and how the texts call it. */
 typedef enum { BETA, FACE0, FACE1, FACE2, SIGMA, COORD0, COORD1, COORD2, ARRAYS } array;
-static const char *const names[ARRAYS] = {"problem.beta", "problem.beta_face[0]", "problem.beta_face[1]", "problem.beta_face[2]",
-                                          "problem.sigma", "problem.coord[0]", "problem.coord[1]", "problem.coord[2]"};
+static const char *const names[ARRAYS] = {
+    "problem.beta",  "problem.beta_face[0]", "problem.beta_face[1]", "problem.beta_face[2]",
+    "problem.sigma", "problem.coord[0]",     "problem.coord[1]",     "problem.coord[2]"};
 
 static size_t length_of(array a)
 {

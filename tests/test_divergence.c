@@ -61,7 +61,8 @@ static void divergence_in_odd_places(void **state)
       session s = begin_solver(&p, &params, 2);
       assert_int_equal(gmg_solve(s.solver, f, u, NULL), GMG_DIVERGED);
       snprintf(text, sizeof text, "on level %d ", bad_level);
-      if (!strstr(gmg_context_error(s.context), text)) fail_msg("case %d, wanted '%s': %s", i, text, gmg_context_error(s.context));
+      if (!strstr(gmg_context_error(s.context), text))
+        fail_msg("case %d, wanted '%s': %s", i, text, gmg_context_error(s.context));
       end_solver(&s);
       free(f), free(u);
     }
@@ -112,7 +113,8 @@ static void nan_that_comes_late(void **state)
       memset(u, 0, n * sizeof(double)); /* the same solver with a well smoother: as good as new */
       calls_left = 1 << 30;
       const gmg_status again = gmg_solve(s.solver, f, u, &r);
-      if (again != GMG_STAGNATED && again != GMG_NOT_CONVERGED) fail_msg("case %d, again: %s", i, gmg_context_error(s.context));
+      if (again != GMG_STAGNATED && again != GMG_NOT_CONVERGED)
+        fail_msg("case %d, again: %s", i, gmg_context_error(s.context));
       assert_below(r.residual, (p.type == GMG_F32 ? 1e-2 : 1e-9) * r.residual0);
       end_solver(&s);
     }
@@ -133,7 +135,8 @@ static void weights_that_diverge(void **state)
     gmg_report r;
     session s = begin_solver(&p, &params, 2);
     assert_int_equal(gmg_solve(s.solver, f, u, &r), GMG_DIVERGED);
-    if (!strstr(gmg_context_error(s.context), "\"jacobi\" first made it grow on level 0 (")) fail_msg("%s", gmg_context_error(s.context));
+    if (!strstr(gmg_context_error(s.context), "\"jacobi\" first made it grow on level 0 ("))
+      fail_msg("%s", gmg_context_error(s.context));
     assert_below(r.cycles, 40);
     end_solver(&s);
     free(f), free(u);
@@ -142,7 +145,8 @@ static void weights_that_diverge(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(divergence_names_the_level), cmocka_unit_test(divergence_in_odd_places),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(divergence_names_the_level),
+                                     cmocka_unit_test(divergence_in_odd_places),
                                      cmocka_unit_test(nan_that_comes_late), cmocka_unit_test(weights_that_diverge)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

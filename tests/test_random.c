@@ -22,8 +22,8 @@ static void describe(int number, const sample *s, char text[256])
   static const char letters[] = "dnrp";
   char bc[7] = "";
   for (int i = 0; i < 2 * s->p.dim; i++) bc[i] = letters[s->p.bc[i / 2][i % 2]];
-  snprintf(text, 256, "case %d (%dD %s %s %zu x %zu x %zu %s, shift %g, %s%s%s%s, %s, accel %d, %d threads)", number, s->p.dim,
-           s->p.type == GMG_F32 ? "f32" : "f64", s->p.centering == GMG_CELL ? "cells" : "vertices", s->p.n[0], s->p.n[1],
+  snprintf(text, 256, "case %d (%dD %s %s %zu x %zu x %zu %s, shift %g, %s%s%s%s, %s, accel %d, %d threads)", number,
+           s->p.dim, s->p.type == GMG_F32 ? "f32" : "f64", s->p.centering == GMG_CELL ? "cells" : "vertices", s->p.n[0], s->p.n[1],
            s->p.n[2], bc, s->p.shift, s->p.beta ? "beta " : "", s->p.beta_face[0] ? "beta_face " : "",
            s->p.sigma ? "sigma " : "", s->p.coord[0] || s->p.coord[1] || s->p.coord[2] ? "coord " : "", s->q.smoother->name,
            (int)s->q.accel, s->threads);
@@ -78,7 +78,7 @@ static int solve(const sample *s, const char *name, double **u, gmg_report *repo
 /* Largest errors seen, in units of what is allowed. */
 static double worst_residual, worst_error;
 
-/* The residual by the reference's matrix: what was asked for, or the floor where the solve said so. Returns what is allowed. */
+/* The residual by the reference's matrix: what was asked for, or the floor where the solve said so. Returns that. */
 static double check_residual(const sample *s, const char *name, const double *A, const double *b, const double *u,
                            const gmg_report *report)
 {

@@ -117,7 +117,8 @@ static void at_once(int count, int rounds, int first)
   for (int i = 0; i < count; i++) {
     if (together[i].wrong[0]) fail_msg("%d at once: %s", count, together[i].wrong);
     if (together[i].bitwise && memcmp(alone[i].u, together[i].u, alone[i].bytes) != 0)
-      fail_msg("%d at once: job %d (%s) differs from what it computes alone", count, together[i].job, jobs[together[i].job].smoother);
+      fail_msg("%d at once: job %d (%s) differs from what it computes alone", count, together[i].job,
+               jobs[together[i].job].smoother);
     free(alone[i].u), free(together[i].u);
   }
 }
