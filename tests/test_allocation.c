@@ -1,6 +1,7 @@
-/* Every allocation of a create fails in turn: GMG_ERR_MEMORY with a text, nothing leaks (allocations are counted here, and
-   the sanitizer build looks too), and the context makes the solver as soon as there is memory. A solve allocates nothing. */
-#include "util.h"
+/* Every allocation of a create and of a plan fails in turn: GMG_ERR_MEMORY with a text, nothing leaks (allocations are
+   counted here, and the sanitizer build looks too), and the context makes the solver as soon as there is memory. A solve
+   allocates nothing. */
+#include "sample.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,39 +35,54 @@ void __wrap_free(void *p)
   __real_free(p);
 }
 
-static void create_with_failures(const gmg_problem *p, const gmg_params *params)
+/* One create or plan with allocation k refused, which must show unless it is one of fewer. */
+static gmg_status attempt(gmg_context *c, const gmg_problem *p, const gmg_params *params, int k, gmg_solver **s)
+{
+  static gmg_plan_info info;
+  const long before = live;
+  made = 0, fail_at = k;
+  const gmg_status status = s ? gmg_solver_create(c, p, params, s) : gmg_plan(c, p, params, &info);
+  const int refused = made > k;
+  fail_at = -1;
+  if (status == GMG_ERR_UNSUPPORTED || (status == GMG_OK && !refused)) return status;
+  if (status != GMG_ERR_MEMORY) fail_msg("allocation %d: %s", k, gmg_status_string(status));
+  assert_true(refused && (!s || *s == NULL));
+  assert_true(strstr(gmg_context_error(c), "could not be allocated") != NULL);
+  assert_int_equal(live, before);
+  return status;
+}
+
+/* How many allocations could be refused; 0 if the library does not support the problem. */
+static int create_with_failures(const gmg_problem *p, const gmg_params *params, int threads)
 {
   gmg_context *c;
-  gmg_solver *s;
+  gmg_solver *s = NULL;
   const size_t n = unknowns(p);
-  double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u);
-  fail_at = -1;
-  fill_random(f, n, 1);
-  assert_int_equal(gmg_context_create_host(2, &c), GMG_OK);
-  const long before = live;
-  gmg_status status = GMG_ERR_MEMORY;
+  double *values = field(n, 1);
+  void *f = typed(p, values, n), *u = typed(p, values, n), *z = typed(p, values, n);
   int failures = 0;
-  for (; status == GMG_ERR_MEMORY; failures++) {
-    made = 0, fail_at = failures;
-    status = gmg_solver_create(c, p, params, &s);
-    fail_at = -1;
-    if (status == GMG_OK) break;
-    assert_int_equal(status, GMG_ERR_MEMORY);
-    assert_null(s);
-    assert_true(strstr(gmg_context_error(c), "could not be allocated") != NULL);
-    assert_int_equal(live, before);
+  fail_at = -1;
+  assert_int_equal(gmg_context_create_host(threads, &c), GMG_OK);
+  const long before = live;
+  for (int k = 0; attempt(c, p, params, k, NULL) == GMG_ERR_MEMORY; k++) continue;
+  assert_int_equal(live, before);
+  while (attempt(c, p, params, failures, &s) == GMG_ERR_MEMORY) failures++;
+  if (s) {
+    made = 0; /* a solve, boundary values, an update, a preconditioning: no allocation */
+    const gmg_status outcome = gmg_solve(s, f, u, NULL);
+    assert_true(outcome <= GMG_STAGNATED);
+    for (int a = 0; a < p->dim; a++)
+      if (p->bc[a][0] != GMG_PERIODIC) assert_ok(c, gmg_set_boundary_constant(s, a, 0, 1));
+    assert_ok(c, gmg_precondition(s, f, z));
+    assert_ok(c, gmg_residual(s, f, u, z));
+    assert_ok(c, gmg_solver_update(s, p));
+    assert_int_equal(made, 0);
+    gmg_solver_destroy(s);
   }
-  assert_int_equal(status, GMG_OK);
-  assert_true(failures > 20);
-  made = 0; /* a solve, an update, a preconditioning: no allocation */
-  assert_ok(c, gmg_solve(s, f, u, NULL));
-  assert_ok(c, gmg_precondition(s, f, u));
-  assert_ok(c, gmg_solver_update(s, p));
-  assert_int_equal(made, 0);
-  gmg_solver_destroy(s);
   assert_int_equal(live, before);
   gmg_context_destroy(c);
-  free(f), free(u);
+  free(values), free(f), free(u), free(z);
+  return s ? failures : 0;
 }
 
 static void every_allocation_fails_in_turn(void **state)
@@ -80,37 +96,38 @@ static void every_allocation_fails_in_turn(void **state)
       params.fmg = variant, params.coarse = variant ? GMG_COARSE_CHOLESKY : GMG_COARSE_CG;
       params.accel = variant ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
       params.deterministic = variant;
-      create_with_failures(&p, &params);
+      assert_true(create_with_failures(&p, &params, 2) > 20);
     }
 }
 
-static void context_and_plan(void **state)
+/* Whatever else there is to allocate: types, accelerations, orders of blocks, a single level, coefficients. */
+static void of_random_problems_too(void **state)
+{
+  (void)state;
+  for (int i = 0; i < (SANITIZED ? 50 : 200); i++) {
+    sample s = make_sample((uint64_t)i, 300, i % 2);
+    s.q.max_cycles = 3, s.q.rtol = 1e-30;
+    const int failures = create_with_failures(&s.p, &s.q, s.threads);
+    assert_true(failures > 5 || s.coefficients);
+    free_sample(&s);
+  }
+}
+
+static void context(void **state)
 {
   (void)state;
   gmg_context *c;
-  gmg_plan_info *info = malloc(sizeof *info);
-  const gmg_problem p = make_problem(3, 13, 11, 9, GMG_CELL, "dddddd");
-  const gmg_params params = gmg_params_default();
   made = 0, fail_at = 0;
   assert_int_equal(gmg_context_create_host(1, &c), GMG_ERR_MEMORY);
   assert_null(c);
   fail_at = -1;
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
-  const long before = live;
-  gmg_status status = GMG_ERR_MEMORY;
-  for (int k = 0; status == GMG_ERR_MEMORY; k++) {
-    made = 0, fail_at = k;
-    status = gmg_plan(c, &p, &params, info);
-    fail_at = -1;
-    assert_true(status == GMG_OK || status == GMG_ERR_MEMORY);
-    assert_int_equal(live, before);
-  }
   gmg_context_destroy(c);
-  free(info);
 }
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_in_turn), cmocka_unit_test(context_and_plan)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_in_turn),
+                                     cmocka_unit_test(of_random_problems_too), cmocka_unit_test(context)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

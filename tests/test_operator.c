@@ -37,31 +37,13 @@ static void free_data(data *d)
   for (int i = 0; i < 6; i++) free(d->g[i / 2][i % 2]);
 }
 
-/* f with boundary values folded in, from the definition */
-static double *reference_rhs(const gmg_problem *p, const data *d)
-{
-  const size_t N = unknowns(p);
-  double *b = calloc(N, sizeof *b);
-  for (size_t c = 0; c < N; c++) {
-    const size_t at[3] = {c % p->n[0], c / p->n[0] % p->n[1], c / (p->n[0] * p->n[1])};
-    b[c] = d->f[c];
-    for (int a = 0; a < p->dim; a++) {
-      const row1d r = dense_row(p, a, at[a]);
-      const int q = a == 0 ? 1 : 0, s = a == 2 ? 1 : 2;
-      for (int side = 0; side < 2; side++)
-        if (d->g[a][side]) b[c] += r.source[side] * d->g[a][side][at[s] * p->n[q] + at[q]];
-    }
-  }
-  return b;
-}
-
 static void check_residual(const gmg_problem *p)
 {
   const size_t N = unknowns(p);
   gmg_params params = gmg_params_default();
   session s = begin_solver(p, &params, 1);
   data d = make_data(p, s.solver, s.context, 7);
-  double *A = dense_matrix(p), *b = reference_rhs(p, &d), *r = calloc(N, sizeof *r), scale = 0;
+  double *A = dense_matrix(p), *b = dense_rhs(p, d.f, d.g), *r = calloc(N, sizeof *r), scale = 0;
   assert_ok(s.context, gmg_residual(s.solver, d.f, d.u, r));
   double mean = 0, volume = 0; /* a singular problem is made compatible */
   for (size_t c = 0; c < N; c++) mean += cell_volume(p, c) * b[c], volume += cell_volume(p, c);
@@ -107,7 +89,7 @@ static void check_solution(const gmg_problem *p, const gmg_params *params)
   const size_t N = unknowns(p);
   session s = begin_solver(p, params, 2);
   data d = make_data(p, s.solver, s.context, 11);
-  double *A = dense_matrix(p), *b = reference_rhs(p, &d), mean = 0, volume = 0, most = 0;
+  double *A = dense_matrix(p), *b = dense_rhs(p, d.f, d.g), mean = 0, volume = 0, most = 0;
   gmg_report report;
   const gmg_status status = gmg_solve(s.solver, d.f, d.u, &report);
   if (status != GMG_OK && status != GMG_STAGNATED)

@@ -1,4 +1,5 @@
-/* How a solve ends: converged, not converged, stagnated at the rounding floor, diverged; and what it reports. */
+/* How a solve ends: converged, not converged, stagnated at the rounding floor; and what it reports. Diverged: see
+   test_divergence.c. */
 #include "util.h"
 
 #include "mg/solver.h"
@@ -217,67 +218,6 @@ static void stopping_rules(void **state)
   free(f), free(u);
 }
 
-/* Smoothers that blow up on one level only: found, named, and the caller's iterate is left as it was. */
-static int bad_level;
-static double bad_value;
-
-static void explode(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
-{
-  gmg_smoother_by_name("red_black")->host[GMG_F64]->sweep(l, state, f, u, steps, leg);
-  if (l->index != bad_level) return;
-  for (size_t c = 0; c < l->A->cells; c++) ((double *)u)[c] *= c % 2 ? bad_value : 1;
-}
-
-static void divergence_names_the_level(void **state)
-{
-  (void)state;
-  static const double values[] = {-300, 1e9, NAN, INFINITY};
-  gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
-  const gmg_smoother_ops ops = {.sweep = explode};
-  const gmg_smoother bad = {.name = "bad", .host = {NULL, &ops}};
-  gmg_params params = gmg_params_default();
-  params.smoother = &bad;
-  double *f = field(32768, 1), *u = field(32768, 0);
-  for (int v = 0; v < 4; v++)
-    for (bad_level = 0; bad_level < 3; bad_level++) {
-      char text[32];
-      gmg_report r;
-      bad_value = values[v];
-      session s = begin_solver(&p, &params, 2);
-      memset(u, 0, 32768 * sizeof *u);
-      assert_int_equal(gmg_solve(s.solver, f, u, &r), GMG_DIVERGED);
-      snprintf(text, sizeof text, "on level %d ", bad_level);
-      if (!strstr(gmg_context_error(s.context), text))
-        fail_msg("wanted '%s': %s", text, gmg_context_error(s.context));
-      assert_true(r.cycles < 60);
-      end_solver(&s);
-    }
-  free(f), free(u);
-}
-
-/* Also where only the upward leg smooths, and where constants are in the null space and f = 0. */
-static void divergence_in_odd_places(void **state)
-{
-  (void)state;
-  const gmg_smoother_ops ops = {.sweep = explode};
-  const gmg_smoother bad = {.name = "bad", .host = {NULL, &ops}};
-  bad_value = -300;
-  for (int i = 0; i < 4; i++)
-    for (bad_level = 0; bad_level < 3; bad_level++) {
-      gmg_problem p = make_problem(2, 64, 64, 1, GMG_CELL, i % 2 ? "pppp" : "dddd");
-      gmg_params params = gmg_params_default();
-      params.smoother = &bad, params.pre = i / 2, params.post = 1 - i / 2;
-      double *f = field(4096, 0), *u = field(4096, 1);
-      char text[32];
-      session s = begin_solver(&p, &params, 2);
-      assert_int_equal(gmg_solve(s.solver, f, u, NULL), GMG_DIVERGED);
-      snprintf(text, sizeof text, "on level %d ", bad_level);
-      if (!strstr(gmg_context_error(s.context), text)) fail_msg("case %d, wanted '%s': %s", i, text, gmg_context_error(s.context));
-      end_solver(&s);
-      free(f), free(u);
-    }
-}
-
 static void not_converged_returns_the_iterate(void **state)
 {
   (void)state;
@@ -311,8 +251,6 @@ int main(void)
                                      cmocka_unit_test(report_is_consistent),
                                      cmocka_unit_test(check_every),
                                      cmocka_unit_test(stopping_rules),
-                                     cmocka_unit_test(divergence_names_the_level),
-                                     cmocka_unit_test(divergence_in_odd_places),
                                      cmocka_unit_test(not_converged_returns_the_iterate)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void singular_problems(void **state)
   for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
     for (int b = 0; b < 3; b++)
       for (int i = 0; i < 4; i++)
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2 && !(SANITIZED && i == 2); k++) {
           gmg_problem p = make_problem(3, sizes[i][0], sizes[i][1], sizes[i][2], centering, bc[b]);
           gmg_problem twin = make_problem(3, sizes[i][0], sizes[i][1], sizes[i][2], centering, "dddddd");
           p.h[0] = p.h[1] = p.h[2] = twin.h[0] = twin.h[1] = twin.h[2] = 0.03;

@@ -176,7 +176,7 @@ static void red_black_oracle_part(const gmg_problem *p, const double *f, double 
         double diag = p->shift, sum = f[c];
         size_t stride = 1;
         for (int a = 0; a < p->dim; stride *= p->n[a], a++) {
-          const row1d r = dense_row(p, a, at[a]);
+          const row1d r = dense_row(p, a, at);
           const size_t base = c - at[a] * stride, last = p->n[a] - 1;
           diag += r.diag;
           sum -= r.below * u[base + (at[a] > 0 ? at[a] - 1 : last) * stride];
@@ -263,7 +263,7 @@ static void stale_oracle(const gmg_problem *p, const gmg_params *q, const double
             double diag = p->shift, sum = f[c];
             size_t stride = 1;
             for (int a = 0; a < 3; stride *= N[a], a++) {
-              const row1d r = dense_row(p, a, at[a]);
+              const row1d r = dense_row(p, a, at);
               diag += r.diag;
               if (at[a] > 0) sum -= r.below * copy[c - stride];
               if (at[a] < N[a] - 1) sum -= r.above * copy[c + stride];

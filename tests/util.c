@@ -84,75 +84,134 @@ double measured_factor(const gmg_problem *p, const gmg_params *params, int threa
   return r.factor;
 }
 
-/* --- the reference ------------------------------------------------------------------------------------------------ */
+/* --- the reference ------------------------------------------------------------------------------------------------
+   Finite volumes from the definition: a control volume about each unknown, fluxes through its faces. */
 
 static int on_wall(const gmg_problem *p, int a, int side)
 {
   return p->centering == GMG_VERTEX && (p->bc[a][side] == GMG_NEUMANN || p->bc[a][side] == GMG_ROBIN);
 }
 
+static double real_at(const gmg_problem *p, const void *x, size_t i)
+{
+  return p->type == GMG_F32 ? (double)((const float *)x)[i] : ((const double *)x)[i];
+}
+
+/* What problem.coord holds for the axis, or would hold: cell faces, or nodes with the Dirichlet walls. */
+static double given_position(const gmg_problem *p, int a, size_t i)
+{
+  return p->coord[a] ? p->coord[a][i] : (double)i * p->h[a];
+}
+
+static size_t first_node(const gmg_problem *p, int a) { return p->bc[a][0] == GMG_DIRICHLET; }
+
 double axis_position(const gmg_problem *p, int a, size_t i)
 {
-  if (p->centering == GMG_CELL) return ((double)i + 0.5) * p->h[a];
-  return ((double)i + (p->bc[a][0] == GMG_DIRICHLET)) * p->h[a];
+  if (p->centering == GMG_CELL) return (given_position(p, a, i) + given_position(p, a, i + 1)) / 2;
+  return given_position(p, a, i + first_node(p, a));
+}
+
+static double wall_position(const gmg_problem *p, int a, int side)
+{
+  const size_t n = p->n[a];
+  if (p->centering == GMG_CELL) return given_position(p, a, side ? n : 0);
+  if (on_wall(p, a, side)) return axis_position(p, a, side ? n - 1 : 0);
+  return given_position(p, a, side ? n + first_node(p, a) : 0);
+}
+
+/* Distance from unknown i to the face of its control volume: between vertices half way to the neighbour. */
+static double half(const gmg_problem *p, int a, size_t i, int side)
+{
+  const size_t n = p->n[a];
+  const double x = axis_position(p, a, i);
+  if (p->centering == GMG_CELL) return fabs(given_position(p, a, i + (size_t)side) - x);
+  if (i != (side ? n - 1 : 0)) return fabs(axis_position(p, a, side ? i + 1 : i - 1) - x) / 2;
+  if (p->bc[a][side] != GMG_PERIODIC) return fabs(wall_position(p, a, side) - x) / 2; /* 0 on the wall */
+  return (given_position(p, a, n) - axis_position(p, a, n - 1)) / 2 + (axis_position(p, a, 0) - given_position(p, a, 0)) / 2;
 }
 
 double axis_volume(const gmg_problem *p, int a, size_t i)
 {
-  double v = p->h[a];
-  if (p->n[a] == 1 && on_wall(p, a, 0) && on_wall(p, a, 1)) return v; /* a slab of thickness h */
-  if (i == 0 && on_wall(p, a, 0)) v /= 2;
-  if (i == p->n[a] - 1 && on_wall(p, a, 1)) v /= 2;
-  return v;
+  if (p->n[a] == 1 && on_wall(p, a, 0) && on_wall(p, a, 1)) return p->h[a]; /* a slab of thickness h */
+  return half(p, a, i, 0) + half(p, a, i, 1);
+}
+
+void index_of(const gmg_problem *p, size_t c, size_t at[3])
+{
+  for (int a = 0; a < 3; a++) {
+    at[a] = a < p->dim ? c % p->n[a] : 0;
+    if (a < p->dim) c /= p->n[a];
+  }
 }
 
 double cell_volume(const gmg_problem *p, size_t index)
 {
   double v = 1;
-  for (int a = 0; a < p->dim; a++) {
-    v *= axis_volume(p, a, index % p->n[a]);
-    index /= p->n[a];
-  }
+  size_t at[3];
+  index_of(p, index, at);
+  for (int a = 0; a < p->dim; a++) v *= axis_volume(p, a, at[a]);
   return v;
 }
 
-/* Finite volumes: fluxes through the two faces of the control volume, divided by its length. */
-row1d dense_row(const gmg_problem *p, int a, size_t i)
+/* Of an array with `more` values more than unknowns along one axis. */
+static size_t flat(const gmg_problem *p, const size_t at[3], int axis, size_t more)
 {
-  const double h = p->h[a], v = axis_volume(p, a, i);
+  size_t c = 0;
+  for (int a = p->dim; a-- > 0;) c = c * (p->n[a] + (a == axis ? more : 0)) + at[a];
+  return c;
+}
+
+static double beta_at(const gmg_problem *p, int a, const size_t at[3], size_t i)
+{
+  size_t there[3] = {at[0], at[1], at[2]};
+  there[a] = i;
+  return p->beta ? real_at(p, p->beta, flat(p, there, a, 0)) : 1;
+}
+
+static double face_at(const gmg_problem *p, int a, const size_t at[3], size_t face)
+{
+  size_t there[3] = {at[0], at[1], at[2]};
+  there[a] = p->bc[a][0] == GMG_PERIODIC && face == p->n[a] ? 0 : face;
+  return real_at(p, p->beta_face[a], flat(p, there, a, 1));
+}
+
+/* Between two unknowns: the two halves in series, or the face's coefficient over the distance. */
+static double conductance(const gmg_problem *p, int a, const size_t at[3], int side)
+{
+  const size_t n = p->n[a], i = at[a], j = side ? (i + 1) % n : (i + n - 1) % n;
+  const double mine = half(p, a, i, side), other = half(p, a, j, !side);
+  if (p->beta_face[a]) return face_at(p, a, at, i + (size_t)side) / (mine + other);
+  return 1 / (mine / beta_at(p, a, at, i) + other / beta_at(p, a, at, j));
+}
+
+row1d dense_row(const gmg_problem *p, int a, const size_t at[3])
+{
+  const size_t n = p->n[a], i = at[a];
+  const double v = axis_volume(p, a, i);
   row1d r = {0};
   for (int side = 0; side < 2; side++) {
     double *neighbour = side ? &r.above : &r.below;
-    const double alpha = p->robin[a][side][0], beta = p->robin[a][side][1];
-    if (i != (side ? p->n[a] - 1 : 0)) { /* flux (u - u_neighbour) / h */
-      *neighbour = -1 / (h * v);
-      r.diag += 1 / (h * v);
+    if (i != (side ? n - 1 : 0) || p->bc[a][side] == GMG_PERIODIC) {
+      if (n == 1) continue; /* its own neighbour */
+      *neighbour = -conductance(p, a, at, side) / v;
+      r.diag -= *neighbour;
       continue;
     }
-    switch (p->bc[a][side]) {
-      case GMG_PERIODIC:
-        *neighbour = p->n[a] > 1 ? -1 / (h * v) : 0;
-        r.diag += p->n[a] > 1 ? 1 / (h * v) : 0;
-        break;
-      case GMG_DIRICHLET: { /* flux (u - g) / distance */
-        const double distance = p->centering == GMG_CELL ? h / 2 : h;
-        r.diag += 1 / (distance * v);
-        r.source[side] = 1 / (distance * v);
-        break;
-      }
-      case GMG_NEUMANN: /* flux -g */
-        r.source[side] = 1 / v;
-        break;
-      case GMG_ROBIN: /* flux -(g - alpha w) / beta with the wall value w */
-        if (p->centering == GMG_VERTEX) {
-          r.diag += alpha / beta / v;
-          r.source[side] = 1 / beta / v;
-        } else { /* (w - u) / (h/2) = (g - alpha w) / beta, flux (u - w) / (h/2) */
-          const double k = 2 / h, w_u = beta * k / (alpha + beta * k), w_g = 1 / (alpha + beta * k);
-          r.diag += k * (1 - w_u) / v;
-          r.source[side] = k * w_g / v;
-        }
-        break;
+    const double alpha = p->robin[a][side][0], b = p->robin[a][side][1];
+    const double distance = fabs(wall_position(p, a, side) - axis_position(p, a, i));
+    const double beta = p->beta_face[a] ? face_at(p, a, at, side ? n : 0) : beta_at(p, a, at, i);
+    if (p->bc[a][side] == GMG_DIRICHLET) { /* flux beta (u - g) / distance */
+      r.diag += beta / distance / v;
+      r.source[side] = beta / distance / v;
+    } else if (p->bc[a][side] == GMG_NEUMANN) { /* flux -g */
+      r.source[side] = 1 / v;
+    } else if (p->centering == GMG_VERTEX) { /* flux -beta (g - alpha u) / b */
+      r.diag += beta * alpha / b / v;
+      r.source[side] = beta / b / v;
+    } else { /* wall value w from alpha w + b (w - u) / distance = g, flux beta (u - w) / distance */
+      const double k = 1 / distance, w_u = b * k / (alpha + b * k), w_g = 1 / (alpha + b * k);
+      r.diag += beta * k * (1 - w_u) / v;
+      r.source[side] = beta * k * w_g / v;
     }
   }
   return r;
@@ -163,11 +222,12 @@ double *dense_matrix(const gmg_problem *p)
   const size_t N = unknowns(p);
   double *A = calloc(N * N, sizeof *A);
   for (size_t c = 0; c < N; c++) {
-    size_t stride = 1;
-    A[c * N + c] += p->shift;
+    size_t stride = 1, at[3];
+    index_of(p, c, at);
+    A[c * N + c] += p->shift + (p->sigma ? real_at(p, p->sigma, c) : 0);
     for (int a = 0; a < p->dim; a++) {
-      const size_t n = p->n[a], i = c / stride % n, base = c - i * stride;
-      const row1d r = dense_row(p, a, i);
+      const size_t n = p->n[a], i = at[a], base = c - i * stride;
+      const row1d r = dense_row(p, a, at);
       A[c * N + c] += r.diag;
       A[c * N + base + (i > 0 ? i - 1 : n - 1) * stride] += r.below;
       A[c * N + base + (i < n - 1 ? i + 1 : 0) * stride] += r.above;
@@ -175,6 +235,24 @@ double *dense_matrix(const gmg_problem *p)
     }
   }
   return A;
+}
+
+double *dense_rhs(const gmg_problem *p, const double *f, double *const g[3][2])
+{
+  const size_t N = unknowns(p);
+  double *b = calloc(N, sizeof *b);
+  for (size_t c = 0; c < N; c++) {
+    size_t at[3];
+    index_of(p, c, at);
+    b[c] = f[c];
+    for (int a = 0; a < p->dim; a++) {
+      const row1d r = dense_row(p, a, at);
+      const int q = a == 0 ? 1 : 0, s = a == 2 ? 1 : 2;
+      for (int side = 0; side < 2; side++)
+        if (g[a][side]) b[c] += r.source[side] * g[a][side][at[s] * p->n[q] + at[q]];
+    }
+  }
+  return b;
 }
 
 int dense_solve(double *a, double *b, size_t n)
@@ -192,6 +270,7 @@ int dense_solve(double *a, double *b, size_t n)
     b[k] = b[pivot], b[pivot] = swap;
     for (size_t i = k + 1; i < n; i++) {
       const double m = a[i * n + k] / a[k * n + k];
+      if (m == 0) continue; /* narrow bands are cheap */
       for (size_t j = k; j < n; j++) a[i * n + j] -= m * a[k * n + j];
       b[i] -= m * b[k];
     }

@@ -13,6 +13,14 @@
 #include "gmg.h"
 #include "gmg_smoother.h"
 
+/* Under sanitizers everything is several times slower: there the longest tests take a share of their repetitions and
+   smaller grids, which run through the same code. */
+#ifdef GMG_SANITIZED
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 /* bc: two letters an axis, d n r p (Dirichlet, Neumann, Robin with a = 2, b = 0.5, periodic), lower face first.
    The box has unit sides. */
 gmg_problem make_problem(int dim, size_t nx, size_t ny, size_t nz, gmg_centering centering, const char *bc);
@@ -34,16 +42,18 @@ typedef struct {
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads);
 void end_solver(session *s);
 
-/* The reference: dense matrix, and what boundary values add to the right-hand side. */
-double *dense_matrix(const gmg_problem *p);             /* [N][N], to be freed */
+/* The reference, with all coefficients and stretched axes: dense matrix, and f with the boundary values folded in. */
+double *dense_matrix(const gmg_problem *p); /* [N][N], to be freed */
+double *dense_rhs(const gmg_problem *p, const double *f, double *const g[3][2]); /* g: faces or NULL; to be freed */
 double axis_position(const gmg_problem *p, int axis, size_t i);
 double axis_volume(const gmg_problem *p, int axis, size_t i);
 double cell_volume(const gmg_problem *p, size_t index);
-/* 1D: coefficients of row i; source: factor of g in the equation of an end unknown */
+void index_of(const gmg_problem *p, size_t c, size_t at[3]); /* unknown c is at[0], at[1], at[2] */
+/* Coefficients along one axis of the row of unknown `at`; source: factor of g in the equation of an end unknown */
 typedef struct {
   double below, above, diag, source[2];
 } row1d;
-row1d dense_row(const gmg_problem *p, int axis, size_t i);
+row1d dense_row(const gmg_problem *p, int axis, const size_t at[3]);
 int dense_solve(double *a, double *b, size_t n); /* Gaussian elimination with pivoting; 0 if singular */
 
 #define assert_ok(context, call)                                                          \

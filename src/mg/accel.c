@@ -21,6 +21,7 @@ void gmg_iteration_start(gmg_solver *s, gmg_iteration *it)
 double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it)
 {
   if (s->params.accel == GMG_ACCEL_NONE) return gmg_true_residual(s, it);
+  if (!isfinite(it->rz)) return NAN; /* what the last cycle gave was no number */
   return s->vector->norm2(&s->exec, s->level[0].A.cells, s->krylov[0]);
 }
 
@@ -55,6 +56,10 @@ static void conjugate_gradients(gmg_solver *s, gmg_iteration *it)
   gmg_cycle_from_zero(s, r, z);
   gmg_charge(s, 0);
   const double rz = stencil->dot(&s->exec, A, r, z);
+  if (!isfinite(rz)) { /* u stays; the residual tells */
+    it->rz = rz;
+    return;
+  }
   if (it->rz == 0) {
     v->copy(&s->exec, A->cells, z, p);
   } else { /* flexible: <z, r - r_before> / <z, r>_before, and r - r_before = -alpha q */

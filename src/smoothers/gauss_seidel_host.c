@@ -6,10 +6,10 @@
 #include "../core/shared_host.h"
 #include "../stencil/line_host.h"
 
-GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, size_t i, const real *before, const real *after, const real *f,
-                      real *u, real omega)
+GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, size_t i, const real *f, real *u, real omega)
 {
-  gmg_neighbours near = {.lo = {gmg_load(i > 0 ? u + i - 1 : before)}, .hi = {gmg_load(i + 1 < l->n ? u + i + 1 : after)}};
+  gmg_neighbours near = {.lo = {gmg_load(i > 0 ? u + i - 1 : l->before)},
+                         .hi = {gmg_load(i + 1 < l->n ? u + i + 1 : l->after)}};
   if (dim > 1) near.lo[1] = gmg_load(l->y_lo + i), near.hi[1] = gmg_load(l->y_hi + i);
   if (dim > 2) near.lo[2] = gmg_load(l->z_lo + i), near.hi[2] = gmg_load(l->z_hi + i);
   gmg_store(u + i, gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, i), near, f[i], gmg_load(u + i), omega));
@@ -26,9 +26,8 @@ GMG_INLINE void sweep_form(const int dim, const int kind, const gmg_smoother_lev
     const gmg_task w = gmg_task_at(A, backward ? tasks - 1 - s : s);
     const gmg_line l = gmg_line_at(A, u, w.j, w.k);
     real *line = u + w.offset;
-    const real *before = line + A->below[0][0], *after = line + A->above[0][l.n - 1];
     for (size_t i = w.begin; i < w.end; i++)
-      relax(dim, kind, &l, backward ? w.begin + w.end - 1 - i : i, before, after, f + w.offset, line, omega);
+      relax(dim, kind, &l, backward ? w.begin + w.end - 1 - i : i, f + w.offset, line, omega);
   }
 }
 

@@ -17,7 +17,7 @@ typedef struct {
   const real *lo_diag, *hi_diag;             /* with coefficients on faces: their shares of the diagonal */
   real d_lo[3], d_hi[3];
   const real *x_face, *y_face[2], *z_face[2], *sigma;
-  real before, after;                        /* values beyond the two ends */
+  const real *before, *after; /* values beyond the two ends: another thread's, so read only by who needs them */
   size_t n;
 } gmg_line;
 
@@ -78,7 +78,7 @@ static inline gmg_line gmg_line_at(const gmg_operator *A, const real *u, size_t 
   l.u = here;
   l.y_lo = u + (k * n1 + (size_t)A->below[1][j]) * n0, l.y_hi = u + (k * n1 + (size_t)A->above[1][j]) * n0;
   l.z_lo = u + ((size_t)A->below[2][k] * n1 + j) * n0, l.z_hi = u + ((size_t)A->above[2][k] * n1 + j) * n0;
-  l.before = here[A->below[0][0]], l.after = here[A->above[0][n0 - 1]];
+  l.before = here + A->below[0][0], l.after = here + A->above[0][n0 - 1];
   return l;
 }
 
@@ -113,8 +113,8 @@ GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, 
 }
 
 /* Neighbours along the line at any i, ends included. For loops that need not be fast at every point. */
-GMG_INLINE real gmg_line_left(const gmg_line *l, size_t i) { return i > 0 ? l->u[i - 1] : l->before; }
-GMG_INLINE real gmg_line_right(const gmg_line *l, size_t i) { return i + 1 < l->n ? l->u[i + 1] : l->after; }
+GMG_INLINE real gmg_line_left(const gmg_line *l, size_t i) { return i > 0 ? l->u[i - 1] : *l->before; }
+GMG_INLINE real gmg_line_right(const gmg_line *l, size_t i) { return i + 1 < l->n ? l->u[i + 1] : *l->after; }
 
 /* One relaxation of the unknowns begin .. end - 1 with index of the given parity, u being the line's own values, which
    must reach one beyond either end. Every lane is computed and half of them are kept: unit stride beats half the work. No
@@ -141,7 +141,7 @@ GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const poi
   const gmg_line *const l = &line;
   const size_t last = line.n - 1;
   if (begin == 0)
-    out[0] = point(dim, gmg_line_row(dim, kind, l, 0), gmg_line_near(l, 0, line.before, gmg_line_right(l, 0)), f ? f[0] : 0,
+    out[0] = point(dim, gmg_line_row(dim, kind, l, 0), gmg_line_near(l, 0, *line.before, gmg_line_right(l, 0)), f ? f[0] : 0,
                    line.u[0], c0, c1, out[0]);
   const size_t from = begin ? begin : 1, to = end < last ? end : last;
   if (f) {
@@ -156,7 +156,7 @@ GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const poi
                      out[i - begin]);
   }
   if (end == line.n && last > 0)
-    out[last - begin] = point(dim, gmg_line_row(dim, kind, l, last), gmg_line_near(l, last, line.u[last - 1], line.after), f ? f[last] : 0,
+    out[last - begin] = point(dim, gmg_line_row(dim, kind, l, last), gmg_line_near(l, last, line.u[last - 1], *line.after), f ? f[last] : 0,
                       line.u[last], c0, c1, out[last - begin]);
 }
 

@@ -1,0 +1,149 @@
+/* 500 random problems, from fixed seeds, against a dense direct solve: sizes 1 to 40, 1D to 3D, both centrings, all
+   boundary kinds with values, shifts, anisotropy, coefficients and stretched axes, every smoother, cycle, coarse solver,
+   acceleration and type. Two things are asked of each: its true residual, by the reference's matrix, is what the report
+   says it is; and the solution is the reference's. */
+#include "sample.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Problems with coefficients that the library may refuse as not supported. 0 as soon as create takes coefficients. */
+enum { CASES = 500, MOST_NOT_RUN = 250, MOST_UNKNOWNS = 1000 };
+
+/* Asked for; and the error of the solution that may come with it (measured: a twentieth of that). */
+static const double rtol[] = {[GMG_F32] = 1e-4, [GMG_F64] = 1e-9};
+static const double tolerance[] = {[GMG_F32] = 5e-3, [GMG_F64] = 5e-8};
+static const double epsilon[] = {[GMG_F32] = 6e-8, [GMG_F64] = 1.1e-16};
+
+static void describe(int number, const sample *s, char text[256])
+{
+  static const char letters[] = "dnrp";
+  char bc[7] = "";
+  for (int i = 0; i < 2 * s->p.dim; i++) bc[i] = letters[s->p.bc[i / 2][i % 2]];
+  snprintf(text, 256, "case %d (%dD %s %s %zu x %zu x %zu %s, shift %g, %s%s%s%s, %s, accel %d, %d threads)", number,
+           s->p.dim, s->p.type == GMG_F32 ? "f32" : "f64", s->p.centering == GMG_CELL ? "cells" : "vertices", s->p.n[0], s->p.n[1],
+           s->p.n[2], bc, s->p.shift, s->p.beta ? "beta " : "", s->p.beta_face[0] ? "beta_face " : "",
+           s->p.sigma ? "sigma " : "", s->p.coord[0] || s->p.coord[1] || s->p.coord[2] ? "coord " : "", s->q.smoother->name,
+           (int)s->q.accel, s->threads);
+}
+
+static double mean_of(const gmg_problem *p, const double *x)
+{
+  double sum = 0, volume = 0;
+  for (size_t c = 0; c < unknowns(p); c++) sum += cell_volume(p, c) * x[c], volume += cell_volume(p, c);
+  return sum / volume;
+}
+
+static void take_off(double *x, size_t n, double mean)
+{
+  for (size_t i = 0; i < n; i++) x[i] -= mean;
+}
+
+/* 1 if the library took the problem. */
+static int solve(const sample *s, const char *name, double **u, gmg_report *report)
+{
+  const gmg_problem *p = &s->p;
+  const size_t n = unknowns(p);
+  gmg_params q = s->q;
+  gmg_context *context;
+  gmg_solver *solver;
+  q.rtol = rtol[p->type];
+  assert_int_equal(gmg_context_create_host(s->threads, &context), GMG_OK);
+  const gmg_status status = gmg_solver_create(context, p, &q, &solver);
+  if (status != GMG_OK) {
+    if (status != GMG_ERR_UNSUPPORTED || !s->coefficients) fail_msg("%s: create: %s", name, gmg_context_error(context));
+    gmg_context_destroy(context);
+    return 0;
+  }
+  for (int a = 0; a < p->dim; a++)
+    for (int side = 0; side < 2; side++) {
+      void *g = s->g[a][side] ? typed(p, s->g[a][side], n / p->n[a]) : NULL;
+      if (g) assert_ok(context, gmg_set_boundary_values(solver, a, side, g));
+      free(g);
+    }
+  double *guess = field(n, s->q.seed % 2);
+  void *f = typed(p, s->f, n), *x = typed(p, guess, n);
+  const gmg_status outcome = gmg_solve(solver, f, x, report);
+  if (outcome != GMG_OK && outcome != GMG_STAGNATED)
+    fail_msg("%s: %s: %s", name, gmg_status_string(outcome), gmg_context_error(context));
+  *u = untyped(p, x, n);
+  free(guess), free(f), free(x);
+  gmg_solver_destroy(solver);
+  gmg_context_destroy(context);
+  return 1;
+}
+
+/* Largest errors seen, in units of what is allowed. */
+static double worst_residual, worst_error;
+
+/* The residual by the reference's matrix: what was asked for, or the floor where the solve said so. Returns that. */
+static double check_residual(const sample *s, const char *name, const double *A, const double *b, const double *u,
+                           const gmg_report *report)
+{
+  const size_t n = unknowns(&s->p);
+  double *r = field(n, 0), largest = 0;
+  for (size_t c = 0; c < n; c++) {
+    r[c] = b[c];
+    for (size_t j = 0; j < n; j++) r[c] -= A[c * n + j] * u[j];
+    largest = fmax(largest, fabs(A[c * n + c]));
+  }
+  const double floor = 20 * epsilon[s->p.type] * (2 * largest * norm2(u, n) + norm2(b, n));
+  const double allowed = (report->status == GMG_STAGNATED ? 0 : rtol[s->p.type] * norm2(b, n)) + floor;
+  worst_residual = fmax(worst_residual, norm2(r, n) / allowed);
+  if (!(norm2(r, n) <= allowed))
+    fail_msg("%s: residual %g, allowed %g (reported %g)", name, norm2(r, n), allowed, report->residual);
+  free(r);
+  return allowed;
+}
+
+static int check(int number)
+{
+  sample s = make_sample((uint64_t)number, MOST_UNKNOWNS, number % 2);
+  const gmg_problem *p = &s.p;
+  const size_t n = unknowns(p);
+  char name[256];
+  double *u = NULL;
+  gmg_report report;
+  describe(number, &s, name);
+  const int run = solve(&s, name, &u, &report);
+  if (run) {
+    double *A = dense_matrix(p), *b = dense_rhs(p, s.f, s.g);
+    if (report.singular != sample_is_singular(&s)) fail_msg("%s: singular is %d", name, report.singular);
+    if (report.singular) take_off(b, n, mean_of(p, b)), take_off(u, n, mean_of(p, u));
+    const double residual = check_residual(&s, name, A, b, u, &report), b_norm = norm2(b, n);
+    if (report.singular) { /* compatible now: any one equation follows from the others; zero mean instead */
+      for (size_t j = 0; j < n; j++) A[(n - 1) * n + j] = cell_volume(p, j) / cell_volume(p, n - 1) * A[0];
+      if (n == 1) A[0] = 1;
+      b[n - 1] = 0;
+    }
+    assert_true(dense_solve(A, b, n));
+    double error = 0; /* b is the solution now; ||u|| / ||b|| tells how much A magnifies a residual at least */
+    const double magnified = b_norm > 0 ? 4 * norm2(b, n) / b_norm * residual : 0;
+    const double allowed = tolerance[p->type] * norm2(b, n) + magnified;
+    for (size_t c = 0; c < n; c++) error += (u[c] - b[c]) * (u[c] - b[c]);
+    worst_error = fmax(worst_error, allowed > 0 ? sqrt(error) / allowed : 0);
+    if (!(sqrt(error) <= allowed)) fail_msg("%s: error %g of %g", name, sqrt(error), norm2(b, n));
+    free(A), free(b);
+  }
+  free(u);
+  free_sample(&s);
+  return run;
+}
+
+static void random_problems_match_elimination(void **state)
+{
+  (void)state;
+  int not_run = 0;
+  for (int i = 0; i < CASES; i++) not_run += !check(i);
+  printf("%d random problems, %d not run (coefficients not supported); largest residual %.2g, largest error %.2g of what is "
+         "allowed\n", CASES, not_run, worst_residual, worst_error);
+  assert_below(not_run, MOST_NOT_RUN);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems_match_elimination)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
