@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SAMPLES = 300 };
 
@@ -60,6 +61,7 @@ static void layers_are_exact(void **state)
   static const double coord[] = {-0.3, 0.1, 0.15, 0.8, 1.0, 1.7, 2.9, 3.0}, beta[] = {2, 0.5, 7, 1, 0.03, 4, 9, 3};
   for (int i = 0; i < 8 * 2 * 2 * 2; i++) {
     const int faces = i / 2 % 2, stretched = i / 4 % 2;
+    if (i % 2 && !faces && strchr(walls[i / 8], 'r')) continue; /* there beta is extrapolated to the wall */
     gmg_problem p = make_problem(1, 6, 1, 1, i % 2 ? GMG_CELL : GMG_VERTEX, walls[i / 8]);
     p.h[0] = 0.7;
     if (stretched) p.coord[0] = coord;

@@ -184,6 +184,17 @@ static double conductance(const gmg_problem *p, int a, const size_t at[3], int s
   return 1 / (mine / beta_at(p, a, at, i) + other / beta_at(p, a, at, j));
 }
 
+/* A Robin wall beyond a cell: the line through two cells, but no more than a factor of 2 away from the cell. */
+static double wall_beta(const gmg_problem *p, int a, const size_t at[3], int side)
+{
+  const size_t n = p->n[a], i = side ? n - 1 : 0, j = side ? n - 2 : 1;
+  if (p->beta_face[a]) return face_at(p, a, at, side ? n : 0);
+  const double own = beta_at(p, a, at, i);
+  if (p->bc[a][side] != GMG_ROBIN || p->centering != GMG_CELL || n == 1) return own;
+  const double x = axis_position(p, a, i), slope = (own - beta_at(p, a, at, j)) / (x - axis_position(p, a, j));
+  return fmin(fmax(own + slope * (wall_position(p, a, side) - x), own / 2), 2 * own);
+}
+
 row1d dense_row(const gmg_problem *p, int a, const size_t at[3])
 {
   const size_t n = p->n[a], i = at[a];
@@ -199,7 +210,7 @@ row1d dense_row(const gmg_problem *p, int a, const size_t at[3])
     }
     const double alpha = p->robin[a][side][0], b = p->robin[a][side][1];
     const double distance = fabs(wall_position(p, a, side) - axis_position(p, a, i));
-    const double beta = p->beta_face[a] ? face_at(p, a, at, side ? n : 0) : beta_at(p, a, at, i);
+    const double beta = wall_beta(p, a, at, side);
     if (p->bc[a][side] == GMG_DIRICHLET) { /* flux beta (u - g) / distance */
       r.diag += beta / distance / v;
       r.source[side] = beta / distance / v;

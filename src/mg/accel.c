@@ -55,6 +55,7 @@ static void conjugate_gradients(gmg_solver *s, gmg_iteration *it)
 
   gmg_cycle_from_zero(s, r, z);
   gmg_charge(s, 0);
+  if (s->singular) gmg_remove_mean(&s->exec, A, s->level[0].volume, z); /* else rounding lets u drift */
   const double rz = stencil->dot(&s->exec, A, r, z);
   if (!isfinite(rz)) { /* u stays; the residual tells */
     it->rz = rz;

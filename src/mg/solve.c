@@ -16,6 +16,7 @@ typedef struct {
 static const double GROWTH = 1e3;     /* more than that is divergence */
 static const double SLOW = 0.5;       /* a cycle that reduces less is looked at */
 static const double HARDLY = 0.98;    /* and this is not falling at all */
+static const double DRIFT = 2;        /* a recursion that far from the truth starts anew */
 static const double NEAR_FLOOR = 8;   /* within that of eps ||A|| ||u|| the floor is reached */
 
 /* Where the blow-up began: one watched cycle in the private field, so that the caller's iterate stays. It starts from that
@@ -62,28 +63,35 @@ static gmg_status stagnated(gmg_solver *s, const progress *p)
                   now_residual(s, p), p->floor, p->target);
 }
 
-/* GMG_OK while the solve should go on is told apart by *done. An acceleration's residual is known by recursion and need not
-   fall in every step; that it meets the target twice and the true one stays where it is shows that the floor is reached. */
+/* An acceleration knows its residual by recursion, which rounding takes away from the truth. Where it meets the target or
+   hardly falls the truth is looked up; where they differ the recursion starts anew from the truth. A truth that stays where
+   it was the last time is at the floor. */
+static int at_the_floor(gmg_solver *s, progress *p)
+{
+  const double recursion = now_residual(s, p), truth = gmg_true_residual(s, &p->it);
+  s->history[p->measured - 1] = truth;
+  if (truth <= p->target || (truth < DRIFT * recursion && recursion > p->target)) return 0;
+  p->floor = gmg_floor_of(s, p->it.u);
+  if (truth <= NEAR_FLOOR * p->floor && truth > p->true_before / 2) return 1;
+  p->true_before = truth;
+  if (s->singular) gmg_remove_mean(&s->exec, &s->level[0].A, s->level[0].volume, p->it.u);
+  gmg_iteration_start(s, &p->it);
+  return 0;
+}
+
+/* GMG_OK while the solve should go on is told apart by *done. */
 static gmg_status judge(gmg_solver *s, progress *p, int *done)
 {
   const double r = now_residual(s, p);
   *done = 1;
   if (!isfinite(r) || r > GROWTH * fmax(s->history[0], p->f_norm)) return diverged(s, p);
-  if (r <= p->target && s->params.accel != GMG_ACCEL_NONE) { /* the recursion says so: is it true? */
-    s->history[p->measured - 1] = gmg_true_residual(s, &p->it);
-    if (now_residual(s, p) > p->target) {
-      p->floor = gmg_floor_of(s, p->it.u);
-      if (now_residual(s, p) <= NEAR_FLOOR * p->floor && now_residual(s, p) > p->true_before / 2) return stagnated(s, p);
-      p->true_before = now_residual(s, p);
-      gmg_iteration_start(s, &p->it);
-    }
-  }
-  if (now_residual(s, p) <= p->target) return GMG_OK;
-  if (s->params.accel == GMG_ACCEL_NONE && stopped_falling(s, p)) {
+  if (s->params.accel != GMG_ACCEL_NONE) {
+    if ((r <= p->target || stopped_falling(s, p)) && at_the_floor(s, p)) return stagnated(s, p);
+  } else if (r > p->target && stopped_falling(s, p)) {
     p->floor = gmg_floor_of(s, p->it.u);
-    if (now_residual(s, p) <= NEAR_FLOOR * p->floor) return stagnated(s, p);
+    if (r <= NEAR_FLOOR * p->floor) return stagnated(s, p);
   }
-  *done = 0;
+  *done = now_residual(s, p) <= p->target;
   return GMG_OK;
 }
 

@@ -183,9 +183,13 @@ static int repeats(const table *t, size_t r, int out, int in)
 /* The longest stretch of rows that repeat, where kernels need neither `first` nor `weight`. Not at the wraps. */
 static void find_repetition(const table *t, gmg_map *map)
 {
+  static const struct {
+    int out, in, most_width; /* what kernels have loops for */
+  } kinds[] = {{1, 2, 4}, {2, 1, 2}, {1, 1, 1}};
   const size_t n = t->rows;
-  for (int kind = 0; kind < 3 && t->width <= 4; kind++) {
-    const int out = kind == 1 ? 2 : 1, in = kind == 0 ? 2 : 1;
+  for (int kind = 0; kind < 3; kind++) {
+    const int out = kinds[kind].out, in = kinds[kind].in;
+    if (t->width > kinds[kind].most_width) continue;
     for (size_t begin = 0; begin + 8 < n;) {
       size_t end = begin + (size_t)out;
       while (end < n && repeats(t, end, out, in) && t->first[end] + t->width <= (int)t->cols) end++;
