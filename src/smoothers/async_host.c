@@ -101,11 +101,11 @@ typedef struct {
 } relaxation;
 
 /* Half a sweep (or one) over line j of a plane. */
-GMG_INLINE void relax_line(const int dim, const int kind, tile *t, const gmg_operator *A, const planes *p, long j, size_t colour,
+GMG_INLINE void relax_line(const int dim, const int kind, tile *t, const gmg_operator *A, const planes *p, long j,
                            const relaxation *how)
 {
   if (how->local == GMG_LOCAL_RED_BLACK) {
-    const columns c = columns_at(dim, kind, t, A, p, j, (int)((colour + (size_t)j) % 2));
+    const columns c = columns_at(dim, kind, t, A, p, j, (int)((p->colour + (size_t)j) % 2));
     relax_columns(dim, kind, &c, c.begin, c.end, how->omega);
     return;
   }
@@ -120,32 +120,38 @@ GMG_INLINE void relax_line(const int dim, const int kind, tile *t, const gmg_ope
   }
 }
 
-/* Stage 1, 2, ... of plane q. */
-GMG_INLINE void relax_plane(const int dim, const int kind, tile *t, const gmg_operator *A, int stage, long q,
-                            const relaxation *how)
+static int inside(const long range[2], long i) { return i >= range[0] && i < range[1]; }
+
+/* Stage 1, 2, ... of line j of a plane. */
+GMG_INLINE void stage_line(const int dim, const int kind, tile *t, const gmg_operator *A, const planes *p, long j,
+                           const relaxation *how)
 {
-  const long *relaxed = t->relax[t->s->stream], *rows = t->relax[t->s->row];
-  const int many = t->s->versions > 1;
-  if (many) copy_plane(t, stage, q); /* what is not relaxed stays as it is */
-  if (q < relaxed[0] || q >= relaxed[1]) return;
-  const planes p = planes_at(kind, t, many ? stage - 1 : 0, many ? stage : 0, q);
-  const size_t colour = t->parity + (size_t)q + (size_t)(stage - 1 + how->reversed);
-  for (long m = rows[0]; m < rows[1]; m++)
-    relax_line(dim, kind, t, A, &p, how->backward ? rows[0] + rows[1] - 1 - m : m, colour, how);
+  if (j < 0 || j >= t->size[t->s->row]) return;
+  if (t->s->versions > 1) /* what is not relaxed stays as it is */
+    memcpy(p->out + (size_t)j * 2 * t->s->half, p->u + (size_t)j * 2 * t->s->half, 2 * t->s->half * sizeof(real));
+  if (p->relaxed && inside(t->relax[t->s->row], j)) relax_line(dim, kind, t, A, p, j, how);
 }
 
-/* The planes stream through the tile, the last one first for a backward sweep. */
+/* Planes stream through the tile, and lines through each plane: while line j of plane p is read, stage s is at line j - s of
+   plane p - s, so that what a stage needs was touched by the one before it a moment ago. A backward sweep comes from the
+   other end. */
 GMG_INLINE void relax_tile(const int dim, const int kind, tile *t, const gmg_operator *A, const real *f, const real *from,
                            real *to, const relaxation *how)
 {
-  const long planes = t->size[t->s->stream], *own = t->own[t->s->stream];
-  for (long p = 0; p < planes + how->stages; p++) {
-    if (p < planes) read_plane(dim, kind, t, A, from, f, how->backward ? planes - 1 - p : p);
-    for (int stage = 1; stage <= how->stages && stage <= p; stage++)
-      if (p - stage < planes)
-        relax_plane(dim, kind, t, A, stage, how->backward ? planes - 1 - (p - stage) : p - stage, how);
-    const long done = how->backward ? planes - 1 - (p - how->stages) : p - how->stages;
-    if (done >= own[0] && done < own[1]) write_plane(t, A, done, to);
+  const long last = t->size[t->s->stream] - 1, last_row = t->size[t->s->row] - 1, stages = how->stages;
+  const int back = how->backward;
+  for (long p = 0; p <= last + stages; p++) {
+    planes stage[MOST_STAGES + 1];
+    for (int s = 1; s <= stages; s++)
+      if (inside((long[]){0, last + 1}, p - s)) stage[s] = planes_at(kind, t, s, back ? last - (p - s) : p - s, how->reversed);
+    const long done = back ? last - (p - stages) : p - stages;
+    for (long m = 0; m <= last_row + stages; m++) {
+      if (p <= last && m <= last_row) read_line(dim, kind, t, A, from, f, back ? last - p : p, back ? last_row - m : m);
+      for (int s = 1; s <= stages; s++)
+        if (inside((long[]){0, last + 1}, p - s)) stage_line(dim, kind, t, A, &stage[s], back ? last_row - (m - s) : m - s, how);
+      const long row = back ? last_row - (m - stages) : m - stages;
+      if (inside(t->own[t->s->stream], done) && inside(t->own[t->s->row], row)) write_line(t, A, done, row, to);
+    }
   }
 }
 

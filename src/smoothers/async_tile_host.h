@@ -229,43 +229,35 @@ static int is_private(const tile *t, long q, long j)
   return 1;
 }
 
-GMG_INLINE void read_plane(const int dim, const int kind, const tile *t, const gmg_operator *A, const real *u, const real *f,
-                           long q)
+GMG_INLINE void read_line(const int dim, const int kind, const tile *t, const gmg_operator *A, const real *u, const real *f,
+                          long q, long j)
 {
   const int first = t->s->versions; /* of the fields that are not u */
-  for (long j = 0; j < t->size[t->s->row]; j++) {
-    if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) {
-      for (int field = 0; field < (int)t->s->fields; field++) memset(field_line(t, field, q, j), 0, 2 * t->s->half * sizeof(real));
-      continue;
-    }
-    const level_line at = level_line_at(t, A, q, j);
-    (is_private(t, q, j) ? split_line : split_shared_line)(t, u + at.offset, field_line(t, 0, q, j));
-    split_line(t, f + at.offset, field_line(t, first + RHS, q, j));
-    if (kind == GMG_CONSTANT) continue;
-    read_inverse(dim, kind, t, A, at, field_line(t, first + INVERSE, q, j));
-    if (!(kind & GMG_FACES)) continue;
-    const gmg_line l = gmg_line_coefficients(A, at.j, at.k);
-    split_line(t, l.x_face, field_line(t, first + FACE_X, q, j));
-    if (dim > 1) split_line(t, l.y_face[0], field_line(t, first + FACE_Y, q, j));
-    if (dim > 2) split_line(t, l.z_face[0], field_line(t, first + FACE_Z, q, j));
+  if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) {
+    for (int field = 0; field < (int)t->s->fields; field++) memset(field_line(t, field, q, j), 0, 2 * t->s->half * sizeof(real));
+    return;
   }
+  const level_line at = level_line_at(t, A, q, j);
+  (is_private(t, q, j) ? split_line : split_shared_line)(t, u + at.offset, field_line(t, 0, q, j));
+  split_line(t, f + at.offset, field_line(t, first + RHS, q, j));
+  if (kind == GMG_CONSTANT) return;
+  read_inverse(dim, kind, t, A, at, field_line(t, first + INVERSE, q, j));
+  if (!(kind & GMG_FACES)) return;
+  const gmg_line l = gmg_line_coefficients(A, at.j, at.k);
+  split_line(t, l.x_face, field_line(t, first + FACE_X, q, j));
+  if (dim > 1) split_line(t, l.y_face[0], field_line(t, first + FACE_Y, q, j));
+  if (dim > 2) split_line(t, l.z_face[0], field_line(t, first + FACE_Z, q, j));
 }
 
-static void write_plane(const tile *t, const gmg_operator *A, long q, real *u)
+/* Own unknowns of line j of plane q, back to the level. */
+static void write_line(const tile *t, const gmg_operator *A, long q, long j, real *u)
 {
   const long begin = t->own[0][0], end = t->own[0][1];
-  for (long j = t->own[t->s->row][0]; j < t->own[t->s->row][1]; j++) {
-    const real *from = field_line(t, t->s->versions - 1, q, j);
-    real *to = u + level_line_at(t, A, q, j).offset + (size_t)(t->origin[0] + begin), *scratch = shared_line(t, SCRATCH);
-    const int mine = is_private(t, q, j);
-    merge(from, begin, end, t->s->half, mine ? to : scratch);
-    for (long i = 0; i < end - begin && !mine; i++) gmg_store(to + i, scratch[i]);
-  }
-}
-
-static void copy_plane(const tile *t, int version, long q)
-{
-  memcpy(field_plane(t, version, q), field_plane(t, version - 1, q), t->s->plane * sizeof(real));
+  const real *from = field_line(t, t->s->versions - 1, q, j);
+  real *to = u + level_line_at(t, A, q, j).offset + (size_t)(t->origin[0] + begin), *scratch = shared_line(t, SCRATCH);
+  const int mine = is_private(t, q, j);
+  merge(from, begin, end, t->s->half, mine ? to : scratch);
+  for (long i = 0; i < end - begin && !mine; i++) gmg_store(to + i, scratch[i]);
 }
 
 /* --- the columns of one parity in a line, and their surroundings ---------------------------------------------------- */
@@ -275,12 +267,19 @@ typedef struct {
   real *out;
   const real *u, *below, *above, *f, *inverse, *face[3], *face_above;
   const real *side; /* coefficients of the plane */
+  size_t colour;    /* of column 0 of line 0 in the stage that is done here */
+  int relaxed;      /* or only read */
 } planes;
 
-static planes planes_at(const int kind, const tile *t, int old, int new, long q)
+enum { MOST_STAGES = 256 };
+
+static planes planes_at(const int kind, const tile *t, int stage, long q, int reversed)
 {
-  const int first = t->s->versions;
-  planes p = {.out = field_plane(t, new, q),
+  const int first = t->s->versions, old = first > 1 ? stage - 1 : 0, new = first > 1 ? stage : 0;
+  const long *relaxed = t->relax[t->s->stream];
+  planes p = {.colour = t->parity + (size_t)q + (size_t)(stage - 1 + reversed),
+              .relaxed = q >= relaxed[0] && q < relaxed[1],
+              .out = field_plane(t, new, q),
               .u = field_plane(t, old, q),
               .below = field_plane(t, old, q - 1),
               .above = field_plane(t, old, q + 1),
