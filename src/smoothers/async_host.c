@@ -147,8 +147,11 @@ GMG_INLINE void relax_tile(const int dim, const int kind, tile *t, const gmg_ope
     const long done = back ? last - (p - stages) : p - stages;
     for (long m = 0; m <= last_row + stages; m++) {
       if (p <= last && m <= last_row) read_line(dim, kind, t, A, from, f, back ? last - p : p, back ? last_row - m : m);
-      for (int s = 1; s <= stages; s++)
+      const prefetch next = next_line(t, A, from, f, back ? last - p : p, m + AHEAD);
+      for (int s = 1; s <= stages; s++) {
+        ask_for_part(&next, s - 1, stages);
         if (inside((long[]){0, last + 1}, p - s)) stage_line(dim, kind, t, A, &stage[s], back ? last_row - (m - s) : m - s, how);
+      }
       const long row = back ? last_row - (m - stages) : m - stages;
       if (inside(t->own[t->s->stream], done) && inside(t->own[t->s->row], row)) write_line(t, A, done, row, to);
     }

@@ -249,6 +249,28 @@ GMG_INLINE void read_line(const int dim, const int kind, const tile *t, const gm
   if (dim > 2) split_line(t, l.z_face[0], field_line(t, first + FACE_Z, q, j));
 }
 
+/* Memory is slow to answer a thread that first waits and then computes. So a line is asked for some lines ahead, in parts
+   between the stages: 104 -> 95 ms a cycle at 256^3, where asking for it all at once gained nothing. */
+enum { AHEAD = 4 };
+
+typedef struct {
+  const real *u, *f;
+  long n;
+} prefetch;
+
+static inline prefetch next_line(const tile *t, const gmg_operator *A, const real *u, const real *f, long q, long j)
+{
+  if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) return (prefetch){NULL, NULL, 0};
+  const size_t at = level_line_at(t, A, q, j).offset + t->pieces[0].global;
+  return (prefetch){u + at, f + at, t->pieces[0].end - t->pieces[0].begin};
+}
+
+static inline void ask_for_part(const prefetch *p, int part, int parts)
+{
+  for (long i = p->n * part / parts; i < p->n * (part + 1) / parts; i += (long)(64 / sizeof(real)))
+    __builtin_prefetch(p->u + i), __builtin_prefetch(p->f + i);
+}
+
 /* Own unknowns of line j of plane q, back to the level. */
 static void write_line(const tile *t, const gmg_operator *A, long q, long j, real *u)
 {

@@ -32,12 +32,29 @@ static inline size_t gmg_tasks(const gmg_operator *A)
   return (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT * A->n[1] * A->n[2];
 }
 
+/* Lines in blocks of GMG_ROWS, through all planes: of every plane only that many lines are wanted again by the next, and
+   stay in the cache. */
+enum { GMG_ROWS = 32 };
+
+static inline size_t gmg_blocked_line(size_t rows, size_t planes, size_t t)
+{
+  const size_t block = t / (GMG_ROWS * planes), first = block * GMG_ROWS, rest = t - first * planes;
+  const size_t high = rows - first < GMG_ROWS ? rows - first : GMG_ROWS;
+  return rest / high * rows + first + rest % high;
+}
+
 static inline gmg_task gmg_task_at(const gmg_operator *A, size_t t)
 {
   const size_t segments = (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT;
   const size_t line = t / segments, begin = t % segments * GMG_SEGMENT;
   const size_t end = begin + GMG_SEGMENT < A->n[0] ? begin + GMG_SEGMENT : A->n[0];
   return (gmg_task){begin, end, line % A->n[1], line / A->n[1], line * A->n[0]};
+}
+
+static inline gmg_task gmg_blocked_task(const gmg_operator *A, size_t t)
+{
+  const size_t segments = (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT;
+  return gmg_task_at(A, gmg_blocked_line(A->n[1], A->n[2], t / segments) * segments + t % segments);
 }
 
 /* The coefficients of line (j, k); its values are still to be set. */
@@ -116,12 +133,34 @@ GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, 
 GMG_INLINE real gmg_line_left(const gmg_line *l, size_t i) { return i > 0 ? l->u[i - 1] : *l->before; }
 GMG_INLINE real gmg_line_right(const gmg_line *l, size_t i) { return i + 1 < l->n ? l->u[i + 1] : *l->after; }
 
+/* One over the diagonal along lines of constant coefficients: they differ only where the share of the other axes does. */
+typedef struct {
+  real of, inverse[GMG_SEGMENT]; /* of: that share; diagonals are positive, so -1 says that nothing is there yet */
+} gmg_inverse;
+
+static inline const real *gmg_inverse_along(gmg_inverse *known, const gmg_line *l)
+{
+  if (known->of == l->c_diag) return known->inverse;
+  for (size_t i = 0; i < l->n; i++) known->inverse[i] = 1 / (l->diag[i] + l->c_diag);
+  known->of = l->c_diag;
+  return known->inverse;
+}
+
 /* One relaxation of the unknowns begin .. end - 1 with index of the given parity, u being the line's own values, which
    must reach one beyond either end. Every lane is computed and half of them are kept: unit stride beats half the work. No
-   value that is read here is written here. */
+   value that is read here is written here. inverse: one over the diagonal, or NULL. */
 GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l, const real *f, real *u, int begin, int end,
-                               int parity, real omega)
+                               int parity, const real *inverse, real omega)
 {
+  if (kind == GMG_CONSTANT && inverse) {
+#pragma omp simd
+    for (int i = begin; i < end; i++)
+      if ((i & 1) == parity) {
+        const gmg_neighbours near = gmg_line_near(l, (size_t)i, u[i - 1], u[i + 1]);
+        u[i] = gmg_row_relaxed_by(dim, gmg_line_row(dim, kind, l, (size_t)i), near, f[i], u[i], inverse[i], omega);
+      }
+    return;
+  }
 #pragma omp simd
   for (int i = begin; i < end; i++)
     if ((i & 1) == parity) {
@@ -165,7 +204,7 @@ GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const poi
 GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, size_t task, const real *f, const real *u, real c0,
                              real c1, real *out, const int whole)
 {
-  const gmg_task w = gmg_task_at(A, task);
+  const gmg_task w = gmg_blocked_task(A, task);
   const gmg_line l = gmg_line_at(A, u, w.j, w.k);
   const real *rhs = f ? f + w.offset : NULL;
   real *to = out + (whole ? w.offset + w.begin : 0);

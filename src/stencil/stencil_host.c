@@ -28,7 +28,7 @@ static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void
     real line[GMG_SEGMENT];
     double total = 0;
     for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
-      const gmg_task w = gmg_task_at(A, t);
+      const gmg_task w = gmg_blocked_task(A, t);
       const size_t n = w.end - w.begin;
       gmg_task_map(residual_point, A, t, f, u, 0, 0, line, 0);
       double square = 0;

@@ -115,7 +115,8 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
   for (size_t t = 0; t < lines; t++) {
     real buffer[GMG_SEGMENT + 2 * GMG_MAP_PAD], *line = buffer + GMG_MAP_PAD;
-    const size_t j = t % (size_t)my->rows, k = t / (size_t)my->rows;
+    const size_t at = gmg_blocked_line((size_t)my->rows, (size_t)mz->rows, t);
+    const size_t j = at % (size_t)my->rows, k = at / (size_t)my->rows;
     const real *wy = (const real *)my->weight + j * (size_t)my->width, *wz = (const real *)mz->weight + k * (size_t)mz->width;
     memset(line, 0, n0 * sizeof *line);
     for (int q = 0; q < mz->width; q++)
@@ -125,6 +126,6 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
         if (w != 0) gmg_whole_line_map(residual_point, A, row, plane, f, u, w, 0, line);
       }
     for (int c = 1; c <= GMG_MAP_PAD; c++) line[-c] = line[mx->wrap[-c]], line[(int)n0 - 1 + c] = line[mx->wrap[(int)n0 - 1 + c]];
-    map_line(mx, line, 0, 0, rows, 0, (real *)coarse + t * rows);
+    map_line(mx, line, 0, 0, rows, 0, (real *)coarse + at * rows);
   }
 }
