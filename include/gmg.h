@@ -273,7 +273,7 @@ GMG_API int gmg_context_threads(const gmg_context *context);
 GMG_API const char *gmg_status_string(gmg_status status);
 
 /** Says what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. None of the solver's memory is
- *  allocated; host arrays of up to 160 bytes per unknown of an axis come and go. A user's smoother is not set up. @return as gmg_solver_create() */
+ *  allocated; host arrays of up to 176 bytes per unknown of an axis come and go. A user's smoother is not set up. @return as gmg_solver_create() */
 GMG_API gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
                             gmg_plan_info *info);
 

@@ -103,7 +103,7 @@ static void nan_that_comes_late(void **state)
       gmg_report r;
       session s = begin_solver(&p, &params, 2);
       memset(u, 0, n * sizeof(double));
-      calls_left = 3 + i % 4;
+      calls_left = p.type == GMG_F32 ? 2 + i % 2 : 3 + i % 4; /* floats are at their floor soon */
       snprintf(text, sizeof text, "on level %d ", poisoned_level);
       const gmg_status status = gmg_solve(s.solver, f, u, &r);
       if (status != GMG_DIVERGED || !strstr(gmg_context_error(s.context), text))
