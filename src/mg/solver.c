@@ -32,7 +32,7 @@ double gmg_worst_stretch(const gmg_problem *p)
 }
 
 /* Constants are in the null space: no wall holds u and nothing draws it to zero. */
-static int is_singular(const gmg_problem *p, double sigma_most)
+int gmg_is_singular(const gmg_problem *p, double sigma_most)
 {
   if (p->shift > 0 || sigma_most > 0) return 0;
   for (int a = 0; a < p->dim; a++)
@@ -46,7 +46,7 @@ static gmg_status fine_field(gmg_solver *s, const char *what, void **p)
   return gmg_exec_alloc(&s->exec, what, s->level[0].A.cells * s->exec.real_size, p);
 }
 
-static gmg_status update_smoothers(gmg_solver *s)
+gmg_status gmg_update_smoothers(gmg_solver *s)
 {
   for (int l = 0; l + 1 < s->levels; l++) GMG_TRY(gmg_update_smoother(s, l));
   return GMG_OK;
@@ -112,7 +112,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   s->smoother = gmg_smoother_ops_of(params->smoother, &s->exec);
   s->coarse = gmg_coarse_of(params->coarse);
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->found));
-  s->singular = is_singular(p, s->found.sigma_most);
+  s->singular = gmg_is_singular(p, s->found.sigma_most);
   s->symmetric = params->symmetric || params->accel == GMG_ACCEL_CG;
   /* Jumps of beta inside an acceleration: 12 / 13 iterations at 64^3 / 128^3 (ball, 1e4) where the same order on both legs
      takes 15 / 17. A plain cycle is better off without, and smooth coefficients lose one iteration in six. */
@@ -121,7 +121,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   s->clock_level = -1;
   GMG_TRY(gmg_hierarchy_create(s));
   gmg_load_coefficients(s, p);
-  if (!dry) GMG_TRY(update_smoothers(s));
+  if (!dry) GMG_TRY(gmg_update_smoothers(s));
   GMG_TRY(create_coarse(s));
   GMG_TRY(create_fine_fields(s));
   for (int l = 0; l < s->levels; l++) {
@@ -167,70 +167,6 @@ void gmg_solver_destroy(gmg_solver *solver)
   if (!solver) return;
   gmg_solver_release(solver);
   free(solver);
-}
-
-static int same_positions(const gmg_axis_spec *a, const double *b)
-{
-  if (!a->coord || !b) return a->coord == b;
-  for (size_t i = 0; i <= a->mesh; i++)
-    if (a->coord[i] != b[i]) return 0;
-  return 1;
-}
-
-/* Which field of a new problem differs in more than the coefficients' values, or NULL. */
-static const char *difference(const gmg_problem *a, const gmg_problem *b)
-{
-  if (a->dim != b->dim) return "dim";
-  if (a->type != b->type) return "type";
-  if (a->centering != b->centering) return "centering";
-  for (int i = 0; i < a->dim; i++) {
-    if (a->n[i] != b->n[i]) return "n";
-    if (!a->coord[i] && a->h[i] != b->h[i]) return "h";
-    for (int side = 0; side < 2; side++) {
-      if (a->bc[i][side] != b->bc[i][side]) return "bc";
-      if (a->bc[i][side] == GMG_ROBIN && (a->robin[i][side][0] != b->robin[i][side][0] ||
-                                          a->robin[i][side][1] != b->robin[i][side][1]))
-        return "robin";
-    }
-    const gmg_axis_spec spec = gmg_axis_spec_of(a, i);
-    if (!a->coord[i] != !gmg_axis_spec_of(b, i).coord || (a->coord[i] && !same_positions(&spec, b->coord[i]))) return "coord";
-    if (!a->beta_face[i] != !b->beta_face[i]) return "beta_face (set or not)";
-  }
-  if (!a->beta != !b->beta) return "beta (set or not)";
-  if (!a->sigma != !b->sigma) return "sigma (set or not)";
-  return NULL;
-}
-
-static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
-{
-  for (int l = 0; l < s->levels; l++) s->level[l].A.shift = p->shift;
-  s->problem.shift = p->shift;
-  s->found = *found;
-  for (int l = 0; l < s->levels; l++)
-    gmg_operator_set_typical(&s->level[l].A, s->level[l].coupling1, s->level[l].lone1, found->beta_mean);
-  s->singular = s->coarse_problem.singular = is_singular(&s->problem, found->sigma_most);
-  gmg_load_coefficients(s, p);
-  GMG_TRY(update_smoothers(s));
-  return s->coarse->update ? s->coarse->update(&s->exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
-}
-
-gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
-{
-  gmg_coefficients found;
-  if (!s) return GMG_ERR_ARGUMENT;
-  GMG_TRY(gmg_check_problem(s->context, problem));
-  const char *what = difference(&s->problem, problem);
-  if (what)
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift and the values of "
-                    "beta, beta_face and sigma may change", what);
-  GMG_TRY(gmg_check_coefficients(&s->exec, problem, &found));
-  const gmg_problem before = s->problem;
-  const gmg_coefficients found_before = s->found;
-  const gmg_status status = take_coefficients(s, problem, &found);
-  const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are gone */
-  s->stale = status != GMG_OK && arrays;
-  if (status != GMG_OK && !arrays) (void)take_coefficients(s, &before, &found_before); /* the first failure is what counts */
-  return status;
 }
 
 gmg_status gmg_check_fresh(gmg_solver *s)

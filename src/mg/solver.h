@@ -89,6 +89,8 @@ void gmg_solver_release(gmg_solver *s);
 enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothers need an acceleration */
 double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
 gmg_status gmg_check_fresh(gmg_solver *s);            /* the last update did not fail half-way */
+int gmg_is_singular(const gmg_problem *p, double sigma_most);
+gmg_status gmg_update_smoothers(gmg_solver *s);       /* all levels, A's values being new */
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two fields of the problem's shape share memory */
 
 /* cycle.c: one cycle on level l, from the u and f that stand there */

@@ -14,7 +14,7 @@
    in the tile with their even columns first and their odd ones after (async_tile_host.h): a colour is contiguous. */
 #include "smoother.h"
 
-#include "async_tile_host.h"
+#include "async_columns_host.h"
 
 #include <omp.h>
 

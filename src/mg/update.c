@@ -1,0 +1,66 @@
+/* gmg_solver_update(): new coefficients on the same mesh, without allocations. */
+#include "solver.h"
+
+static int same_positions(const gmg_axis_spec *a, const double *b)
+{
+  if (!a->coord || !b) return a->coord == b;
+  for (size_t i = 0; i <= a->mesh; i++)
+    if (a->coord[i] != b[i]) return 0;
+  return 1;
+}
+
+/* Which field of a new problem differs in more than the coefficients' values, or NULL. */
+static const char *difference(const gmg_problem *a, const gmg_problem *b)
+{
+  if (a->dim != b->dim) return "dim";
+  if (a->type != b->type) return "type";
+  if (a->centering != b->centering) return "centering";
+  for (int i = 0; i < a->dim; i++) {
+    if (a->n[i] != b->n[i]) return "n";
+    if (!a->coord[i] && a->h[i] != b->h[i]) return "h";
+    for (int side = 0; side < 2; side++) {
+      if (a->bc[i][side] != b->bc[i][side]) return "bc";
+      if (a->bc[i][side] == GMG_ROBIN && (a->robin[i][side][0] != b->robin[i][side][0] ||
+                                          a->robin[i][side][1] != b->robin[i][side][1]))
+        return "robin";
+    }
+    const gmg_axis_spec spec = gmg_axis_spec_of(a, i);
+    if (!a->coord[i] != !gmg_axis_spec_of(b, i).coord || (a->coord[i] && !same_positions(&spec, b->coord[i]))) return "coord";
+    if (!a->beta_face[i] != !b->beta_face[i]) return "beta_face (set or not)";
+  }
+  if (!a->beta != !b->beta) return "beta (set or not)";
+  if (!a->sigma != !b->sigma) return "sigma (set or not)";
+  return NULL;
+}
+
+static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
+{
+  for (int l = 0; l < s->levels; l++) s->level[l].A.shift = p->shift;
+  s->problem.shift = p->shift;
+  s->found = *found;
+  for (int l = 0; l < s->levels; l++)
+    gmg_operator_set_typical(&s->level[l].A, s->level[l].coupling1, s->level[l].lone1, found->beta_mean);
+  s->singular = s->coarse_problem.singular = gmg_is_singular(&s->problem, found->sigma_most);
+  gmg_load_coefficients(s, p);
+  GMG_TRY(gmg_update_smoothers(s));
+  return s->coarse->update ? s->coarse->update(&s->exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
+}
+
+gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
+{
+  gmg_coefficients found;
+  if (!s) return GMG_ERR_ARGUMENT;
+  GMG_TRY(gmg_check_problem(s->context, problem));
+  const char *what = difference(&s->problem, problem);
+  if (what)
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift and the values of "
+                    "beta, beta_face and sigma may change", what);
+  GMG_TRY(gmg_check_coefficients(&s->exec, problem, &found));
+  const gmg_problem before = s->problem;
+  const gmg_coefficients found_before = s->found;
+  const gmg_status status = take_coefficients(s, problem, &found);
+  const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are gone */
+  s->stale = status != GMG_OK && arrays;
+  if (status != GMG_OK && !arrays) (void)take_coefficients(s, &before, &found_before); /* the first failure is what counts */
+  return status;
+}
