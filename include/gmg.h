@@ -148,7 +148,8 @@ typedef struct gmg_params {
   gmg_accel accel;               /**< Acceleration (GMG_ACCEL_BEST). */
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (CG). */
   double coarse_rtol;            /**< Relative tolerance of the coarse CG; 0: 1e-6 (double), 1e-4 (float). */
-  size_t coarse_cells;           /**< Coarsening stops at that many unknowns or fewer; 0: what the coarse solver likes (64). */
+  size_t coarse_cells;           /**< Coarsening stops at that many unknowns or fewer; 0: what the coarse solver likes
+                                      (64). */
   int max_levels;                /**< Most levels, 1: the coarse solver alone; 0: as many as help. */
   double coarsen_threshold;      /**< An axis is coarsened if its coupling is at least this fraction of the strongest;
                                       0: 0.6. */
@@ -273,7 +274,8 @@ GMG_API int gmg_context_threads(const gmg_context *context);
 GMG_API const char *gmg_status_string(gmg_status status);
 
 /** Says what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. None of the solver's memory is
- *  allocated; host arrays of up to 176 bytes per unknown of an axis come and go. A user's smoother is not set up. @return as gmg_solver_create() */
+ *  allocated; host arrays of up to 176 bytes per unknown of an axis come and go. Coefficient arrays are read. A user's
+ *  smoother is not set up. @return as gmg_solver_create() */
 GMG_API gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
                             gmg_plan_info *info);
 

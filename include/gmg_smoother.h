@@ -32,7 +32,8 @@ typedef struct gmg_operator {
   const void *diag[3];     /**< Share of the diagonal, n[a] reals, where the context runs. */
   const void *lo_diag[3];  /**< The lower face's part of diag, n[a] reals: lo, or the wall term. NULL without face. */
   const void *hi_diag[3];  /**< The upper face's part. NULL without face. */
-  const void *face[3];     /**< Coefficients on the faces, n[a] + 1 along axis a, or NULL: constant; where the context runs. */
+  const void *face[3];     /**< Coefficients on the faces, n[a] + 1 along axis a, or NULL: constant; where the
+                                context runs. */
   const void *sigma;       /**< Array of sigma, or NULL, where the context runs; the shift comes on top. */
   const void *weight[3];   /**< Control volume along the axis, n[a] reals: A is symmetric under their product. */
   const int *below[3];     /**< Index of the lower neighbour, n[a] ints, where the context runs. */

@@ -51,7 +51,8 @@ static async_state layout(const gmg_smoother_level *l)
     s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? (size_t)s.reach : 1;
     side[a] = s.blocks.shape[a] + 2 * s.margin[a] + (a == 0 ? LEAD : 0);
   }
-  const size_t in_flight = (size_t)stages_of(p, sweeps_of(p, has_seam(A))) + 2; /* no more than needed: they fill the cache */
+  /* no more planes than needed: they fill the cache */
+  const size_t in_flight = (size_t)stages_of(p, sweeps_of(p, has_seam(A))) + 2;
   s.half = (side[0] / 2 + 1 + 15) / 16 * 16; /* whole cache lines */
   s.rows = side[s.row];
   s.slots = in_flight < side[s.stream] ? in_flight : side[s.stream];
@@ -139,23 +140,26 @@ GMG_INLINE void relax_tile(const int dim, const int kind, tile *t, const gmg_ope
                            real *to, const relaxation *how)
 {
   const long last = t->size[t->s->stream] - 1, last_row = t->size[t->s->row] - 1, stages = how->stages;
-  const int back = how->backward;
+#define PLANE(q) (how->backward ? last - (q) : (q))
+#define ROW(m) (how->backward ? last_row - (m) : (m))
   for (long p = 0; p <= last + stages; p++) {
     planes stage[MOST_STAGES + 1];
-    for (int s = 1; s <= stages; s++)
-      if (inside((long[]){0, last + 1}, p - s)) stage[s] = planes_at(kind, t, s, back ? last - (p - s) : p - s, how->reversed);
-    const long done = back ? last - (p - stages) : p - stages;
+    const int first = p > last ? (int)(p - last) : 1, most = p < stages ? (int)p : (int)stages; /* stages with a plane */
+    const long done = PLANE(p - stages);
+    for (int s = first; s <= most; s++) stage[s] = planes_at(kind, t, s, PLANE(p - s), how->reversed);
     for (long m = 0; m <= last_row + stages; m++) {
-      if (p <= last && m <= last_row) read_line(dim, kind, t, A, from, f, back ? last - p : p, back ? last_row - m : m);
-      const prefetch next = next_line(t, A, from, f, back ? last - p : p, m + AHEAD);
-      for (int s = 1; s <= stages; s++) {
-        ask_for_part(&next, s - 1, stages);
-        if (inside((long[]){0, last + 1}, p - s)) stage_line(dim, kind, t, A, &stage[s], back ? last_row - (m - s) : m - s, how);
+      if (p <= last && m <= last_row) read_line(dim, kind, t, A, from, f, PLANE(p), ROW(m));
+      const prefetch next = next_line(t, A, from, f, PLANE(p), ROW(m + AHEAD));
+      for (int s = first; s <= most; s++) {
+        ask_for_part(&next, s - 1, (int)stages);
+        stage_line(dim, kind, t, A, &stage[s], ROW(m - s), how);
       }
-      const long row = back ? last_row - (m - stages) : m - stages;
-      if (inside(t->own[t->s->stream], done) && inside(t->own[t->s->row], row)) write_line(t, A, done, row, to);
+      if (inside(t->own[t->s->stream], done) && inside(t->own[t->s->row], ROW(m - stages)))
+        write_line(t, A, done, ROW(m - stages), to);
     }
   }
+#undef PLANE
+#undef ROW
 }
 
 /* All blocks, `passes` times over, without a barrier in between. */

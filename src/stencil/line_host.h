@@ -199,10 +199,10 @@ GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const poi
                       line.u[last], c0, c1, out[last - begin]);
 }
 
-/* The same for one task of a field; out is a whole field or room for the task alone. The caller shares out the tasks: its loop must name `point`, or the compiler would not
-   see through the pointer and call it unknown by unknown. */
-GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, size_t task, const real *f, const real *u, real c0,
-                             real c1, real *out, const int whole)
+/* The same for one task of a field; out is a whole field or room for the task alone. The caller shares out the tasks: its
+   loop must name `point`, or the compiler would not see through the pointer and call it unknown by unknown. */
+GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, size_t task, const real *f, const real *u,
+                             real c0, real c1, real *out, const int whole)
 {
   const gmg_task w = gmg_blocked_task(A, task);
   const gmg_line l = gmg_line_at(A, u, w.j, w.k);
