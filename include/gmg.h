@@ -68,7 +68,8 @@ typedef enum { GMG_VERTEX, GMG_CELL } gmg_centering;
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
 /** Multigrid cycle. */
 typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
-/** Krylov acceleration. Best: flexible CG where beta is an array or an axis is stretched by more than 3, else none. */
+/** Krylov acceleration. Best: flexible CG where beta is an array or an axis is stretched by more than 3, else none. With an
+ *  array beta a plain cycle (none) may diverge. CG takes a symmetric cycle, so smoothers that have an adjoint: not "async". */
 typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_BEST } gmg_accel;
 /** Solver of the coarsest grid. */
 typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
@@ -108,8 +109,9 @@ typedef struct gmg_problem {
   gmg_bc bc[3][2];            /**< Boundary kind of the lower and upper face of each axis; periodic on both or none. */
   double robin[3][2][2];      /**< {a, b} of `a u + b du/dn = g`, a >= 0, b >= 0, one of them > 0 (n outward). */
   double shift;               /**< sigma, a constant >= 0; added to the array sigma where that is set. */
-  const void *beta;           /**< Coefficient > 0 of each unknown, problem shape, or NULL for 1. A face between two
-                                   unknowns gets their harmonic mean, a wall the value of its unknown (a Robin wall of a
+  const void *beta;           /**< Coefficient > 0 of each unknown, problem shape, or NULL for 1; beta / h^2 must stay in the
+                                   range of the type (and below 1e100). A face between two unknowns gets their harmonic
+                                   mean, weighted by the parts of the way on either side; a wall the value of its unknown (a Robin wall of a
                                    cell: extrapolated from two cells, by a factor of 2 at most). */
   const void *beta_face[3];   /**< Coefficient > 0 on the faces, for every axis < dim, or NULL: n[a] + 1 values along axis
                                    a, face i below unknown i (periodic: the last repeats the first and is not read).
@@ -173,7 +175,8 @@ typedef struct gmg_params {
   X(GMG_WARN_SINGULAR, 4, "singular: the solution is fixed to zero mean, an incompatible f is made compatible") \
   X(GMG_WARN_SMOOTHER, 8, "smoother unsuitable: its predicted factor is above 0.5")                          \
   X(GMG_WARN_TOLERANCE, 16, "tolerance below the estimated rounding floor for a smooth f: may end in GMG_STAGNATED") \
-  X(GMG_WARN_STRETCH, 32, "an axis is stretched by more than 3: point smoothers are slow, flexible CG is needed")
+  X(GMG_WARN_STRETCH, 32, "an axis is stretched by more than 3: point smoothers are slow, flexible CG is needed and beyond 30 does not help much") \
+  X(GMG_WARN_PLAIN, 64, "beta is an array and there is no acceleration: plain cycles may diverge where beta jumps")
 
 /** Bits of gmg_plan_info::warnings. */
 typedef enum gmg_warning {
@@ -198,7 +201,8 @@ typedef struct gmg_plan_info {
   int levels;                             /**< Number of levels, 1 at least. */
   gmg_level_plan level[GMG_MAX_LEVELS];   /**< level[0] is the finest. */
   size_t bytes;                           /**< Memory of the solver beyond the caller's u and f. */
-  double predicted_factor;                /**< Largest of the levels' factors (NaN if the smoother has no symbol). */
+  double predicted_factor;                /**< Largest of the levels' factors (NaN if the smoother has no symbol, beta is an
+                                               array, or an axis is stretched by more than 1.5). */
   double floor;                           /**< Estimated rounding floor of ||r|| / ||f|| for a smooth f. */
   int singular;                           /**< 1 if constants are in the null space. */
   double stretch;                         /**< Largest over smallest mesh width, the worst axis. */
@@ -307,8 +311,10 @@ GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
 
 /** Takes over a new shift and new values of beta (or beta_face) and sigma, without new allocations; costs less than a
  *  cycle. Which of the arrays are set, and everything else in problem, must be as at create (an error says what
- *  differs). Boundary values stay. Blocks.
- *  @return GMG_OK or GMG_ERR_ARGUMENT; on failure the solver is as before */
+ *  differs). Boundary values stay; a problem may become singular or cease to be. The levels stay those that create chose:
+ *  where beta_face changes the proportions between the axes, by more than 2 or so, destroy and create instead. Blocks.
+ *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_UNSUPPORTED; on failure the solver is as before, unless a user's smoother or
+ *          the coarse solver failed with new arrays: then it must be updated again, and says so */
 GMG_API gmg_status gmg_solver_update(gmg_solver *solver, const gmg_problem *problem);
 
 /** Sets boundary values of one face: Dirichlet u = g, Neumann g = beta du/dn (n outward), Robin a u + b du/dn = g.
@@ -326,9 +332,9 @@ GMG_API gmg_status gmg_set_boundary_constant(gmg_solver *solver, int axis, int s
  *  the differences from which A is made, so that the divergence of the fluxes plus sigma u is A u exactly. Blocks,
  *  allocates nothing.
  *  @param solver from gmg_solver_create()
- *  @param u         problem shape, where the context runs
+ *  @param u         problem shape, where the context runs; overlaps no output
  *  @param flux      arrays like gmg_problem::beta_face, n[a] + 1 values along axis a, component along +a; NULL, or NULL
- *                   for an axis: not wanted. On a periodic axis the last repeats the first.
+ *                   for an axis: not wanted. On a periodic axis the last repeats the first. No two overlap.
  *  @param gradient  the same for du/dx_a
  *  @return GMG_OK or GMG_ERR_ARGUMENT */
 GMG_API gmg_status gmg_flux(gmg_solver *solver, const void *u, void *const flux[3], void *const gradient[3]);

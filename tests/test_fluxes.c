@@ -206,7 +206,7 @@ static void order_is_two(void **state)
   static const char *const walls[] = {"dddddd", "nrdnpp", "pprdnr", "rnppdd"};
   static const size_t sizes[] = {0, 128, 64, 24};
   (void)state;
-  for (int i = 0; i < 3 * 2 * 4 * 2 * 2; i++) {
+  for (int i = 0; i < 3 * 2 * 4 * 2 * 2; i += SANITIZED ? 5 : 1) { /* 5 meets everything */
     const int dim = 1 + i % 3, centering = i / 3 % 2, wall = i / 6 % 4, stretch = i / 24 % 2, on_faces = i / 48;
     double error[2], flux_error[2];
     for (int level = 0; level < 2; level++) {

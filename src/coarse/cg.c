@@ -28,19 +28,25 @@ static void solve(const gmg_exec *e, const gmg_coarse_problem *problem, void *st
   const size_t n = A->cells, bytes = field_bytes(e, problem);
   void *r = state, *p = (char *)state + bytes, *q = (char *)state + 2 * bytes;
 
+  /* r is kept divided by d, a typical diagonal: directions are then of the size of u, and A p of the size of f, where A f
+     might leave the range of the type. */
+  const double typical = gmg_operator_sink(A) + 2 * (A->coupling[0] + A->coupling[1] + A->coupling[2]);
+  const double d = typical > 0 ? typical : 1;
+
   if (problem->singular) gmg_remove_mean(e, A, problem->volume, f);
   v->fill(e, n, 0, u);
-  v->copy(e, n, f, r);
-  v->copy(e, n, f, p);
+  v->fill(e, n, 0, r);
+  v->axpy(e, n, 1 / d, f, r);
+  v->copy(e, n, r, p);
   double rr = stencil->dot(e, A, r, r);
   const double stop = rr * problem->rtol * problem->rtol;
   for (size_t i = 0; i < 10 * n + 100 && rr > stop; i++) {
     stencil->apply(e, A, p, q);
     const double pq = stencil->dot(e, A, p, q);
     if (!(pq > 0) || !isfinite(pq)) break; /* rounding has used up the directions */
-    const double alpha = rr / pq;
+    const double alpha = d * rr / pq;
     v->axpy(e, n, alpha, p, u);
-    v->axpy(e, n, -alpha, q, r);
+    v->axpy(e, n, -alpha / d, q, r);
     if (problem->singular) gmg_remove_mean(e, A, problem->volume, r);
     const double before = rr;
     rr = stencil->dot(e, A, r, r);

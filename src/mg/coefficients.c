@@ -15,8 +15,9 @@ static gmg_status name_entry(const gmg_exec *e, const char *name, size_t n, cons
     gmg_exec_read_reals(e, (const char *)x + i * e->real_size, m, part);
     for (size_t j = 0; j < m; j++)
       if (!(part[j] < most) || !(positive ? part[j] > 0 : part[j] >= 0))
-        return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.%s[%zu] = %g: must be %s and below %.3g", name, i + j, part[j],
-                        positive ? "positive" : ">= 0", most);
+        return gmg_fail(e->context, GMG_ERR_ARGUMENT,
+                        "problem.%s[%zu] = %g: must be %s and below %.3g (so that %s stays in the range of the type)", name,
+                        i + j, part[j], positive ? "positive" : ">= 0", most, positive ? "beta / h^2" : "it");
   }
   return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.%s changed while it was read", name);
 }
@@ -29,10 +30,23 @@ static gmg_status check_array(const gmg_exec *e, const char *name, size_t n, con
   return name_entry(e, name, n, x, positive, most);
 }
 
+/* The smallest mesh width. */
+static double narrowest_width(const gmg_problem *p)
+{
+  double least = INFINITY;
+  for (int a = 0; a < p->dim; a++) {
+    const gmg_axis_spec s = gmg_axis_spec_of(p, a);
+    if (!s.coord) least = fmin(least, p->h[a]);
+    for (size_t i = 0; s.coord && i < s.mesh; i++) least = fmin(least, s.coord[i + 1] - s.coord[i]);
+  }
+  return least;
+}
+
 gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)
 {
   static const char *const face_names[3] = {"beta_face[0]", "beta_face[1]", "beta_face[2]"};
-  const double most = fmin(gmg_type_traits_of(p->type)->largest / 64, EXTREME);
+  const double largest = fmin(gmg_type_traits_of(p->type)->largest / 64, EXTREME), narrowest = narrowest_width(p);
+  const double most = fmin(largest, largest * narrowest * narrowest);
   size_t cells = 1;
   gmg_range r;
   *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_most = 1};
@@ -49,7 +63,7 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
     found->beta_most = a ? fmax(found->beta_most, r.most) : r.most;
   }
   if (p->sigma) {
-    GMG_TRY(check_array(e, "sigma", cells, p->sigma, 0, most, &r));
+    GMG_TRY(check_array(e, "sigma", cells, p->sigma, 0, largest, &r));
     found->sigma_most = r.most;
   }
   return GMG_OK;

@@ -69,6 +69,7 @@ static unsigned find_warnings(const gmg_solver *s, const gmg_plan_info *info)
   if (s->singular) w |= GMG_WARN_SINGULAR;
   if (info->predicted_factor > 0.5) w |= GMG_WARN_SMOOTHER;
   if (info->stretch > GMG_STRETCH_LIMIT) w |= GMG_WARN_STRETCH;
+  if (s->level[0].A.face[0] && s->params.accel == GMG_ACCEL_NONE) w |= GMG_WARN_PLAIN;
   if (s->params.rtol < info->floor && s->params.atol == 0) w |= GMG_WARN_TOLERANCE;
   return w;
 }

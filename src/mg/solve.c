@@ -14,6 +14,7 @@ typedef struct {
 } progress;
 
 static const double GROWTH = 1e3;     /* more than that is divergence */
+static const double CG_GROWTH = 1e8;  /* which makes the error fall, not the residual */
 static const double SLOW = 0.5;       /* a cycle that reduces less is looked at */
 static const double HARDLY = 0.98;    /* and this is not falling at all */
 static const double DRIFT = 2;        /* a recursion that far from the truth starts anew */
@@ -84,7 +85,8 @@ static gmg_status judge(gmg_solver *s, progress *p, int *done)
 {
   const double r = now_residual(s, p);
   *done = 1;
-  if (!isfinite(r) || r > GROWTH * fmax(s->history[0], p->f_norm)) return diverged(s, p);
+  const double growth = s->params.accel == GMG_ACCEL_NONE ? GROWTH : CG_GROWTH;
+  if (!isfinite(r) || r > growth * fmax(s->history[0], p->f_norm)) return diverged(s, p);
   if (s->params.accel != GMG_ACCEL_NONE) {
     if ((r <= p->target || stopped_falling(s, p)) && at_the_floor(s, p)) return stagnated(s, p);
   } else if (r > p->target && stopped_falling(s, p)) {
@@ -150,6 +152,15 @@ static gmg_status run_unmeasured(gmg_solver *s, progress *p)
   return GMG_OK;
 }
 
+/* A full multigrid start that is worse than u = 0 (layers that no grid resolves, strong stretch) is no use. */
+static void forget_bad_start(gmg_solver *s, progress *p)
+{
+  if (now_residual(s, p) <= s->history[0]) return;
+  s->vector->fill(&s->exec, s->level[0].A.cells, 0, p->it.u);
+  gmg_iteration_start(s, &p->it);
+  s->history[p->measured - 1] = s->history[0];
+}
+
 static gmg_status run(gmg_solver *s, progress *p)
 {
   const double start = s->history[0];
@@ -162,6 +173,7 @@ static gmg_status run(gmg_solver *s, progress *p)
     next_cycle(s, p);
     if (p->cycles % s->params.check_every != 0 && p->cycles < s->params.max_cycles) continue;
     measure(s, p, gmg_iteration_residual(s, &p->it));
+    if (p->cycles == 1 && s->params.fmg > 0) forget_bad_start(s, p);
     int done;
     const gmg_status status = judge(s, p, &done);
     const int stop = monitor_stops(s, p);

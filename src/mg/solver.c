@@ -255,11 +255,31 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   return GMG_OK;
 }
 
+/* Outputs of gmg_flux() must not share memory with u or with each other. */
+static gmg_status check_outputs(gmg_solver *s, const void *u, void *const flux[3], void *const gradient[3])
+{
+  const gmg_operator *A = &s->level[0].A;
+  const char *begin[7] = {u}, *end[7] = {(const char *)u + A->cells * s->exec.real_size};
+  int count = 1;
+  for (int i = 0; i < 2 * s->problem.dim; i++) {
+    void *const *list = i % 2 ? gradient : flux;
+    if (!list || !list[i / 2]) continue;
+    begin[count] = list[i / 2], end[count] = begin[count] + gmg_face_count(A, i / 2) * s->exec.real_size;
+    for (int k = 0; k < count; k++)
+      if ((uintptr_t)begin[k] < (uintptr_t)end[count] && (uintptr_t)begin[count] < (uintptr_t)end[k])
+        return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s[%d] = %p overlaps %s", i % 2 ? "gradient" : "flux", i / 2,
+                        list[i / 2], k == 0 ? "u" : "another output");
+    count++;
+  }
+  return GMG_OK;
+}
+
 gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *const gradient[3])
 {
   if (!s) return GMG_ERR_ARGUMENT;
   if (!u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u is NULL");
   GMG_TRY(gmg_check_fresh(s));
+  GMG_TRY(check_outputs(s, u, flux, gradient));
   const gmg_level *L = &s->level[0];
   for (int a = 0; a < s->problem.dim; a++) {
     void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};
