@@ -18,7 +18,8 @@ cmake --build build >>build.log || { tail -40 build.log >&2; exit 1; }
 
 gmg() { taskset -c "$cores" build/bench/bench_cpu --threads "$ranks" "$@"; }
 fftw() { OMP_NUM_THREADS=$ranks taskset -c "$cores" build/bench/bench_fftw "$@"; }
-hypre() { mpirun -np "$ranks" --cpu-set "$cores" --bind-to core build/bench/bench_hypre "$@"; }
+# Each rank on a core of its own. (Unbound ranks under OMP_PROC_BIND=close both run on the first one: ten times slower.)
+hypre() { env -u OMP_PROC_BIND -u OMP_PLACES taskset -c "$cores" mpirun -np "$ranks" --bind-to core build/bench/bench_hypre "$@"; }
 
 gmg --n "${sizes// /,}" --runs "$rounds" --json "$parts/all.json"
 declare -A variant

@@ -8,7 +8,7 @@
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it)
 {
   gmg_level *L = &s->level[0];
-  return s->stencil->residual_norm(&s->exec, &L->A, it->f, it->u);
+  return s->stencil->residual_norm(&s->exec, &L->A, it->f, it->u, NULL);
 }
 
 void gmg_iteration_start(gmg_solver *s, gmg_iteration *it)

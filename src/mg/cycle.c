@@ -13,7 +13,7 @@ void gmg_charge(gmg_solver *s, int level)
 
 static double residual_norm(gmg_solver *s, gmg_level *L)
 {
-  return s->stencil->residual_norm(&s->exec, &L->A, L->f, L->u);
+  return s->stencil->residual_norm(&s->exec, &L->A, L->f, L->u, NULL);
 }
 
 /* Watching: remembers the level where the residual first stopped being a number, or else grew most. */

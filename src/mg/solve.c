@@ -128,7 +128,10 @@ static gmg_status begin(gmg_solver *s, progress *p)
   gmg_level *L = &s->level[0];
   const int measured = s->params.check_every > 0;
   p->it.f = gmg_effective_rhs(s, p->f, &p->mean_removed);
-  if (measured) p->f_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.f);
+  const int at_once = measured && !with_fmg && !s->singular && s->params.accel == GMG_ACCEL_NONE; /* one pass for both */
+  double first = 0;
+  if (at_once) first = s->stencil->residual_norm(&s->exec, &L->A, p->it.f, p->it.u, &p->f_norm);
+  else if (measured) p->f_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.f);
   if (!isfinite(p->f_norm))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT,
                     "f%s holds NaN or infinity or overflows its norm (%g)", s->has_values ? " with its boundary values" : "",
@@ -140,7 +143,7 @@ static gmg_status begin(gmg_solver *s, progress *p)
   }
   if (!with_fmg) gmg_iteration_start(s, &p->it);
   if (!measured) return GMG_OK;
-  measure(s, p, with_fmg ? p->f_norm : gmg_iteration_residual(s, &p->it));
+  measure(s, p, at_once ? first : with_fmg ? p->f_norm : gmg_iteration_residual(s, &p->it));
   if (!isfinite(s->history[0])) return bad_guess(s, s->history[0]);
   p->target = fmax(s->params.rtol * (p->f_norm > 0 ? p->f_norm : s->history[0]), s->params.atol);
   return GMG_OK;

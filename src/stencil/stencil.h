@@ -22,8 +22,9 @@ typedef struct gmg_faces {
 typedef struct gmg_stencil_ops {
   /* r = f - A u;  r must not overlap u */
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
-  /* ||f - A u||_2; nothing is stored. Bitwise independent of the number of threads. */
-  double (*residual_norm)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u);
+  /* ||f - A u||_2 and (f_norm may be NULL) ||f||_2 in one pass; nothing is stored. Bitwise independent of the number of
+     threads. */
+  double (*residual_norm)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm);
   /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual, where that has to be stored */
   void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                             void *r, void *coarse);

@@ -17,28 +17,32 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
   for (size_t t = 0; t < tasks; t++) gmg_task_map(residual_point, A, t, f, u, 0, 0, r, 1);
 }
 
+static double sum_of_squares(const real *x, size_t n)
+{
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (size_t i = 0; i < n; i++) sum += (double)x[i] * (double)x[i];
+  return sum;
+}
+
 /* The tasks in shares that depend on the sizes alone. */
-static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u)
+static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
 {
   enum { SHARES = 256 };
   const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
-  double part[SHARES] = {0}, sum = 0;
+  double part[SHARES] = {0}, f_part[SHARES] = {0}, sum = 0, f_sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
   for (int s = 0; s < SHARES; s++) {
     real line[GMG_SEGMENT];
-    double total = 0;
     for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
       const gmg_task w = gmg_blocked_task(A, t);
-      const size_t n = w.end - w.begin;
       gmg_task_map(residual_point, A, t, f, u, 0, 0, line, 0);
-      double square = 0;
-#pragma omp simd reduction(+ : square)
-      for (size_t i = 0; i < n; i++) square += (double)line[i] * (double)line[i];
-      total += square;
+      part[s] += sum_of_squares(line, w.end - w.begin);
+      if (f_norm) f_part[s] += sum_of_squares((const real *)f + w.offset + w.begin, w.end - w.begin);
     }
-    part[s] = total;
   }
-  for (int s = 0; s < SHARES; s++) sum += part[s];
+  for (int s = 0; s < SHARES; s++) sum += part[s], f_sum += f_part[s];
+  if (f_norm) *f_norm = sqrt(f_sum);
   return sqrt(sum);
 }
 
