@@ -35,8 +35,6 @@ static gmg_status check_reals(gmg_context *c, const char *owner, const real_fiel
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static const double EXTREME = 1e100; /* beyond it volumes and inner products leave the range of double */
-
 /* Mesh widths: h, or the differences of positions. */
 static gmg_status check_widths(gmg_context *c, const gmg_problem *p, int a, double least, double most)
 {
@@ -65,7 +63,7 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
   if (p->n[a] < 1 || p->n[a] > INT_MAX - 64)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.n[%d] = %zu: must be from 1 to %d", a, p->n[a], INT_MAX - 64);
-  const double most = fmin(type->largest / 64, EXTREME), least = fmax(type->smallest, 1 / EXTREME);
+  const double most = fmin(type->largest / 64, GMG_EXTREME), least = fmax(type->smallest, 1 / GMG_EXTREME);
   for (int side = 0; side < 2; side++)
     if ((int)p->bc[a][side] < GMG_DIRICHLET || (int)p->bc[a][side] > GMG_PERIODIC)
       return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %ld: no such boundary kind", a, side, (long)p->bc[a][side]);
@@ -78,9 +76,9 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
   for (int side = 0; side < 2; side++) {
     const double *ab = p->robin[a][side];
     if (p->bc[a][side] != GMG_ROBIN) continue;
-    if (!(ab[0] >= 0) || !(ab[1] >= 0) || !(ab[0] < EXTREME) || !(ab[1] < EXTREME) || ab[0] + ab[1] == 0)
+    if (!(ab[0] >= 0) || !(ab[1] >= 0) || !(ab[0] < GMG_EXTREME) || !(ab[1] < GMG_EXTREME) || ab[0] + ab[1] == 0)
       return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.robin[%d][%d] = {%g, %g}: both must be >= 0 and below %g, one of them > 0",
-                      a, side, ab[0], ab[1], EXTREME);
+                      a, side, ab[0], ab[1], GMG_EXTREME);
     if (p->centering == GMG_VERTEX && ab[1] == 0)
       return gmg_fail(c, GMG_ERR_ARGUMENT,
                       "problem.robin[%d][%d] = {%g, 0}: on vertices that is a Dirichlet wall, use GMG_DIRICHLET", a, side,

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-static const double EXTREME = 1e100; /* beyond it volumes and inner products leave the range of double */
-
 /* The first entry that must not be there, for the error text. */
 static gmg_status name_entry(const gmg_exec *e, const char *name, size_t n, const void *x, int positive, double most)
 {
@@ -36,8 +34,9 @@ static double narrowest_width(const gmg_problem *p)
   double least = INFINITY;
   for (int a = 0; a < p->dim; a++) {
     const gmg_axis_spec s = gmg_axis_spec_of(p, a);
-    if (!s.coord) least = fmin(least, p->h[a]);
-    for (size_t i = 0; s.coord && i < s.mesh; i++) least = fmin(least, s.coord[i + 1] - s.coord[i]);
+    double narrow, wide;
+    gmg_axis_widths(&s, &narrow, &wide);
+    least = fmin(least, narrow);
   }
   return least;
 }
@@ -45,7 +44,7 @@ static double narrowest_width(const gmg_problem *p)
 gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)
 {
   static const char *const face_names[3] = {"beta_face[0]", "beta_face[1]", "beta_face[2]"};
-  const double largest = fmin(gmg_type_traits_of(p->type)->largest / 64, EXTREME), narrowest = narrowest_width(p);
+  const double largest = fmin(gmg_type_traits_of(p->type)->largest / 64, GMG_EXTREME), narrowest = narrowest_width(p);
   const double most = fmin(largest, largest * narrowest * narrowest);
   size_t cells = 1;
   gmg_range r;

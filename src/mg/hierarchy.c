@@ -23,8 +23,7 @@ static gmg_status create_faces(gmg_solver *s, gmg_level *L, const gmg_axis axis[
     for (int side = 0; side < 2; side++) {
       L->faces.fold[a][side] = axis[a].fold[side];
       L->faces.wall[a][side] = side ? axis[a].hi_diag[axis[a].n - 1] : axis[a].lo_diag[0];
-      L->faces.flux[a][side] = axis[a].spec.bc[side] == GMG_NEUMANN;
-      L->faces.robin[a][side] = axis[a].spec.bc[side] == GMG_ROBIN;
+      L->faces.kind[a][side] = axis[a].spec.bc[side];
       L->faces.ghost_u[a][side] = axis[a].ghost_u[side];
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
       if (!needed || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;

@@ -26,7 +26,9 @@ double gmg_worst_stretch(const gmg_problem *p)
   double worst = 1;
   for (int a = 0; a < p->dim; a++) {
     const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
-    worst = fmax(worst, gmg_axis_stretch(&spec));
+    double least, most;
+    gmg_axis_widths(&spec, &least, &most);
+    worst = fmax(worst, most / least);
   }
   return worst;
 }
@@ -249,6 +251,7 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   if (!f || !u || !r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", !f ? "f" : !u ? "u" : "r");
   if (gmg_overlap(s, r, u)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
   if (gmg_overlap(s, r, f)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
+  GMG_TRY(gmg_check_fresh(s));
   double mean;
   const void *f_eff = gmg_effective_rhs(s, f, &mean);
   s->stencil->residual(&s->exec, &s->level[0].A, f_eff, u, r);

@@ -69,6 +69,8 @@ struct gmg_solver {
   gmg_watch watch;
 };
 
+#define GMG_EXTREME 1e100 /* beyond it volumes and inner products leave the range of double */
+
 /* check.c: every argument, before anything is built. Texts name the argument and the value. */
 gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p);
 gmg_status gmg_check_params(gmg_context *c, const gmg_problem *p, const gmg_params *params);

@@ -24,7 +24,7 @@ static void correct(const gmg_smoother_level *l, const void *f, void *u, double 
 {
   const size_t tasks = gmg_tasks(l->A);
 #pragma omp parallel for schedule(static) num_threads(l->threads) if (l->A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_task_map(correction_point, l->A, t, f, u, (real)c0, (real)c1, d, 1);
+  for (size_t t = 0; t < tasks; t++) gmg_field_map(correction_point, l->A, t, f, u, (real)c0, (real)c1, d);
   l->exec->vector->axpy(l->exec, l->A->cells, 1, d, u);
 }
 

@@ -48,15 +48,13 @@ gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine)
   return c;
 }
 
-double gmg_axis_stretch(const gmg_axis_spec *s)
+void gmg_axis_widths(const gmg_axis_spec *s, double *least, double *most)
 {
-  double least = INFINITY, most = 0;
-  if (!s->coord) return 1;
-  for (size_t i = 0; i < s->mesh; i++) {
+  *least = *most = s->length / (double)(s->mesh ? s->mesh : 1);
+  for (size_t i = 0; i < s->mesh && s->coord; i++) {
     const double h = s->coord[i + 1] - s->coord[i];
-    least = fmin(least, h), most = fmax(most, h);
+    *least = fmin(*least, h), *most = fmax(*most, h);
   }
-  return most / least;
 }
 
 static double mean_width(const gmg_axis_spec *s)
@@ -200,7 +198,9 @@ static void fill(gmg_axis *x)
   const int around = periodic(s);
   const int slab = gmg_axis_intervals(s) == 0; /* a lone vertex between two flux walls */
   x->h = mean_width(s);
-  x->stretch = gmg_axis_stretch(s);
+  double least, most;
+  gmg_axis_widths(s, &least, &most);
+  x->stretch = most / least;
   for (size_t i = 0; i < n; i++) {
     const int low = i == 0 && !around, high = i == n - 1 && !around;
     const place here = unknown(&r, i);

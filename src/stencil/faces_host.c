@@ -81,7 +81,7 @@ void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const 
   for (int a = 0; a < A->dim; a++) {
     harmonic_axis(e, A, a, beta, (real *)A->face[a]);
     for (int side = 0; side < 2; side++)
-      if (faces->robin[a][side] && A->centering == GMG_CELL && A->n[a] > 1)
+      if (faces->kind[a][side] == GMG_ROBIN && A->centering == GMG_CELL && A->n[a] > 1)
         robin_wall(A, a, side, beta, (real *)A->face[a]);
   }
 }
@@ -106,7 +106,7 @@ static real wall_slope(const gmg_operator *A, const gmg_faces *faces, int a, int
 {
   const int p = a == 0 ? 1 : 0, q = a == 2 ? 1 : 2;
   const real *given = faces->g[a][side], *weight = A->weight[a];
-  const real g = given ? given[at[q] * A->n[p] + at[p]] / (faces->flux[a][side] ? b : 1) : 0;
+  const real g = given ? given[at[q] * A->n[p] + at[p]] / (faces->kind[a][side] == GMG_NEUMANN ? b : 1) : 0;
   const real outward = weight[side ? A->n[a] - 1 : 0] * ((real)faces->fold[a][side] * g - (real)faces->wall[a][side] * u);
   return side ? outward : -outward;
 }

@@ -186,44 +186,38 @@ GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const poi
   if (f) {
 #pragma omp simd
     for (size_t i = from; i < to; i++)
-      out[i - begin] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), f[i], line.u[i], c0, c1,
-                     out[i - begin]);
+      out[i - begin] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), f[i],
+                             line.u[i], c0, c1, out[i - begin]);
   } else {
 #pragma omp simd
     for (size_t i = from; i < to; i++)
-      out[i - begin] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), 0, line.u[i], c0, c1,
-                     out[i - begin]);
+      out[i - begin] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), 0,
+                             line.u[i], c0, c1, out[i - begin]);
   }
   if (end == line.n && last > 0)
-    out[last - begin] = point(dim, gmg_line_row(dim, kind, l, last), gmg_line_near(l, last, line.u[last - 1], *line.after), f ? f[last] : 0,
-                      line.u[last], c0, c1, out[last - begin]);
+    out[last - begin] = point(dim, gmg_line_row(dim, kind, l, last), gmg_line_near(l, last, line.u[last - 1], *line.after),
+                              f ? f[last] : 0, line.u[last], c0, c1, out[last - begin]);
 }
 
-/* The same for one task of a field; out is a whole field or room for the task alone. The caller shares out the tasks: its
-   loop must name `point`, or the compiler would not see through the pointer and call it unknown by unknown. */
-GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, size_t task, const real *f, const real *u,
-                             real c0, real c1, real *out, const int whole)
+/* The same for a task, `out` being where its first value goes. The caller shares out the tasks: its loop must name `point`,
+   or the compiler would not see through the pointer and call it unknown by unknown. */
+GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, const gmg_task w, const real *f, const real *u,
+                             real c0, real c1, real *out)
 {
-  const gmg_task w = gmg_blocked_task(A, task);
   const gmg_line l = gmg_line_at(A, u, w.j, w.k);
   const real *rhs = f ? f + w.offset : NULL;
-  real *to = out + (whole ? w.offset + w.begin : 0);
 #define MAP(dim, kind) \
-  case GMG_FORM(dim, kind): gmg_line_map(dim, kind, point, l, w.begin, w.end, rhs, c0, c1, to); break;
+  case GMG_FORM(dim, kind): gmg_line_map(dim, kind, point, l, w.begin, w.end, rhs, c0, c1, out); break;
   switch (gmg_form_of(A)) { GMG_FORMS(MAP) }
 #undef MAP
 }
 
-/* The same for line (j, k), to a line of its own. */
-GMG_INLINE void gmg_whole_line_map(gmg_point *const point, const gmg_operator *A, size_t j, size_t k, const real *f,
-                                   const real *u, real c0, real c1, real *out)
+/* The same for task number t of a whole field. */
+GMG_INLINE void gmg_field_map(gmg_point *const point, const gmg_operator *A, size_t t, const real *f, const real *u, real c0,
+                              real c1, real *out)
 {
-  const gmg_line l = gmg_line_at(A, u, j, k);
-  const real *rhs = f + (k * A->n[1] + j) * A->n[0];
-#define MAP(dim, kind) \
-  case GMG_FORM(dim, kind): gmg_line_map(dim, kind, point, l, 0, A->n[0], rhs, c0, c1, out); break;
-  switch (gmg_form_of(A)) { GMG_FORMS(MAP) }
-#undef MAP
+  const gmg_task w = gmg_blocked_task(A, t);
+  gmg_task_map(point, A, w, f, u, c0, c1, out + w.offset + w.begin);
 }
 
 #endif

@@ -14,8 +14,7 @@ typedef struct gmg_faces {
   void *g[3][2];       /* face-shaped reals in exec's memory; NULL where periodic or absent */
   double fold[3][2];   /* f_eff = f + fold g, times the coefficient on the wall unless g is a flux */
   double wall[3][2];   /* the wall's share of the diagonal, without the coefficient */
-  int flux[3][2];      /* g is a flux: Neumann */
-  int robin[3][2];
+  gmg_bc kind[3][2];   /* on a Neumann wall g is a flux */
   double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
 } gmg_faces;
 

@@ -14,7 +14,7 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
 {
   const size_t tasks = gmg_tasks(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_task_map(residual_point, A, t, f, u, 0, 0, r, 1);
+  for (size_t t = 0; t < tasks; t++) gmg_field_map(residual_point, A, t, f, u, 0, 0, r);
 }
 
 static double sum_of_squares(const real *x, size_t n)
@@ -36,7 +36,7 @@ static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void
     real line[GMG_SEGMENT];
     for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
       const gmg_task w = gmg_blocked_task(A, t);
-      gmg_task_map(residual_point, A, t, f, u, 0, 0, line, 0);
+      gmg_task_map(residual_point, A, w, f, u, 0, 0, line);
       part[s] += sum_of_squares(line, w.end - w.begin);
       if (f_norm) f_part[s] += sum_of_squares((const real *)f + w.offset + w.begin, w.end - w.begin);
     }
@@ -56,7 +56,7 @@ static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void 
 {
   const size_t tasks = gmg_tasks(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_task_map(apply_point, A, t, NULL, u, 0, 0, v, 1);
+  for (size_t t = 0; t < tasks; t++) gmg_field_map(apply_point, A, t, NULL, u, 0, 0, v);
 }
 
 GMG_INLINE real absolute(real x) { return x < 0 ? -x : x; }
@@ -72,7 +72,7 @@ static void magnitude(const gmg_exec *e, const gmg_operator *A, const void *u, v
 {
   const size_t tasks = gmg_tasks(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_task_map(magnitude_point, A, t, NULL, u, 0, 0, v, 1);
+  for (size_t t = 0; t < tasks; t++) gmg_field_map(magnitude_point, A, t, NULL, u, 0, 0, v);
 }
 
 /* Sum over a share of the lines; shares depend on the sizes alone. */
@@ -136,7 +136,7 @@ static void fold(const gmg_exec *e, const gmg_operator *A, const gmg_faces *face
       int p, q;
       face_axes(a, &p, &q);
       const real *g = faces->g[a][side], c = (real)faces->fold[a][side];
-      const wall_coefficient wall = faces->flux[a][side] ? (wall_coefficient){NULL, 0, 0} : wall_at(A, a, side, p, q);
+      const wall_coefficient wall = faces->kind[a][side] == GMG_NEUMANN ? (wall_coefficient){NULL, 0, 0} : wall_at(A, a, side, p, q);
       real *at = (real *)f + (side ? (A->n[a] - 1) * stride[a] : 0);
       for (size_t j = 0; g && j < A->n[q]; j++)
         for (size_t i = 0; i < A->n[p]; i++)
@@ -166,7 +166,7 @@ static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces
       const size_t ghost = side ? n[a] + 1 : 0, from = A->wraps[a] ? (side ? 1 : n[a]) : (side ? n[a] : 1);
       const real cu = A->wraps[a] ? 1 : (real)faces->ghost_u[a][side], cg = (real)faces->ghost_g[a][side];
       const real *g = faces->g[a][side];
-      const wall_coefficient wall = faces->flux[a][side] ? wall_at(A, a, side, p, q) : (wall_coefficient){NULL, 0, 0};
+      const wall_coefficient wall = faces->kind[a][side] == GMG_NEUMANN ? wall_at(A, a, side, p, q) : (wall_coefficient){NULL, 0, 0};
       for (size_t j = 1; j <= n[q]; j++)
         for (size_t i = 1; i <= n[p]; i++)
           P[ghost * s[a] + i * s[p] + j * s[q]] =

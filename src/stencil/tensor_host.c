@@ -63,11 +63,11 @@ static void map_line(const gmg_map *m, const real *buffer, int base, size_t begi
 {
   size_t from = begin > (size_t)m->begin ? begin : (size_t)m->begin, to = end < (size_t)m->end ? end : (size_t)m->end;
   if (m->out == 2 && (from - (size_t)m->begin) % 2) from++; /* groups are whole */
-  if (from >= to || m->end == m->begin) {
+  const size_t groups = from < to ? (to - from) / (size_t)m->out : 0;
+  if (groups == 0) {
     map_rows(m, buffer, base, begin, end, add, y);
     return;
   }
-  const size_t groups = (to - from) / (size_t)m->out;
   const real *x0 = buffer + (m->first[from] - base), *x1 = m->out > 1 ? buffer + (m->first[from + 1] - base) : x0;
   to = from + groups * (size_t)m->out;
   map_rows(m, buffer, base, begin, from, add, y);
@@ -93,16 +93,16 @@ void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, 
   }
 }
 
-GMG_INLINE real residual_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+GMG_INLINE real add_residual(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
 {
-  (void)c0, (void)c1;
+  (void)c1;
   return old + c0 * gmg_row_residual(dim, a, near, f, u);
 }
 
 /* The residual of every fine line that a coarse line needs is added up in a buffer and never stored: 17 bytes an unknown
    in 3D instead of 41. Lines that two coarse lines share are computed twice, which still pays with nine lines a line. */
-void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
-                                   void *r, void *coarse)
+void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
+                                   const void *u, void *r, void *coarse)
 {
   enum { MOST_LINES = 9 };
   const gmg_map *mx = &map[0], *my = &map[1], *mz = &map[2];
@@ -123,9 +123,13 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
       for (int p = 0; p < my->width; p++) {
         const real w = wz[q] * wy[p];
         const size_t row = (size_t)my->wrap[my->first[j] + p], plane = (size_t)mz->wrap[mz->first[k] + q];
-        if (w != 0) gmg_whole_line_map(residual_point, A, row, plane, f, u, w, 0, line);
+        const gmg_task whole = {.end = n0, .j = row, .k = plane, .offset = (plane * A->n[1] + row) * n0};
+        if (w != 0) gmg_task_map(add_residual, A, whole, f, u, w, 0, line);
       }
-    for (int c = 1; c <= GMG_MAP_PAD; c++) line[-c] = line[mx->wrap[-c]], line[(int)n0 - 1 + c] = line[mx->wrap[(int)n0 - 1 + c]];
+    for (int c = 1; c <= GMG_MAP_PAD; c++) {
+      const int beyond = mx->cols - 1 + c;
+      line[-c] = line[mx->wrap[-c]], line[beyond] = line[mx->wrap[beyond]];
+    }
     map_line(mx, line, 0, 0, rows, 0, (real *)coarse + at * rows);
   }
 }
