@@ -117,7 +117,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   s->singular = gmg_is_singular(p, s->found.sigma_most);
   s->symmetric = params->symmetric || params->accel == GMG_ACCEL_CG;
   /* Jumps of beta inside an acceleration: 12 / 13 iterations at 64^3 / 128^3 (ball, 1e4) where the same order on both legs
-     takes 15 / 17. A plain cycle is better off without, and smooth coefficients lose one iteration in six. */
+     takes 15 / 18. A plain cycle is better off without, and smooth coefficients lose one iteration in six. */
   const int faces = p->beta || p->beta_face[0];
   s->reversed = s->symmetric || (faces && s->params.accel != GMG_ACCEL_NONE);
   s->clock_level = -1;
