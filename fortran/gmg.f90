@@ -58,9 +58,9 @@ module gmg
   end enum
   public :: GMG_RESTRICT_BEST, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT
   enum, bind(C) ! gmg_precision
-    enumerator :: GMG_PRECISION_SAME, GMG_PRECISION_MIXED
+    enumerator :: GMG_PRECISION_SAME, GMG_PRECISION_MIXED, GMG_PRECISION_BEST
   end enum
-  public :: GMG_PRECISION_SAME, GMG_PRECISION_MIXED
+  public :: GMG_PRECISION_SAME, GMG_PRECISION_MIXED, GMG_PRECISION_BEST
   enum, bind(C) ! gmg_warning: bits
     enumerator :: GMG_WARN_COARSEST = 1, GMG_WARN_ANISOTROPY = 2, GMG_WARN_SINGULAR = 4, GMG_WARN_SMOOTHER = 8, &
       GMG_WARN_TOLERANCE = 16, GMG_WARN_STRETCH = 32, GMG_WARN_PLAIN = 64
@@ -135,6 +135,7 @@ module gmg
     integer(c_int) :: singular
     real(c_double) :: stretch
     integer(c_int) :: accel
+    integer(c_int) :: precision
     integer(c_int) :: warnings
     character(kind=c_char) :: text(1024)
   end type

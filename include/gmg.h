@@ -82,8 +82,13 @@ typedef enum { GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM } gmg_b
  *  relaxation on levels that coarsen one or two axes, averaging elsewhere (docs/omega.md); adjoint throughout for a
  *  symmetric cycle. */
 typedef enum { GMG_RESTRICT_BEST, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT } gmg_restriction;
-/** Precision of the corrections: the problem's type everywhere, or float corrections under a double residual. */
-typedef enum { GMG_PRECISION_SAME, GMG_PRECISION_MIXED } gmg_precision;
+/** Precision of the corrections. Same: the problem's type everywhere. Mixed (GMG_F64 only, no full multigrid start): cycles
+ *  compute corrections in float from residuals in double, at half the bytes; residual, solution, acceleration and what can be
+ *  reached are double's (iterative refinement: Wilkinson 1963). Best: mixed for built-in smoothers from 4096 unknowns on,
+ *  unless a symmetric cycle is asked for, there is one level only, beta varies by more than 1e5, or float's rounding would
+ *  spoil more than a tenth of a smooth correction (2D from 2900 x 2900, 1D from 2900, boundaries that hold nothing
+ *  with a tiny sigma); gmg_plan_info::precision tells. */
+typedef enum { GMG_PRECISION_SAME, GMG_PRECISION_MIXED, GMG_PRECISION_BEST } gmg_precision;
 
 typedef struct gmg_context gmg_context;   /**< Where gmg runs: host threads, or a device and a stream. */
 typedef struct gmg_solver gmg_solver;     /**< Hierarchy, smoother states and fields for one problem. */
@@ -149,7 +154,8 @@ typedef struct gmg_params {
   gmg_restriction restriction;   /**< Restriction of residuals (best). */
   gmg_accel accel;               /**< Acceleration (GMG_ACCEL_BEST). */
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (CG). */
-  double coarse_rtol;            /**< Relative tolerance of the coarse CG; 0: 1e-6 (double), 1e-4 (float). */
+  double coarse_rtol;            /**< Relative tolerance of the coarse CG; 0: 1e-6, or 1e-4 where cycles compute in
+                                      float. */
   size_t coarse_cells;           /**< Coarsening stops at that many unknowns or fewer; 0: what the coarse solver likes
                                       (64). */
   int max_levels;                /**< Most levels, 1: the coarse solver alone; 0: as many as help. */
@@ -161,7 +167,7 @@ typedef struct gmg_params {
                                       dominate it on fine grids. If f_eff = 0: relative to the first residual. */
   double atol;                   /**< Absolute tolerance (0). */
   int check_every;               /**< Measure the residual every so many cycles (1). 0: never; max_cycles cycles are run. */
-  gmg_precision precision;       /**< GMG_PRECISION_SAME; mixed is not supported yet. */
+  gmg_precision precision;       /**< Type in which cycles compute (GMG_PRECISION_BEST). */
   gmg_monitor *monitor;          /**< Called after each measured residual, or NULL. */
   void *monitor_data;            /**< Handed to the monitor. BORROWED. */
 } gmg_params;
@@ -207,6 +213,7 @@ typedef struct gmg_plan_info {
   int singular;                           /**< 1 if constants are in the null space. */
   double stretch;                         /**< Largest over smallest mesh width, the worst axis. */
   gmg_accel accel;                        /**< The acceleration that will be used. */
+  gmg_precision precision;                /**< Same or mixed: what will be used. */
   unsigned warnings;                      /**< Bits of gmg_warning. */
   char text[1024];                        /**< The warnings in words, a line each; empty if none. */
 } gmg_plan_info;
@@ -311,7 +318,8 @@ GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
 
 /** Takes over a new shift and new values of beta (or beta_face) and sigma, without new allocations; costs less than a
  *  cycle. Which of the arrays are set, and everything else in problem, must be as at create (an error says what
- *  differs). Boundary values stay; a problem may become singular or cease to be. The levels stay those that create chose:
+ *  differs). In mixed precision (gmg_plan_info::precision) values that are out of float's reach are refused as well.
+ *  Boundary values stay; a problem may become singular or cease to be. The levels stay those that create chose:
  *  where beta_face changes the proportions between the axes, by more than 2 or so, destroy and create instead. Blocks.
  *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_UNSUPPORTED; on failure the solver is as before, unless a user's smoother or
  *          the coarse solver failed with new arrays: then it must be updated again, and says so */

@@ -8,7 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A solver whose level 0 is smoothed by hand. */
+/* Level 0 is smoothed by hand here, with fields of the problem's type. */
+static gmg_params same_precision(void)
+{
+  gmg_params p = gmg_params_default();
+  p.precision = GMG_PRECISION_SAME;
+  return p;
+}
+
+
 static void smooth(session *s, const double *f, double *u, int steps, gmg_leg leg)
 {
   gmg_level *L = &s->solver->level[0];
@@ -28,7 +36,7 @@ enum { VARIANTS = sizeof variants / sizeof *variants };
 
 static gmg_params params_of(const variant *v)
 {
-  gmg_params p = gmg_params_default();
+  gmg_params p = same_precision();
   p.smoother = gmg_smoother_by_name(v->name);
   p.local = (gmg_local_kind)v->local, p.overlap = v->overlap;
   p.deterministic = v->deterministic, p.order = (gmg_block_order)v->order;
@@ -222,7 +230,7 @@ static void one_block_is_the_global_method(void **state)
   for (int local = 0; local < 3; local++)
     for (int overlap = 0; overlap < 3; overlap++) {
       gmg_problem p = make_problem(3, 9, 8, 7, GMG_CELL, "dnrddd");
-      gmg_params params = gmg_params_default(), global = gmg_params_default();
+      gmg_params params = same_precision(), global = same_precision();
       params.local = (gmg_local_kind)local, params.overlap = overlap, params.local_sweeps = 3, params.omega = 0.9;
       params.block[0] = params.block[1] = params.block[2] = 100;
       global.smoother = gmg_smoother_by_name(names[local]), global.omega = 0.9;
@@ -285,7 +293,7 @@ static void stale_twin_matches_its_definition(void **state)
   (void)state;
   for (int overlap = 0; overlap < 3; overlap++) {
     gmg_problem p = make_problem(3, 13, 9, 8, GMG_CELL, "dnrddn");
-    gmg_params params = gmg_params_default();
+    gmg_params params = same_precision();
     params.overlap = overlap, params.deterministic = 1, params.omega = 1.2;
     params.block[0] = 5, params.block[1] = 4, params.block[2] = 3;
     const size_t n = unknowns(&p);
@@ -314,7 +322,7 @@ static void jacobi_follows_its_symbol(void **state)
     const int dim = cases[i].dim;
     const size_t m = cases[i].n;
     gmg_problem p = make_problem(dim, m, m, dim > 2 ? m : 1, GMG_VERTEX, "dddddd");
-    gmg_params params = gmg_params_default();
+    gmg_params params = same_precision();
     params.smoother = gmg_smoother_by_name("jacobi"), params.omega = 1;
     const size_t n = unknowns(&p);
     double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *r = calloc(n, sizeof *r);
@@ -349,7 +357,7 @@ static void chebyshev_follows_its_polynomial(void **state)
   p.shift = 50;
   for (int degree = 1; degree <= 6; degree++)
     for (int k = 0; k <= 8; k++) {
-      gmg_params params = gmg_params_default();
+      gmg_params params = same_precision();
       params.smoother = gmg_smoother_by_name("chebyshev"), params.local_sweeps = degree;
       const double angle = 2 * M_PI * k / (double)m, c = (double)(m * m), diag = 4 * c + p.shift;
       const double lambda = (c * (4 - 2 * cos(angle) - 2 * cos(2 * angle)) + p.shift) / diag;

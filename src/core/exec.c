@@ -14,8 +14,8 @@ static const struct {
 
 const gmg_type_traits *gmg_type_traits_of(gmg_type type)
 {
-  static const gmg_type_traits traits[] = {[GMG_F32] = {sizeof(float), FLT_EPSILON, FLT_MAX, FLT_MIN, 1e-5, 1e-4},
-                                           [GMG_F64] = {sizeof(double), DBL_EPSILON, DBL_MAX, DBL_MIN, 1e-8, 1e-6}};
+  static const gmg_type_traits traits[] = {[GMG_F32] = {sizeof(float), FLT_EPSILON, FLT_MAX, FLT_MIN, 1e-5, 1e-4, 0, GMG_F32},
+                                           [GMG_F64] = {sizeof(double), DBL_EPSILON, DBL_MAX, DBL_MIN, 1e-8, 1e-6, 1, GMG_F32}};
   return (size_t)type < sizeof traits / sizeof *traits ? &traits[type] : NULL;
 }
 
@@ -31,16 +31,22 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
                     .dry = dry};
 }
 
+static void count(gmg_exec *e, size_t more, size_t less)
+{
+  e->bytes = e->bytes + more - less;
+  if (e->also) e->also->bytes = e->also->bytes + more - less;
+}
+
 gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
 {
   static char nothing; /* what a dry exec points at */
   *p = NULL;
   if (e->dry)
     *p = &nothing;
-  else if (bytes <= e->memory->most() && e->bytes <= e->memory->most() - bytes)
+  else if (bytes <= e->memory->most() && (e->also ? e->also : e)->bytes <= e->memory->most() - bytes)
     *p = e->memory->alloc(bytes ? bytes : 1);
   if (!*p) return gmg_fail(e->context, GMG_ERR_MEMORY, "%s: %zu bytes could not be allocated", what, bytes);
-  e->bytes += bytes;
+  count(e, bytes, 0);
   return GMG_OK;
 }
 
@@ -48,7 +54,7 @@ void gmg_exec_release(gmg_exec *e, void *p, size_t bytes)
 {
   if (!p) return;
   if (!e->dry) e->memory->release(p);
-  e->bytes -= bytes;
+  count(e, 0, bytes);
 }
 
 gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double *from, void **p)

@@ -16,6 +16,13 @@ typedef struct gmg_range {
   double least, most, mean;
 } gmg_range;
 
+/* A correction as a cycle left it: scale times z, which has exec's real type or (narrow) the narrower one. */
+typedef struct gmg_correction {
+  const void *z;
+  double scale;
+  int narrow;
+} gmg_correction;
+
 /* Vector kernels: n reals each, in exec's memory. Sums are made in double, over chunks that depend on n alone, so
    they are bitwise the same for any number of threads. */
 typedef struct gmg_vector_ops {
@@ -25,6 +32,11 @@ typedef struct gmg_vector_ops {
   void (*xpay)(const gmg_exec *e, size_t n, const void *x, double a, void *y);      /* y = x + a y */
   void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
+  void (*narrow)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
+  void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *y);          /* y = y + c */
+  void (*direct)(const gmg_exec *e, size_t n, gmg_correction c, double b, void *p); /* p = c + b p */
+  /* y = y + a p, r = r - a q: a step of conjugate gradients. Returns ||r||_2. */
+  double (*step)(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r);
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
 } gmg_vector_ops;
 
@@ -49,6 +61,7 @@ struct gmg_exec {
   int threads;
   int dry;
   size_t bytes; /* allocated and not yet released */
+  gmg_exec *also; /* what is counted here counts there too; or NULL */
 };
 
 /* What a real type can hold, and how accurately gmg solves in it by default. NULL for an unknown type. */
@@ -56,6 +69,8 @@ typedef struct gmg_type_traits {
   size_t size;
   double epsilon, largest, smallest;
   double rtol, coarse_rtol; /* defaults of gmg_params */
+  int has_narrower;         /* a type of half the size stands beside it: */
+  gmg_type narrower;        /* what corrections can be computed in */
 } gmg_type_traits;
 const gmg_type_traits *gmg_type_traits_of(gmg_type type);
 

@@ -45,18 +45,76 @@ static void add(const gmg_exec *e, size_t n, double a, void *x)
   for (size_t i = 0; i < n; i++) X[i] += A;
 }
 
+/* A share of the entries; shares depend on n alone. */
+typedef struct {
+  size_t begin, end;
+} share;
+
+static share share_of(size_t n, int c)
+{
+  const size_t chunk = n / CHUNKS + 1, begin = (size_t)c * chunk < n ? (size_t)c * chunk : n;
+  return (share){begin, begin + chunk < n ? begin + chunk : n};
+}
+
+static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+{
+  const real *restrict X = x, A = (real)a;
+  narrow_real *restrict Y = y;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (size_t i = 0; i < n; i++) Y[i] = (narrow_real)(A * X[i]);
+}
+
+/* y = a x + b y with x of either type, which is a constant where this is inlined. */
+static inline __attribute__((always_inline)) void combine(const int is_narrow, share s, real a, const void *x, real b, real *restrict y)
+{
+  const real *restrict wide = x;
+  const narrow_real *restrict slim = x;
+#pragma omp simd
+  for (size_t i = s.begin; i < s.end; i++) y[i] = a * (is_narrow ? (real)slim[i] : wide[i]) + b * y[i];
+}
+
+static void direct(const gmg_exec *e, size_t n, gmg_correction c, double b, void *p)
+{
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (int k = 0; k < CHUNKS; k++)
+    if (c.narrow) combine(1, share_of(n, k), (real)c.scale, c.z, (real)b, p);
+    else combine(0, share_of(n, k), (real)c.scale, c.z, (real)b, p);
+}
+
+static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *y) { direct(e, n, c, 1, y); }
+
+static double step(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r)
+{
+  const real *restrict P = p, *restrict Q = q, A = (real)a;
+  real *restrict Y = y, *restrict residual = r;
+  double part[CHUNKS] = {0}, sum = 0;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (int c = 0; c < CHUNKS; c++) {
+    const share s = share_of(n, c);
+    double squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (size_t i = s.begin; i < s.end; i++) {
+      Y[i] += A * P[i];
+      residual[i] -= A * Q[i];
+      squares += (double)residual[i] * (double)residual[i];
+    }
+    part[c] = squares;
+  }
+  for (int c = 0; c < CHUNKS; c++) sum += part[c];
+  return sqrt(sum);
+}
+
 static double norm2(const gmg_exec *e, size_t n, const void *x)
 {
   const real *restrict X = x;
   double part[CHUNKS] = {0}, sum = 0;
-  const size_t chunk = n / CHUNKS + 1;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
   for (int c = 0; c < CHUNKS; c++) {
-    const size_t begin = c * chunk < n ? c * chunk : n, end = begin + chunk < n ? begin + chunk : n;
-    double s = 0;
-#pragma omp simd reduction(+ : s)
-    for (size_t i = begin; i < end; i++) s += (double)X[i] * (double)X[i];
-    part[c] = s;
+    const share s = share_of(n, c);
+    double squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (size_t i = s.begin; i < s.end; i++) squares += (double)X[i] * (double)X[i];
+    part[c] = squares;
   }
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
   return sqrt(sum);
@@ -66,14 +124,13 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
 {
   const real *restrict X = x;
   double sum[CHUNKS] = {0}, bad[CHUNKS] = {0}, low[CHUNKS], high[CHUNKS];
-  const size_t chunk = n / CHUNKS + 1;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
   for (int c = 0; c < CHUNKS; c++) {
-    const size_t begin = c * chunk < n ? c * chunk : n, end = begin + chunk < n ? begin + chunk : n;
+    const share mine = share_of(n, c);
     double s = 0, b = 0;
     real l = X[0], h = X[0];
 #pragma omp simd reduction(+ : s, b) reduction(min : l) reduction(max : h)
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = mine.begin; i < mine.end; i++) {
       s += (double)X[i];
       b += 0 * (double)X[i]; /* 0, or NaN from NaN and infinity */
       l = X[i] < l ? X[i] : l;
@@ -91,4 +148,4 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   return (gmg_range){r.least + poison, r.most + poison, r.mean + poison};
 }
 
-const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, range};
+const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, narrow, correct, direct, step, range};

@@ -48,17 +48,18 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
   const double most = fmin(largest, largest * narrowest * narrowest);
   size_t cells = 1;
   gmg_range r;
-  *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_most = 1};
+  *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_least = 1, .beta_most = 1};
   for (int a = 0; a < p->dim; a++) cells *= p->n[a];
   if (p->beta) {
     GMG_TRY(check_array(e, "beta", cells, p->beta, 1, most, &r));
     for (int a = 0; a < p->dim; a++) found->beta_mean[a] = r.mean;
-    found->beta_most = r.most;
+    found->beta_least = r.least, found->beta_most = r.most;
   }
   for (int a = 0; a < p->dim && p->beta_face[a]; a++) {
     /* the last face of a periodic axis is not read by the solver, but it repeats the first */
     GMG_TRY(check_array(e, face_names[a], cells / p->n[a] * (p->n[a] + 1), p->beta_face[a], 1, most, &r));
     found->beta_mean[a] = r.mean;
+    found->beta_least = a ? fmin(found->beta_least, r.least) : r.least;
     found->beta_most = a ? fmax(found->beta_most, r.most) : r.most;
   }
   if (p->sigma) {
@@ -73,20 +74,30 @@ static void coarsen_faces(gmg_solver *s, gmg_level *L, gmg_level *C)
   for (int a = 0; a < s->problem.dim; a++) {
     gmg_map maps[3] = {L->restrict_[0], L->restrict_[1], L->restrict_[2]};
     maps[a] = L->faces_map[a];
-    s->stencil->tensor(&s->exec, maps, L->A.face[a], (void *)C->A.face[a], 0);
+    s->levels_stencil->tensor(s->levels_exec, maps, L->A.face[a], (void *)C->A.face[a], 0);
   }
+}
+
+/* Level 0's from those in the problem's type. */
+static void narrow_coefficients(gmg_solver *s)
+{
+  const gmg_operator *from = &s->top->A, *to = &s->level[0].A;
+  for (int a = 0; a < from->dim && from->face[a]; a++)
+    s->vector->narrow(&s->exec, gmg_face_count(from, a), 1, from->face[a], (void *)to->face[a]);
+  if (from->sigma) s->vector->narrow(&s->exec, from->cells, 1, from->sigma, (void *)to->sigma);
 }
 
 void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
 {
-  gmg_level *fine = &s->level[0];
+  gmg_level *fine = s->top;
   if (s->exec.dry) return;
   if (p->beta) s->stencil->harmonic_faces(&s->exec, &fine->A, &fine->faces, p->beta);
   for (int a = 0; a < p->dim && p->beta_face[a]; a++) s->stencil->copy_faces(&s->exec, &fine->A, a, p->beta_face[a]);
   if (p->sigma) s->vector->copy(&s->exec, fine->A.cells, p->sigma, (void *)fine->A.sigma);
+  if (s->mixed) narrow_coefficients(s);
   for (int l = 0; l + 1 < s->levels; l++) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
     if (L->A.face[0]) coarsen_faces(s, L, C);
-    if (L->A.sigma) s->stencil->tensor(&s->exec, L->average, L->A.sigma, (void *)C->A.sigma, 0);
+    if (L->A.sigma) s->levels_stencil->tensor(s->levels_exec, L->average, L->A.sigma, (void *)C->A.sigma, 0);
   }
 }

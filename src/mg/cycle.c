@@ -13,7 +13,7 @@ void gmg_charge(gmg_solver *s, int level)
 
 static double residual_norm(gmg_solver *s, gmg_level *L)
 {
-  return s->stencil->residual_norm(&s->exec, &L->A, L->f, L->u, NULL);
+  return s->levels_stencil->residual_norm(s->levels_exec, &L->A, L->f, L->u, NULL);
 }
 
 /* Watching: remembers the level where the residual first stopped being a number, or else grew most. */
@@ -36,7 +36,7 @@ static void smooth(gmg_solver *s, int l, int steps, gmg_leg leg)
 
 static void coarse_solve(gmg_solver *s, gmg_level *L)
 {
-  s->coarse->solve(&s->exec, &s->coarse_problem, s->coarse_state, L->f, L->u);
+  s->coarse->solve(s->levels_exec, &s->coarse_problem, s->coarse_state, L->f, L->u);
 }
 
 /* One correction from the next coarser level. A W cycle visits it twice; an F cycle first by an F, then by a V. */
@@ -58,27 +58,42 @@ static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind)
 static void correct(gmg_solver *s, int l, gmg_cycle_kind kind)
 {
   gmg_level *L = &s->level[l], *C = &s->level[l + 1];
-  s->stencil->restrict_residual(&s->exec, &L->A, L->restrict_, L->f, L->u, L->r, C->f);
-  if (s->singular) gmg_remove_mean(&s->exec, &C->A, C->volume, C->f);
-  s->vector->fill(&s->exec, C->A.cells, 0, C->u);
+  const gmg_exec *e = s->levels_exec;
+  s->levels_stencil->restrict_residual(e, &L->A, L->restrict_, L->f, L->u, L->r, C->f);
+  if (s->singular) gmg_remove_mean(e, &C->A, C->volume, C->f);
+  e->vector->fill(e, C->A.cells, 0, C->u);
 
   cycle(s, l + 1, kind);
   if (kind != GMG_CYCLE_V && l + 1 < s->levels - 1) cycle(s, l + 1, kind == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V);
 
   gmg_charge(s, l);
-  s->stencil->tensor(&s->exec, L->prolong, C->u, L->u, 1);
+  s->levels_stencil->tensor(e, L->prolong, C->u, L->u, 1);
 }
 
 void gmg_cycle(gmg_solver *s, int l) { cycle(s, l, s->params.cycle); }
 
-void gmg_cycle_from_zero(gmg_solver *s, const void *f, void *u)
+gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale)
 {
   gmg_level *L = &s->level[0];
-  s->vector->fill(&s->exec, L->A.cells, 0, u);
-  if (s->levels == 1) { /* the coarse solver may change its f: give it a copy */
-    s->vector->copy(&s->exec, L->A.cells, f, L->r);
-    f = L->r;
-  }
-  L->f = (void *)f, L->u = u;
+  L->f = s->own_f, L->u = s->own_u;
+  s->levels_exec->vector->fill(s->levels_exec, L->A.cells, 0, L->u);
   gmg_cycle(s, 0);
+  return (gmg_correction){.z = L->u, .scale = scale, .narrow = s->mixed};
+}
+
+gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z)
+{
+  gmg_level *L = &s->level[0];
+  if (s->mixed) { /* of size 1, or it might leave the range of the type */
+    s->vector->narrow(&s->exec, L->A.cells, norm > 0 ? 1 / norm : 1, r, s->own_f);
+    return gmg_cycle_on_own(s, norm > 0 ? norm : 1);
+  }
+  s->vector->fill(&s->exec, L->A.cells, 0, z);
+  if (s->levels == 1) { /* the coarse solver may change its f: give it a copy */
+    s->vector->copy(&s->exec, L->A.cells, r, s->own_f);
+    r = s->own_f;
+  }
+  L->f = (void *)r, L->u = z;
+  gmg_cycle(s, 0);
+  return (gmg_correction){.z = z, .scale = 1};
 }

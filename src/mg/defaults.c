@@ -41,5 +41,5 @@ gmg_params gmg_params_default(void)
                       .coarse = GMG_COARSE_CG,
                       .max_cycles = 100,
                       .check_every = 1,
-                      .precision = GMG_PRECISION_SAME};
+                      .precision = GMG_PRECISION_BEST};
 }

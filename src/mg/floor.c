@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-static double unit_roundoff(const gmg_solver *s) { return gmg_type_traits_of(s->problem.type)->epsilon / 2; }
+static double unit_roundoff(gmg_type type) { return gmg_type_traits_of(type)->epsilon / 2; }
 
-static double norm_of_A(const gmg_solver *s)
+double gmg_norm_of_A(const gmg_solver *s)
 {
-  const gmg_operator *A = &s->level[0].A;
+  const gmg_operator *A = &s->top->A;
   double norm = gmg_operator_sink(A) + s->found.sigma_most;
   for (int a = 0; a < 3; a++) norm += 4 * A->coupling[a] / s->found.beta_mean[a] * s->found.beta_most * A->stretch[a];
   return norm;
@@ -15,9 +15,7 @@ static double norm_of_A(const gmg_solver *s)
 
 double gmg_floor_of(gmg_solver *s, const void *u)
 {
-  gmg_level *L = &s->level[0];
-  s->stencil->magnitude(&s->exec, &L->A, u, L->r);
-  return unit_roundoff(s) * s->vector->norm2(&s->exec, L->A.cells, L->r);
+  return unit_roundoff(s->problem.type) * s->stencil->magnitude(&s->exec, &s->top->A, u);
 }
 
 /* Smallest eigenvalue of -d2/dx2 along an axis; a Robin wall lies between Neumann and Dirichlet. */
@@ -31,7 +29,8 @@ static double smallest_along(const gmg_problem *p, int a)
   return fixed == 2 ? wave * wave : fixed == 1 ? wave * wave / 4 : 0; /* for beta = 1 */
 }
 
-double gmg_floor_estimate(const gmg_solver *s)
+/* How much ||A|| ||u|| exceeds ||f|| when f is smooth. */
+static double amplification(const gmg_solver *s)
 {
   const gmg_problem *p = &s->problem;
   double smallest = p->shift, longest = 0;
@@ -40,6 +39,15 @@ double gmg_floor_estimate(const gmg_solver *s)
     longest = fmax(longest, gmg_axis_spec_of(p, a).length);
   }
   if (smallest == 0) smallest = s->found.beta_mean[0] * M_PI / longest * M_PI / longest; /* singular: the next eigenvalue, about */
-  /* the factor 1/2 is measured: rounding errors are random, and A does not magnify all of them most */
-  return 0.5 * unit_roundoff(s) * norm_of_A(s) / smallest;
+  return gmg_norm_of_A(s) / smallest;
+}
+
+/* Measured: rounding errors are random, and A does not magnify all of them most. */
+static const double TYPICAL = 0.5;
+
+double gmg_floor_estimate(const gmg_solver *s) { return TYPICAL * unit_roundoff(s->problem.type) * amplification(s); }
+
+double gmg_narrow_floor(const gmg_solver *s)
+{
+  return TYPICAL * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * amplification(s);
 }

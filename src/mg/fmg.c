@@ -1,6 +1,6 @@
 /* Full multigrid start (Brandt 1977): the problem itself, data and boundary values, is taken to every coarser level;
    solved on the coarsest; its solution interpolated, with the real boundary values, and improved by params.fmg cycles
-   on each level. */
+   on each level. All of it in the problem's type: precision.c sees to that. */
 #include "solver.h"
 
 /* Boundary values of the next coarser level: the face's own two axes sampled, its normal axis left alone. */
@@ -34,7 +34,7 @@ void gmg_fmg(gmg_solver *s, const void *f, const void *f_eff, void *u)
 {
   const int coarsest = s->levels - 1;
   if (coarsest == 0) {
-    gmg_cycle_from_zero(s, f_eff, u);
+    (void)gmg_cycle_from_zero(s, f_eff, 1, u);
     return;
   }
   gmg_charge(s, 0);

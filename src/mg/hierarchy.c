@@ -7,17 +7,17 @@
 /* The unknowns of one face. */
 static size_t face_cells(const gmg_operator *A, int axis) { return A->cells / A->n[axis]; }
 
-static gmg_status field(gmg_solver *s, const char *what, size_t cells, void **p)
+static gmg_status field(gmg_exec *e, const char *what, size_t cells, void **p)
 {
-  return gmg_exec_alloc(&s->exec, what, cells * s->exec.real_size, p);
+  return gmg_exec_alloc(e, what, cells * e->real_size, p);
 }
 
-static void release_field(gmg_solver *s, size_t cells, void *p) { gmg_exec_release(&s->exec, p, cells * s->exec.real_size); }
+static void release_field(gmg_exec *e, size_t cells, void *p) { gmg_exec_release(e, p, cells * e->real_size); }
 
 /* With one ghost layer all around. */
 static size_t padded_cells(const gmg_operator *A) { return (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2); }
 
-static gmg_status create_faces(gmg_solver *s, gmg_level *L, const gmg_axis axis[3], int needed)
+static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int needed)
 {
   for (int a = 0; a < 3; a++)
     for (int side = 0; side < 2; side++) {
@@ -28,8 +28,8 @@ static gmg_status create_faces(gmg_solver *s, gmg_level *L, const gmg_axis axis[
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
       if (!needed || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
       const size_t cells = face_cells(&L->A, a);
-      GMG_TRY(field(s, "boundary values", cells, &L->faces.g[a][side]));
-      if (!s->exec.dry) s->vector->fill(&s->exec, cells, 0, L->faces.g[a][side]);
+      GMG_TRY(field(e, "boundary values", cells, &L->faces.g[a][side]));
+      if (!e->dry) e->vector->fill(e, cells, 0, L->faces.g[a][side]);
     }
   return GMG_OK;
 }
@@ -44,13 +44,11 @@ static int restrict_by_adjoint(const gmg_solver *s, const int coarsened[3])
   return coloured && coarsened[0] + coarsened[1] + coarsened[2] < 3;
 }
 
-static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3])
+static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3])
 {
-  gmg_level *L = &s->level[l];
-  const int with_fmg = s->params.fmg > 0;
   const gmg_problem *p = &s->problem;
   const int faces = p->beta || p->beta_face[0];
-  GMG_TRY(gmg_operator_create(&s->exec, p->dim, axis, p->shift, faces, p->sigma != NULL, &L->A));
+  GMG_TRY(gmg_operator_create(e, p->dim, axis, p->shift, faces, p->sigma != NULL, &L->A));
   L->volume = 1;
   for (int a = 0; a < 3; a++) {
     double length = 0;
@@ -58,19 +56,41 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
     L->volume *= length;
     L->coupling1[a] = gmg_axis_coupling(&axis[a].spec) / axis[a].spec.beta;
     L->lone1[a] = axis[a].n == 1 ? axis[a].diag[0] : 0;
-    L->A.coarsened[a] = coarsened[a];
   }
   gmg_operator_set_typical(&L->A, L->coupling1, L->lone1, s->found.beta_mean);
+  return GMG_OK;
+}
+
+/* The finest grid in the problem's type. It is level 0, unless that computes in a narrower one. */
+static gmg_status create_top(gmg_solver *s, const gmg_axis axis[3])
+{
+  s->top = &s->wide;
+  GMG_TRY(create_operator(s, &s->exec, s->top, axis));
+  GMG_TRY(create_faces(s, &s->exec, s->top, axis, 1));
+  GMG_TRY(gmg_choose_precision(s));
+  if (s->mixed) return create_operator(s, s->levels_exec, &s->level[0], axis);
+  s->level[0] = s->wide;
+  s->wide = (gmg_level){0};
+  s->top = &s->level[0];
+  return GMG_OK;
+}
+
+static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3])
+{
+  gmg_level *L = &s->level[l];
+  gmg_exec *e = s->levels_exec;
+  const int with_fmg = s->params.fmg > 0;
+  GMG_TRY(l == 0 ? create_top(s, axis) : create_operator(s, e, L, axis));
+  e = s->levels_exec;
+  for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
   L->A.adjoint = restrict_by_adjoint(s, coarsened);
   if (l > 0) {
-    GMG_TRY(field(s, "solution of a coarse level", L->A.cells, &L->u));
-    GMG_TRY(field(s, "right-hand side of a coarse level", L->A.cells, &L->f));
+    GMG_TRY(field(e, "solution of a coarse level", L->A.cells, &L->u));
+    GMG_TRY(field(e, "right-hand side of a coarse level", L->A.cells, &L->f));
+    GMG_TRY(create_faces(s, e, L, axis, with_fmg));
+    if (with_fmg) GMG_TRY(field(e, "ghosts of a full multigrid start", padded_cells(&L->A), &L->padded));
   }
-  GMG_TRY(field(s, "residual", L->A.cells, &L->r)); /* the large ones first: they are what fails */
-  GMG_TRY(create_faces(s, L, axis, l == 0 || with_fmg));
-  if (l > 0 && with_fmg)
-    GMG_TRY(field(s, "ghosts of a full multigrid start", padded_cells(&L->A), &L->padded));
-  return GMG_OK;
+  return field(e, "residual", L->A.cells, &L->r);
 }
 
 static gmg_status create_maps(gmg_solver *s, gmg_level *L, const gmg_axis fine[3], const gmg_axis coarse[3])
@@ -87,7 +107,7 @@ static gmg_status create_maps(gmg_solver *s, gmg_level *L, const gmg_axis fine[3
               {L->A.face[0] != NULL, GMG_MAP_FACES, L->faces_map}};
   for (int m = 0; m < 5; m++)
     for (int a = 0; a < 3 && maps[m].wanted; a++)
-      GMG_TRY(gmg_map_create(&s->exec, maps[m].kind, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
+      GMG_TRY(gmg_map_create(s->levels_exec, maps[m].kind, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
   return GMG_OK;
 }
 
@@ -114,7 +134,7 @@ static gmg_status create_smoother(gmg_solver *s, int l)
   gmg_level *L = &s->level[l];
   L->view = (gmg_smoother_level){.A = &L->A,
                                  .params = &s->params,
-                                 .exec = &s->exec,
+                                 .exec = s->levels_exec,
                                  .index = l,
                                  .threads = s->exec.threads,
                                  .scratch = L->r};
@@ -151,7 +171,7 @@ static gmg_status create_lone_map(gmg_solver *s)
   const gmg_axis_spec spec = gmg_axis_spec_of(&none, 0);
   gmg_axis axis;
   GMG_TRY(gmg_axis_create(s->context, &spec, &axis));
-  const gmg_status status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->lone);
+  const gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->lone);
   gmg_axis_destroy(&axis);
   return status;
 }
@@ -160,7 +180,7 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
 {
   gmg_axis_spec now[3], next[3];
   gmg_axis axis[2][3] = {{{.n = 0}}}; /* of this level and of the one above */
-  gmg_status status = s->params.fmg > 0 ? create_lone_map(s) : GMG_OK;
+  gmg_status status = GMG_OK;
   for (int a = 0; a < 3; a++) now[a] = gmg_axis_spec_of(&s->problem, a), now[a].beta = s->found.beta_mean[a];
   for (int l = 0, more = 1; more && status == GMG_OK; l++) {
     int coarsened[3];
@@ -170,6 +190,7 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     s->levels = l + 1;
     status = create_axes(s, now, mine);
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
+    if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_lone_map(s);
     if (status == GMG_OK && l > 0) status = create_maps(s, &s->level[l - 1], above, mine);
     if (status == GMG_OK && more) status = create_smoother(s, l);
     destroy_axes(above);
@@ -180,22 +201,29 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
   return status;
 }
 
+static void destroy_level(gmg_exec *e, gmg_level *L)
+{
+  for (int a = 0; a < 3; a++) {
+    gmg_map *const maps[] = {&L->prolong[a], &L->restrict_[a], &L->average[a], &L->interpolate[a], &L->faces_map[a]};
+    for (int m = 0; m < 5; m++) gmg_map_destroy(e, maps[m]);
+    for (int side = 0; side < 2; side++)
+      if (L->faces.g[a][side]) release_field(e, face_cells(&L->A, a), L->faces.g[a][side]);
+  }
+  release_field(e, L->A.cells, L->r);
+  release_field(e, padded_cells(&L->A), L->padded);
+  gmg_operator_destroy(e, &L->A);
+}
+
 void gmg_hierarchy_destroy(gmg_solver *s)
 {
+  gmg_exec *e = s->levels_exec;
   for (int l = 0; l < s->levels; l++) {
     gmg_level *L = &s->level[l];
     if (L->view.A && has_smoothers(s) && s->smoother->destroy) s->smoother->destroy(&L->view, L->smoother);
-    for (int a = 0; a < 3; a++) {
-      gmg_map *const maps[] = {&L->prolong[a], &L->restrict_[a], &L->average[a], &L->interpolate[a], &L->faces_map[a]};
-      for (int m = 0; m < 5; m++) gmg_map_destroy(&s->exec, maps[m]);
-      for (int side = 0; side < 2; side++)
-        if (L->faces.g[a][side]) release_field(s, face_cells(&L->A, a), L->faces.g[a][side]);
-    }
-    if (l > 0) release_field(s, L->A.cells, L->u), release_field(s, L->A.cells, L->f); /* level 0's are the caller's */
-    release_field(s, L->A.cells, L->r);
-    release_field(s, padded_cells(&L->A), L->padded);
-    gmg_operator_destroy(&s->exec, &L->A);
+    if (l > 0) release_field(e, L->A.cells, L->u), release_field(e, L->A.cells, L->f); /* level 0's are lent to it */
+    destroy_level(e, L);
   }
-  gmg_map_destroy(&s->exec, &s->lone);
+  destroy_level(&s->exec, &s->wide);
+  gmg_map_destroy(e, &s->lone);
   s->levels = 0;
 }

@@ -13,7 +13,7 @@ static double remove_mean(gmg_solver *s, const gmg_level *L)
 
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed)
 {
-  gmg_level *L = &s->level[0];
+  const gmg_level *L = s->top;
   *mean_removed = 0;
   if (!s->has_values && !s->singular) return f;
   s->vector->copy(&s->exec, L->A.cells, f, s->f_eff);

@@ -20,19 +20,11 @@ static const double HARDLY = 0.98;    /* and this is not falling at all */
 static const double DRIFT = 2;        /* a recursion that far from the truth starts anew */
 static const double NEAR_FLOOR = 8;   /* within that of eps ||A|| ||u|| the floor is reached */
 
-/* Where the blow-up began: one watched cycle in the private field, so that the caller's iterate stays. It starts from that
-   iterate, in which the growing part is large, or from 1 where that is no number any more. */
-static gmg_status diverged(gmg_solver *s, const progress *p)
+/* Where the blow-up began: one watched cycle that leaves the caller's iterate alone. */
+static gmg_status diverged(gmg_solver *s, progress *p)
 {
-  const size_t cells = s->level[0].A.cells;
-  s->watch = (gmg_watch){.on = 1, .level = -1, .growth = 1};
-  if (isfinite(s->vector->norm2(&s->exec, cells, p->it.u)))
-    s->vector->copy(&s->exec, cells, p->it.u, s->f_eff);
-  else
-    s->vector->fill(&s->exec, cells, 1, s->f_eff);
-  s->level[0].f = (void *)p->f, s->level[0].u = s->f_eff;
-  if (s->levels > 1) gmg_cycle(s, 0);
-  s->watch.on = 0;
+  p->it.f = p->f; /* the effective one makes room */
+  gmg_iteration_watched(s, &p->it);
   const double now = s->history[p->measured - 1];
   if (s->watch.level < 0)
     return gmg_fail(s->context, GMG_DIVERGED,
@@ -75,7 +67,7 @@ static int at_the_floor(gmg_solver *s, progress *p)
   p->floor = gmg_floor_of(s, p->it.u);
   if (truth <= NEAR_FLOOR * p->floor && truth > p->true_before / 2) return 1;
   p->true_before = truth;
-  if (s->singular) gmg_remove_mean(&s->exec, &s->level[0].A, s->level[0].volume, p->it.u);
+  if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, p->it.u);
   gmg_iteration_start(s, &p->it);
   return 0;
 }
@@ -125,12 +117,12 @@ static gmg_status bad_guess(gmg_solver *s, double norm)
 static gmg_status begin(gmg_solver *s, progress *p)
 {
   const int with_fmg = s->params.fmg > 0;
-  gmg_level *L = &s->level[0];
+  const gmg_level *L = s->top;
   const int measured = s->params.check_every > 0;
   p->it.f = gmg_effective_rhs(s, p->f, &p->mean_removed);
   const int at_once = measured && !with_fmg && !s->singular && s->params.accel == GMG_ACCEL_NONE; /* one pass for both */
   double first = 0;
-  if (at_once) first = s->stencil->residual_norm(&s->exec, &L->A, p->it.f, p->it.u, &p->f_norm);
+  if (at_once) first = gmg_iteration_residual(s, &p->it, &p->f_norm);
   else if (measured) p->f_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.f);
   if (!isfinite(p->f_norm))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT,
@@ -141,9 +133,9 @@ static gmg_status begin(gmg_solver *s, progress *p)
     if (!isfinite(u_norm)) return bad_guess(s, u_norm); /* u is left as it was */
     gmg_remove_mean(&s->exec, &L->A, L->volume, p->it.u);
   }
-  if (!with_fmg) gmg_iteration_start(s, &p->it);
+  if (!with_fmg && !at_once) gmg_iteration_start(s, &p->it);
   if (!measured) return GMG_OK;
-  measure(s, p, at_once ? first : with_fmg ? p->f_norm : gmg_iteration_residual(s, &p->it));
+  measure(s, p, at_once ? first : with_fmg ? p->f_norm : gmg_iteration_residual(s, &p->it, NULL));
   if (!isfinite(s->history[0])) return bad_guess(s, s->history[0]);
   p->target = fmax(s->params.rtol * (p->f_norm > 0 ? p->f_norm : s->history[0]), s->params.atol);
   return GMG_OK;
@@ -159,7 +151,7 @@ static gmg_status run_unmeasured(gmg_solver *s, progress *p)
 static void forget_bad_start(gmg_solver *s, progress *p)
 {
   if (now_residual(s, p) <= s->history[0]) return;
-  s->vector->fill(&s->exec, s->level[0].A.cells, 0, p->it.u);
+  s->vector->fill(&s->exec, s->top->A.cells, 0, p->it.u);
   gmg_iteration_start(s, &p->it);
   s->history[p->measured - 1] = s->history[0];
 }
@@ -169,13 +161,13 @@ static gmg_status run(gmg_solver *s, progress *p)
   const double start = s->history[0];
   if (monitor_stops(s, p)) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor before the first cycle");
   if (start <= p->target && (s->params.fmg == 0 || start == 0)) {
-    if (s->params.fmg > 0) s->vector->fill(&s->exec, s->level[0].A.cells, 0, p->it.u); /* f = 0: the guess is not used */
+    if (s->params.fmg > 0) s->vector->fill(&s->exec, s->top->A.cells, 0, p->it.u); /* f = 0: the guess is not used */
     return GMG_OK;
   }
   while (p->cycles < s->params.max_cycles) {
     next_cycle(s, p);
     if (p->cycles % s->params.check_every != 0 && p->cycles < s->params.max_cycles) continue;
-    measure(s, p, gmg_iteration_residual(s, &p->it));
+    measure(s, p, gmg_iteration_residual(s, &p->it, NULL));
     if (p->cycles == 1 && s->params.fmg > 0) forget_bad_start(s, p);
     int done;
     const gmg_status status = judge(s, p, &done);
@@ -239,7 +231,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   gmg_status status = begin(s, &p);
   if (status == GMG_OK) {
     status = s->params.check_every == 0 ? run_unmeasured(s, &p) : run(s, &p);
-    if (s->singular) gmg_remove_mean(&s->exec, &s->level[0].A, s->level[0].volume, u);
+    if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, u);
   }
   gmg_charge(s, 0);
   if (report) fill_report(s, &p, status, s->exec.memory->now() - start, report);

@@ -16,7 +16,6 @@ static gmg_params resolved(const gmg_params *given, const gmg_problem *problem)
     p.accel = hard ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
   }
   if (p.rtol == 0) p.rtol = gmg_type_traits_of(type)->rtol;
-  if (p.coarse_rtol == 0) p.coarse_rtol = gmg_type_traits_of(type)->coarse_rtol;
   if (p.coarsen_threshold == 0) p.coarsen_threshold = 0.6;
   return p;
 }
@@ -45,7 +44,7 @@ int gmg_is_singular(const gmg_problem *p, double sigma_most)
 
 static gmg_status fine_field(gmg_solver *s, const char *what, void **p)
 {
-  return gmg_exec_alloc(&s->exec, what, s->level[0].A.cells * s->exec.real_size, p);
+  return gmg_exec_alloc(&s->exec, what, s->top->A.cells * s->exec.real_size, p);
 }
 
 gmg_status gmg_update_smoothers(gmg_solver *s)
@@ -63,16 +62,20 @@ static gmg_status create_coarse(gmg_solver *s)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
                     "params.coarse = %s takes at most %zu unknowns, the coarsest grid has %zu (params.max_levels = %d)",
                     s->coarse->name, s->coarse->most_cells, C->A.cells, s->params.max_levels);
-  GMG_TRY(s->coarse->setup(&s->exec, &s->coarse_problem, &s->coarse_state));
-  return s->coarse->update ? s->coarse->update(&s->exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
+  GMG_TRY(s->coarse->setup(s->levels_exec, &s->coarse_problem, &s->coarse_state));
+  return s->coarse->update ? s->coarse->update(s->levels_exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
 }
 
 static gmg_status create_fine_fields(gmg_solver *s)
 {
+  gmg_exec *e = s->levels_exec;
   GMG_TRY(fine_field(s, "effective right-hand side", &s->f_eff));
-  if (s->levels == 1) GMG_TRY(fine_field(s, "correction", &s->correction));
+  if (s->mixed || s->levels == 1) {
+    GMG_TRY(gmg_exec_alloc(e, "residual to correct from", s->top->A.cells * e->real_size, &s->own_f));
+    GMG_TRY(gmg_exec_alloc(e, "correction", s->top->A.cells * e->real_size, &s->own_u));
+  }
   for (int i = 0; i < 4 && s->params.accel != GMG_ACCEL_NONE; i++)
-    GMG_TRY(fine_field(s, "field of the acceleration", &s->krylov[i]));
+    if (i != 1 || !s->mixed) GMG_TRY(fine_field(s, "field of the acceleration", &s->krylov[i]));
   const size_t history = ((size_t)s->params.max_cycles + 1) * sizeof *s->history;
   if (!s->exec.dry) s->history = malloc(history);
   if (!s->exec.dry && !s->history)
@@ -106,12 +109,12 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   GMG_TRY(gmg_check_params(c, p, params));
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);
+  s->levels_exec = &s->exec;
   s->problem = *p;
   GMG_TRY(copy_positions(s));
   s->params = resolved(params, p);
   s->vector = s->exec.vector;
   s->stencil = gmg_stencil_of(&s->exec);
-  s->smoother = gmg_smoother_ops_of(params->smoother, &s->exec);
   s->coarse = gmg_coarse_of(params->coarse);
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->found));
   s->singular = gmg_is_singular(p, s->found.sigma_most);
@@ -137,11 +140,12 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
 void gmg_solver_release(gmg_solver *s)
 {
   if (!s->context) return; /* nothing was built */
-  const size_t bytes = s->level[0].A.cells * s->exec.real_size;
+  const size_t cells = s->level[0].A.cells, bytes = cells * s->exec.real_size;
+  gmg_exec *e = s->levels_exec;
   for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
-  gmg_exec_release(&s->exec, s->correction, bytes);
   gmg_exec_release(&s->exec, s->f_eff, bytes);
-  if (s->coarse_problem.A) s->coarse->destroy(&s->exec, &s->coarse_problem, s->coarse_state);
+  if (e) gmg_exec_release(e, s->own_f, cells * e->real_size), gmg_exec_release(e, s->own_u, cells * e->real_size);
+  if (s->coarse_problem.A) s->coarse->destroy(e, &s->coarse_problem, s->coarse_state);
   gmg_hierarchy_destroy(s);
   free(s->history);
   for (int a = 0; a < 3; a++) free(s->coord[a]);
@@ -183,8 +187,8 @@ static gmg_status find_face(gmg_solver *s, int axis, int side, void **g, size_t 
   if (axis < 0 || axis >= s->problem.dim)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "axis = %d: must be from 0 to %d", axis, s->problem.dim - 1);
   if (side < 0 || side > 1) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "side = %d: must be 0 or 1", side);
-  *g = s->level[0].faces.g[axis][side];
-  *cells = s->level[0].A.cells / s->level[0].A.n[axis];
+  *g = s->top->faces.g[axis][side];
+  *cells = s->top->A.cells / s->top->A.n[axis];
   if (!*g)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "axis = %d, side = %d: a periodic face takes no boundary values", axis,
                     side);
@@ -233,15 +237,20 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
   if (gmg_overlap(s, r, z)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
   GMG_TRY(gmg_check_fresh(s));
-  gmg_level *L = &s->level[0];
+  const gmg_level *L = s->top;
+  const gmg_exec *e = &s->exec;
   s->clock_level = -1;
   if (s->singular) { /* only the compatible part of r has a solution */
-    s->vector->copy(&s->exec, L->A.cells, r, s->f_eff);
-    gmg_remove_mean(&s->exec, &L->A, L->volume, s->f_eff);
+    s->vector->copy(e, L->A.cells, r, s->f_eff);
+    gmg_remove_mean(e, &L->A, L->volume, s->f_eff);
     r = s->f_eff;
   }
-  gmg_cycle_from_zero(s, r, z);
-  if (s->singular) gmg_remove_mean(&s->exec, &L->A, L->volume, z);
+  const gmg_correction c = gmg_cycle_from_zero(s, r, s->mixed ? s->vector->norm2(e, L->A.cells, r) : 1, z);
+  if (c.z != z) {
+    s->vector->fill(e, L->A.cells, 0, z);
+    s->vector->correct(e, L->A.cells, c, z);
+  }
+  if (s->singular) gmg_remove_mean(e, &L->A, L->volume, z);
   return GMG_OK;
 }
 
@@ -254,14 +263,14 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   GMG_TRY(gmg_check_fresh(s));
   double mean;
   const void *f_eff = gmg_effective_rhs(s, f, &mean);
-  s->stencil->residual(&s->exec, &s->level[0].A, f_eff, u, r);
+  s->stencil->residual(&s->exec, &s->top->A, f_eff, u, r);
   return GMG_OK;
 }
 
 /* Outputs of gmg_flux() must not share memory with u or with each other. */
 static gmg_status check_outputs(gmg_solver *s, const void *u, void *const flux[3], void *const gradient[3])
 {
-  const gmg_operator *A = &s->level[0].A;
+  const gmg_operator *A = &s->top->A;
   const char *begin[7] = {u}, *end[7] = {(const char *)u + A->cells * s->exec.real_size};
   int count = 1;
   for (int i = 0; i < 2 * s->problem.dim; i++) {
@@ -283,7 +292,7 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
   if (!u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u is NULL");
   GMG_TRY(gmg_check_fresh(s));
   GMG_TRY(check_outputs(s, u, flux, gradient));
-  const gmg_level *L = &s->level[0];
+  const gmg_level *L = s->top;
   for (int a = 0; a < s->problem.dim; a++) {
     void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};
     if (out[0] || out[1]) s->stencil->flux(&s->exec, &L->A, &L->faces, a, u, out[0], out[1]);

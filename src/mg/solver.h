@@ -8,7 +8,7 @@
 #include "../stencil/coarsen.h"
 #include "../stencil/stencil.h"
 
-/* One level. The solver owns it; it owns its fields, but level 0 borrows u and f from the caller. */
+/* One level. The solver owns it; it owns its fields, but level 0 is lent its u and f. */
 typedef struct gmg_level {
   gmg_operator A;
   double volume;           /* sum of the control volumes */
@@ -27,7 +27,7 @@ typedef struct gmg_level {
 
 /* What the coefficient arrays hold. */
 typedef struct gmg_coefficients {
-  double beta_mean[3], beta_most; /* 1 where beta is not given */
+  double beta_mean[3], beta_least, beta_most; /* 1 where beta is not given */
   double sigma_most;
 } gmg_coefficients;
 
@@ -40,27 +40,32 @@ typedef struct gmg_watch {
 
 struct gmg_solver {
   gmg_context *context; /* BORROWED */
-  gmg_exec exec;
+  gmg_exec exec;         /* of the problem's fields: u, f, residuals, directions */
+  gmg_exec narrow_exec;  /* of the levels, where corrections are computed in a narrower type */
+  gmg_exec *levels_exec; /* that one, or else exec */
+  int mixed;             /* which of the two */
   gmg_problem problem;   /* coord: own copies; the other arrays only tell by being NULL or not */
   double *coord[3];
   gmg_coefficients found;
   gmg_params params;    /* zeros replaced by what they stand for */
-  const gmg_vector_ops *vector;
-  const gmg_stencil_ops *stencil;
+  const gmg_vector_ops *vector; /* of exec */
+  const gmg_stencil_ops *stencil, *levels_stencil; /* of exec, of levels_exec */
   const gmg_smoother_ops *smoother;
   const gmg_coarse_ops *coarse;
   gmg_coarse_problem coarse_problem;
   void *coarse_state;
   int levels;
   gmg_level level[GMG_MAX_LEVELS];
+  gmg_level *top;         /* the finest grid in the problem's type: its operator and boundary values */
+  gmg_level wide;         /* that, where it is not level 0 */
+  void *own_f, *own_u;    /* lent to level 0 where it corrects from a residual: mixed precision, or a single level */
   int stale;              /* the last update failed half-way: only another one helps */
   int singular;
   int symmetric;          /* the cycle is to be its own adjoint */
   int reversed;           /* the upward leg sweeps in reversed order: for symmetry, or where it pays (solver.c) */
   int has_values;         /* some face was given boundary values */
   void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
-  void *krylov[4];        /* fine fields of the acceleration: r, z, p, q */
-  void *correction;       /* fine field, where the finest level is also the coarsest */
+  void *krylov[4];        /* fine fields of the acceleration: r, z (not in mixed precision), p, q */
   gmg_map lone;           /* identity on an axis with one unknown: a face's normal axis */
   double *history;        /* [max_cycles + 1] */
   gmg_level_report report[GMG_MAX_LEVELS];
@@ -92,12 +97,14 @@ enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothe
 double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
 gmg_status gmg_check_fresh(gmg_solver *s);            /* the last update did not fail half-way */
 int gmg_is_singular(const gmg_problem *p, double sigma_most);
+double gmg_norm_of_A(const gmg_solver *s);            /* a bound */
 gmg_status gmg_update_smoothers(gmg_solver *s);       /* all levels, A's values being new */
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two fields of the problem's shape share memory */
 
 /* cycle.c: one cycle on level l, from the u and f that stand there */
 void gmg_cycle(gmg_solver *s, int l);
-void gmg_cycle_from_zero(gmg_solver *s, const void *f, void *u); /* on the finest level */
+gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z); /* of A c = r; norm: ||r||_2; z: room */
+gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale); /* the same where own_f holds r / scale */
 void gmg_charge(gmg_solver *s, int level);                       /* time from now on belongs to that level */
 
 /* fmg.c: replaces u by the full multigrid approximation. f as the caller gave it, f_eff what gmg_effective_rhs() made */
@@ -110,16 +117,25 @@ const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed
 typedef struct gmg_iteration {
   const void *f;     /* effective right-hand side */
   void *u;
-  double rz, alpha;  /* of the acceleration: the last <r, z> and step length; rz = 0 before the first step */
+  double rz, alpha, norm; /* of the acceleration: the last <r, z>, step length, ||r||_2; rz = 0 before the first step */
+  double scale, next;     /* mixed precision: own_f holds scale r; what to scale the next one by, 0: nothing is known */
+  int fresh;              /* mixed precision: own_f is up to date */
 } gmg_iteration;
 
 void gmg_iteration_start(gmg_solver *s, gmg_iteration *it);      /* from the u that stands; also forgets recursions */
 void gmg_iterate(gmg_solver *s, gmg_iteration *it);              /* one cycle, accelerated or not */
-double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it); /* ||r||_2, by recursion where accelerated */
+/* ||r||_2, by recursion where accelerated; f_norm: ||f||_2 as well, where not accelerated, or NULL */
+double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm);
+void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it);    /* one cycle, watched; u stays. Afterwards start again. */
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it); /* ||f - A u||_2 */
 
 /* floor.c */
 double gmg_floor_estimate(const gmg_solver *s);                 /* a priori, of ||r|| / ||f|| for a smooth f */
-double gmg_floor_of(gmg_solver *s, const void *u);              /* eps || |A| |u| ||_2; uses level 0's r */
+double gmg_narrow_floor(const gmg_solver *s);                   /* the same of the narrower type */
+double gmg_floor_of(gmg_solver *s, const void *u);              /* eps || |A| |u| ||_2 */
+
+/* precision.c: whether corrections are computed in the narrower type. An error where that was asked for and cannot be. */
+gmg_status gmg_choose_precision(gmg_solver *s);
+gmg_status gmg_check_precision(gmg_solver *s, const char *what); /* of a mixed solver, after its coefficients changed */
 
 #endif

@@ -33,17 +33,36 @@ static const char *difference(const gmg_problem *a, const gmg_problem *b)
   return NULL;
 }
 
+static void take_typical(gmg_level *L, double shift, const gmg_coefficients *found)
+{
+  L->A.shift = shift;
+  gmg_operator_set_typical(&L->A, L->coupling1, L->lone1, found->beta_mean);
+}
+
+/* A mixed solver is left alone where the new coefficients are too much for its narrower type. */
+static gmg_status check_precision(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
+{
+  const gmg_problem before = s->problem;
+  const gmg_coefficients found_before = s->found;
+  if (!s->mixed) return GMG_OK;
+  s->problem.shift = p->shift, s->found = *found;
+  take_typical(s->top, p->shift, found);
+  const gmg_status status = gmg_check_precision(s, "update");
+  s->problem = before, s->found = found_before;
+  take_typical(s->top, before.shift, &found_before);
+  return status;
+}
+
 static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
-  for (int l = 0; l < s->levels; l++) s->level[l].A.shift = p->shift;
   s->problem.shift = p->shift;
   s->found = *found;
-  for (int l = 0; l < s->levels; l++)
-    gmg_operator_set_typical(&s->level[l].A, s->level[l].coupling1, s->level[l].lone1, found->beta_mean);
+  for (int l = 0; l < s->levels; l++) take_typical(&s->level[l], p->shift, found);
+  if (s->mixed) take_typical(s->top, p->shift, found);
   s->singular = s->coarse_problem.singular = gmg_is_singular(&s->problem, found->sigma_most);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));
-  return s->coarse->update ? s->coarse->update(&s->exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
+  return s->coarse->update ? s->coarse->update(s->levels_exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
 }
 
 gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
@@ -56,6 +75,7 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift and the values of "
                     "beta, beta_face and sigma may change", what);
   GMG_TRY(gmg_check_coefficients(&s->exec, problem, &found));
+  GMG_TRY(check_precision(s, problem, &found));
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->found;
   const gmg_status status = take_coefficients(s, problem, &found);

@@ -18,21 +18,31 @@ typedef struct gmg_faces {
   double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
 } gmg_faces;
 
+typedef struct gmg_pair {
+  double first, second;
+} gmg_pair;
+
 typedef struct gmg_stencil_ops {
   /* r = f - A u;  r must not overlap u */
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
   /* ||f - A u||_2 and (f_norm may be NULL) ||f||_2 in one pass; nothing is stored. Bitwise independent of the number of
      threads. */
   double (*residual_norm)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm);
+  /* The same, and r = scale (f - A u) in the narrower type. */
+  double (*narrow_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
+                            double *f_norm);
   /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual, where that has to be stored */
   void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                             void *r, void *coarse);
   /* v = A u */
   void (*apply)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
-  /* v = |A| |u|: what the terms of A u add up to before they cancel */
-  void (*magnitude)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
-  /* sum of w x y, w the control volumes; y = NULL: sum of w x. Bitwise independent of the number of threads. */
+  /* || |A| |u| ||_2: what the terms of A u add up to before they cancel */
+  double (*magnitude)(const gmg_exec *e, const gmg_operator *A, const void *u);
+  /* Inner products are sums of w x y, w the control volumes; y = NULL: sum of w x. Bitwise independent of the number of
+     threads. */
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
+  gmg_pair (*dots)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *x, const void *y); /* <c,x>, <c,y> */
+  gmg_pair (*apply_dots)(const gmg_exec *e, const gmg_operator *A, const void *u, const void *x, void *v); /* v = A u; <u,v>, <u,x> */
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
   /* f += fold g on every face that has g */

@@ -25,25 +25,38 @@ static double sum_of_squares(const real *x, size_t n)
   return sum;
 }
 
-/* The tasks in shares that depend on the sizes alone. */
-static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
+/* Sums are made over shares of the tasks, which depend on the sizes alone. */
+enum { SHARES = 256 };
+
+static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
+                              double *f_norm)
 {
-  enum { SHARES = 256 };
   const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
+  const real factor = (real)scale;
   double part[SHARES] = {0}, f_part[SHARES] = {0}, sum = 0, f_sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
   for (int s = 0; s < SHARES; s++) {
     real line[GMG_SEGMENT];
     for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
       const gmg_task w = gmg_blocked_task(A, t);
+      const size_t length = w.end - w.begin;
       gmg_task_map(residual_point, A, w, f, u, 0, 0, line);
-      part[s] += sum_of_squares(line, w.end - w.begin);
-      if (f_norm) f_part[s] += sum_of_squares((const real *)f + w.offset + w.begin, w.end - w.begin);
+      part[s] += sum_of_squares(line, length);
+      if (f_norm) f_part[s] += sum_of_squares((const real *)f + w.offset + w.begin, length);
+      if (!r) continue;
+      narrow_real *restrict to = (narrow_real *)r + w.offset + w.begin;
+#pragma omp simd
+      for (size_t i = 0; i < length; i++) to[i] = (narrow_real)(factor * line[i]);
     }
   }
   for (int s = 0; s < SHARES; s++) sum += part[s], f_sum += f_part[s];
   if (f_norm) *f_norm = sqrt(f_sum);
   return sqrt(sum);
+}
+
+static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
+{
+  return narrow_residual(e, A, f, u, 1, NULL, f_norm);
 }
 
 GMG_INLINE real apply_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
@@ -68,17 +81,77 @@ GMG_INLINE real magnitude_point(const int dim, gmg_row a, gmg_neighbours near, r
   return a.diag * absolute(u) + gmg_row_sum(dim, a, near);
 }
 
-static void magnitude(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
+static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 {
-  const size_t tasks = gmg_tasks(A);
+  const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
+  double part[SHARES] = {0}, sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_field_map(magnitude_point, A, t, NULL, u, 0, 0, v);
+  for (int s = 0; s < SHARES; s++) {
+    real line[GMG_SEGMENT];
+    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
+      const gmg_task w = gmg_blocked_task(A, t);
+      gmg_task_map(magnitude_point, A, w, NULL, u, 0, 0, line);
+      part[s] += sum_of_squares(line, w.end - w.begin);
+    }
+  }
+  for (int s = 0; s < SHARES; s++) sum += part[s];
+  return sqrt(sum);
 }
 
-/* Sum over a share of the lines; shares depend on the sizes alone. */
+/* <c, x> and <c, y> along a task's line, c of either type, which is a constant where this is inlined. */
+GMG_INLINE gmg_pair line_dots(const int narrow, const gmg_operator *A, const gmg_task w, const void *c, const void *x, const void *y)
+{
+  const real *restrict w0 = A->weight[0], *restrict wide = (const real *)c + w.offset;
+  const narrow_real *restrict slim = (const narrow_real *)c + w.offset;
+  const real *restrict X = (const real *)x + w.offset, *restrict Y = (const real *)y + w.offset;
+  const double beside = (double)((const real *)A->weight[1])[w.j] * (double)((const real *)A->weight[2])[w.k];
+  double first = 0, second = 0;
+#pragma omp simd reduction(+ : first, second)
+  for (size_t i = w.begin; i < w.end; i++) {
+    const double weighted = (double)w0[i] * (narrow ? (double)slim[i] : (double)wide[i]);
+    first += weighted * (double)X[i];
+    second += weighted * (double)Y[i];
+  }
+  return (gmg_pair){beside * first, beside * second};
+}
+
+static gmg_pair total(const gmg_pair part[SHARES], double scale)
+{
+  gmg_pair sum = {0, 0};
+  for (int s = 0; s < SHARES; s++) sum.first += part[s].first, sum.second += part[s].second;
+  return (gmg_pair){scale * sum.first, scale * sum.second};
+}
+
+static gmg_pair dots(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *x, const void *y)
+{
+  const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
+  gmg_pair part[SHARES] = {{0, 0}};
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+  for (int s = 0; s < SHARES; s++)
+    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
+      const gmg_task w = gmg_task_at(A, t);
+      const gmg_pair line = c.narrow ? line_dots(1, A, w, c.z, x, y) : line_dots(0, A, w, c.z, x, y);
+      part[s].first += line.first, part[s].second += line.second;
+    }
+  return total(part, c.scale);
+}
+
+static gmg_pair apply_dots(const gmg_exec *e, const gmg_operator *A, const void *u, const void *x, void *v)
+{
+  const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
+  gmg_pair part[SHARES] = {{0, 0}};
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+  for (int s = 0; s < SHARES; s++)
+    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
+      gmg_field_map(apply_point, A, t, NULL, u, 0, 0, v);
+      const gmg_pair line = line_dots(0, A, gmg_blocked_task(A, t), u, v, x);
+      part[s].first += line.first, part[s].second += line.second;
+    }
+  return total(part, 1);
+}
+
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
-  enum { SHARES = 256 };
   const real *X = x, *Y = y, *w0 = A->weight[0], *w1 = A->weight[1], *w2 = A->weight[2];
   const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
   double part[SHARES] = {0}, sum = 0;
@@ -205,10 +278,13 @@ extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg
 
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .residual_norm = residual_norm,
+                                             .narrow_residual = narrow_residual,
                                              .restrict_residual = R(gmg_restrict_residual_host),
                                              .apply = apply,
                                              .magnitude = magnitude,
                                              .dot = dot,
+                                             .dots = dots,
+                                             .apply_dots = apply_dots,
                                              .tensor = R(gmg_tensor_host),
                                              .fold = fold,
                                              .harmonic_faces = R(gmg_harmonic_faces_host),
