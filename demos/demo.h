@@ -20,7 +20,8 @@ typedef struct demo_word {
 } demo_word;
 
 extern const demo_word demo_type_words[], demo_centering_words[], demo_bc_words[], demo_device_words[];
-extern const demo_word demo_local_words[], demo_block_order_words[], demo_cycle_words[], demo_accel_words[];
+extern const demo_word demo_local_words[], demo_block_order_words[], demo_cycle_words[], demo_accel_words[],
+    demo_precision_words[];
 extern const demo_word demo_coarse_words[], demo_restriction_words[], demo_rhs_words[], demo_guess_words[];
 
 enum { DEMO_HOST, DEMO_CUDA };

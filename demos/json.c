@@ -121,6 +121,7 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
   } choices[] = {{"cycle", demo_cycle_words, (int)p->cycle},       {"local", demo_local_words, (int)p->local},
                  {"order", demo_block_order_words, (int)p->order}, {"accel", demo_accel_words, (int)p->accel},
                  {"coarse", demo_coarse_words, (int)p->coarse},
+                 {"precision", demo_precision_words, (int)p->precision},
                  {"restriction", demo_restriction_words, (int)p->restriction}};
   cJSON *to = cJSON_AddObjectToObject(root, "params");
   int ok = to != NULL;
@@ -158,6 +159,8 @@ static int add_plan(cJSON *root, const gmg_problem *problem, const gmg_plan_info
   ok &= number(to, "predicted_factor", plan->predicted_factor);
   ok &= number(to, "floor", plan->floor);
   ok &= text(to, "accel", demo_word_of(demo_accel_words, (int)plan->accel));
+  ok &= text(to, "cycle", demo_word_of(demo_cycle_words, (int)plan->cycle));
+  ok &= text(to, "precision", demo_word_of(demo_precision_words, (int)plan->precision));
   ok &= add_warnings(to, plan);
   for (int l = 0; l < plan->levels && ok; l++) {
     const gmg_level_plan *L = &plan->level[l];

@@ -18,7 +18,10 @@ const demo_word demo_local_words[] = {
     {"red-black", GMG_LOCAL_RED_BLACK}, {"jacobi", GMG_LOCAL_JACOBI}, {"gauss-seidel", GMG_LOCAL_GAUSS_SEIDEL}, {0}};
 const demo_word demo_block_order_words[] = {
     {"natural", GMG_ORDER_NATURAL}, {"two-colour", GMG_ORDER_TWO_COLOUR}, {"random", GMG_ORDER_RANDOM}, {0}};
-const demo_word demo_cycle_words[] = {{"v", GMG_CYCLE_V}, {"w", GMG_CYCLE_W}, {"f", GMG_CYCLE_F}, {0}};
+const demo_word demo_cycle_words[] = {
+    {"best", GMG_CYCLE_BEST}, {"v", GMG_CYCLE_V}, {"w", GMG_CYCLE_W}, {"f", GMG_CYCLE_F}, {0}};
+const demo_word demo_precision_words[] = {
+    {"best", GMG_PRECISION_BEST}, {"same", GMG_PRECISION_SAME}, {"mixed", GMG_PRECISION_MIXED}, {0}};
 const demo_word demo_accel_words[] = {
     {"best", GMG_ACCEL_BEST}, {"none", GMG_ACCEL_NONE}, {"cg", GMG_ACCEL_CG}, {"fcg", GMG_ACCEL_FLEXIBLE_CG}, {0}};
 const demo_word demo_coarse_words[] = {{"cg", GMG_COARSE_CG}, {"cholesky", GMG_COARSE_CHOLESKY}, {0}};

@@ -92,9 +92,10 @@ static void print_problem(const demo_options *o, const gmg_problem *p)
 static void print_method(const demo_options *o, const gmg_context *context, const gmg_plan_info *plan)
 {
   const gmg_params *p = &o->params;
-  printf("\nmethod   %s(%d,%d)", &"V\0W\0F"[2 * (int)p->cycle], p->pre, p->post);
+  printf("\nmethod   %s(%d,%d)", &"V\0W\0F"[2 * (int)plan->cycle], p->pre, p->post);
   if (p->fmg > 0) printf(" after full multigrid");
   if (plan->accel != GMG_ACCEL_NONE) printf(", accelerated by %s", demo_word_of(demo_accel_words, (int)plan->accel));
+  if (plan->precision == GMG_PRECISION_MIXED) printf(", corrections in float");
   printf(", smoother %s%s, %d threads\n", p->smoother ? p->smoother->name : "(none)",
          p->deterministic ? ", deterministic" : "", gmg_context_threads(context));
 }

@@ -34,9 +34,9 @@ module gmg
   end enum
   public :: GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC
   enum, bind(C) ! gmg_cycle_kind
-    enumerator :: GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F
+    enumerator :: GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F, GMG_CYCLE_BEST
   end enum
-  public :: GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F
+  public :: GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F, GMG_CYCLE_BEST
   enum, bind(C) ! gmg_accel
     enumerator :: GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_BEST
   end enum
@@ -135,6 +135,7 @@ module gmg
     integer(c_int) :: singular
     real(c_double) :: stretch
     integer(c_int) :: accel
+    integer(c_int) :: cycle
     integer(c_int) :: precision
     integer(c_int) :: warnings
     character(kind=c_char) :: text(1024)

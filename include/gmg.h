@@ -7,10 +7,11 @@
  *  The six calls of embedding: gmg_context_create_host(), gmg_solver_create(), gmg_set_boundary_constant(),
  *  gmg_solve(), gmg_solver_destroy(), gmg_context_destroy().
  *
- *  Defaults (stated here, used by every demo): V(1,1), smoother "async" with overlap 1 and 2 local red-black
- *  sweeps, CG on the coarsest grid, all cores, rtol 1e-8 (double) and 1e-5 (float). No acceleration where beta is
- *  constant and the mesh is uniform or nearly so; flexible CG where beta is an array or the stretch of an axis
- *  (largest over smallest mesh width) exceeds 3.
+ *  Defaults (stated here, used by every demo): smoother "async" with overlap 1 and 2 local red-black sweeps, one step before
+ *  and one after the coarse correction, CG on the coarsest grid, all cores, rtol 1e-8 (double) and 1e-5 (float). V cycles
+ *  without acceleration where beta is constant and the mesh is uniform or nearly so; flexible CG where beta is an array or
+ *  the stretch of an axis (largest over smallest mesh width) exceeds 3; F cycles where beta is an array. Double problems are
+ *  solved with corrections in float wherever that loses nothing (gmg_precision).
  *
  *  A context and everything created from it is used by one thread at a time; separate contexts are independent.
  */
@@ -66,8 +67,9 @@ typedef enum { GMG_F32, GMG_F64 } gmg_type;
 typedef enum { GMG_VERTEX, GMG_CELL } gmg_centering;
 /** Boundary kind of a face. */
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
-/** Multigrid cycle. */
-typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
+/** Multigrid cycle. Best: F where beta is an array (coarse grids then represent the fine one less well, and an F cycle, a sixth
+ *  dearer, needs a quarter to a half less iterations: docs/omega.md), V elsewhere and where a symmetric cycle is asked for. */
+typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F, GMG_CYCLE_BEST } gmg_cycle_kind;
 /** Krylov acceleration. Best: flexible CG where beta is an array or an axis is stretched by more than 3, else none. With an
  *  array beta a plain cycle (none) may diverge. CG takes a symmetric cycle, so smoothers that have an adjoint: not "async". */
 typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_BEST } gmg_accel;
@@ -134,7 +136,7 @@ typedef int gmg_monitor(void *data, int cycle, double residual, double target);
 /** How to solve: a plain value. Start from gmg_params_default() and change what differs. 0 means "choose for me"
  *  wherever a comment says so; gmg_plan() tells what was chosen. */
 typedef struct gmg_params {
-  gmg_cycle_kind cycle;          /**< V (default), W or F. */
+  gmg_cycle_kind cycle;          /**< V, W or F (GMG_CYCLE_BEST). */
   int fmg;                       /**< > 0: full multigrid start with that many cycles a level; the guess in u is not used. */
   const gmg_smoother *smoother;  /**< BORROWED, must outlive the solver; default gmg_smoother_by_name("async"). */
   int pre;                       /**< Smoothing steps before the coarse correction (1). */
@@ -213,6 +215,7 @@ typedef struct gmg_plan_info {
   int singular;                           /**< 1 if constants are in the null space. */
   double stretch;                         /**< Largest over smallest mesh width, the worst axis. */
   gmg_accel accel;                        /**< The acceleration that will be used. */
+  gmg_cycle_kind cycle;                   /**< The cycle that will be used. */
   gmg_precision precision;                /**< Same or mixed: what will be used. */
   unsigned warnings;                      /**< Bits of gmg_warning. */
   char text[1024];                        /**< The warnings in words, a line each; empty if none. */

@@ -1,6 +1,7 @@
 /* The 1D maps and their tensor products: what they must reproduce, whatever the size. */
 #include "util.h"
 
+#include "mg/solver.h"
 #include "stencil/axis.h"
 #include "stencil/coarsen.h"
 #include "stencil/map.h"
@@ -230,13 +231,112 @@ static void coarsening_follows_the_couplings(void **state)
   assert_int_equal(gmg_coarsen(fine, 0.6, coarse, which), 0);
 }
 
+/* Where a coarse unknown (or, -1 and n, the ghost beyond a wall) lies, and its value on a line of coarse values: a wall's
+   value is zero. */
+static double place_of(const gmg_axis *x, long i)
+{
+  const long n = (long)x->n;
+  if (i >= 0 && i < n) return x->x[i];
+  if (!gmg_axis_periodic(x)) return x->ghost_x[i >= 0];
+  return i < 0 ? x->x[n - 1] - x->spec.length : x->x[0] + x->spec.length;
+}
+
+static double value_of(const gmg_axis *x, const double *c, size_t stride, long i)
+{
+  const long n = (long)x->n;
+  if (i >= 0 && i < n) return c[(size_t)i * stride];
+  if (gmg_axis_periodic(x)) return c[(size_t)((i + n) % n) * stride];
+  return x->ghost_u[i >= 0] * c[(size_t)(i < 0 ? 0 : n - 1) * stride];
+}
+
+/* The definition: the parent's value, and along every axis linear interpolation towards the neighbour on the unknown's side,
+   times min(1, face towards it / face behind). */
+static double by_definition(const gmg_level *L, const gmg_axis coarse[3], const gmg_axis fine[3], const double *c, const size_t at[3])
+{
+  size_t parent[3], stride[3] = {1, coarse[0].n, coarse[0].n * coarse[1].n};
+  for (int a = 0; a < 3; a++) parent[a] = L->A.coarsened[a] ? at[a] / 2 : at[a];
+  const double *here = c + parent[0] + parent[1] * stride[1] + parent[2] * stride[2];
+  double v = *here;
+  for (int a = 0; a < L->A.dim; a++) {
+    const double x = fine[a].x[at[a]], X = coarse[a].x[parent[a]];
+    if (!L->A.coarsened[a] || fabs(x - X) < 1e-12) continue;
+    const int up = x > X;
+    const long beside = (long)parent[a] + (up ? 1 : -1);
+    const double *line = here - parent[a] * stride[a];
+    const double s = (x - X) / (place_of(&coarse[a], beside) - X);
+    const size_t m[3] = {L->A.n[0] + (a == 0), L->A.n[1] + (a == 1), L->A.n[2]};
+    size_t low[3] = {at[0], at[1], at[2]}, high[3] = {at[0], at[1], at[2]};
+    high[a]++;
+    const double *face = L->A.face[a], below = face[(low[2] * m[1] + low[1]) * m[0] + low[0]],
+                 above = face[(high[2] * m[1] + high[1]) * m[0] + high[0]];
+    v += fmin(1, up ? above / below : below / above) * s * (value_of(&coarse[a], line, stride[a], beside) - *here);
+  }
+  return v;
+}
+
+static void prolongation_by_faces(void **state)
+{
+  (void)state;
+  static const struct {
+    int dim;
+    size_t n[3];
+    gmg_centering centering;
+    const char *bc;
+    double box[3];
+  } cases[] = {{1, {64, 1, 1}, GMG_CELL, "dd", {1, 1, 1}},          {1, {37, 1, 1}, GMG_VERTEX, "nr", {1, 1, 1}},
+               {2, {40, 33, 1}, GMG_CELL, "dnpp", {1, 1, 1}},       {2, {31, 48, 1}, GMG_VERTEX, "ppdr", {1, 1, 1}},
+               {3, {33, 18, 20}, GMG_CELL, "ddrnpp", {1, 1, 1}},    {3, {24, 17, 35}, GMG_VERTEX, "ppnddd", {1, 1, 1}},
+               {2, {32, 32, 1}, GMG_CELL, "dddd", {1, 9, 1}},       {2, {32, 32, 1}, GMG_CELL, "nnnn", {9, 1, 1}},
+               {3, {20, 20, 20}, GMG_CELL, "dddddd", {9, 1, 1}},    {3, {19, 20, 21}, GMG_CELL, "dddddd", {1, 1, 9}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int stretched = 0; stretched < 2; stretched++) {
+      gmg_problem p = make_problem(cases[i].dim, cases[i].n[0], cases[i].n[1], cases[i].n[2], cases[i].centering, cases[i].bc);
+      gmg_params q = gmg_params_default();
+      double *coord[3] = {NULL}, *beta = field(unknowns(&p), 7);
+      gmg_problem_set_box(&p, cases[i].box);
+      for (size_t k = 0; k < unknowns(&p); k++) beta[k] = pow(10, 6 * beta[k]);
+      p.beta = beta;
+      for (int a = 0; a < p.dim && stretched; a++) {
+        const gmg_axis_spec spec = gmg_axis_spec_of(&p, a);
+        coord[a] = malloc((spec.mesh + 2) * sizeof *coord[a]);
+        for (size_t k = 0; k <= spec.mesh + 1; k++) coord[a][k] = p.h[a] * ((double)k + 0.3 * sin((double)k));
+        p.coord[a] = coord[a];
+      }
+      q.precision = GMG_PRECISION_SAME;
+      session s = begin_solver(&p, &q, 2);
+      gmg_axis_spec spec[3], next[3];
+      for (int a = 0; a < 3; a++) spec[a] = gmg_axis_spec_of(&p, a);
+      for (int l = 0; l + 1 < s.solver->levels; l++, memcpy(spec, next, sizeof spec)) {
+        const gmg_level *L = &s.solver->level[l], *C = &s.solver->level[l + 1];
+        gmg_axis fine[3], coarse[3];
+        assert_true(L->by_faces);
+        for (int a = 0; a < 3; a++) {
+          next[a] = L->A.coarsened[a] ? gmg_axis_spec_coarsened(&spec[a]) : spec[a];
+          assert_ok(s.context, gmg_axis_create(s.context, &spec[a], &fine[a]));
+          assert_ok(s.context, gmg_axis_create(s.context, &next[a], &coarse[a]));
+        }
+        double *c = field(C->A.cells, 5), *u = field(L->A.cells, 6), *before = field(L->A.cells, 6);
+        s.solver->stencil->prolong_faces(&s.solver->exec, &L->A, L->prolong, c, u);
+        for (size_t k = 0; k < L->A.cells; k++) {
+          const size_t at[3] = {k % L->A.n[0], k / L->A.n[0] % L->A.n[1], k / (L->A.n[0] * L->A.n[1])};
+          assert_near(u[k] - before[k], by_definition(L, coarse, fine, c, at), 1e-12);
+        }
+        for (int a = 0; a < 3; a++) gmg_axis_destroy(&fine[a]), gmg_axis_destroy(&coarse[a]);
+        free(c), free(u), free(before);
+      }
+      end_solver(&s);
+      for (int a = 0; a < 3; a++) free(coord[a]);
+      free(beta);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(prolongation_keeps_constants),
                                      cmocka_unit_test(prolongation_keeps_linear_functions),
                                      cmocka_unit_test(restriction_averages),
                                      cmocka_unit_test(adjoint_restriction_is_the_adjoint),
-                                     cmocka_unit_test(tensor_product),
+                                     cmocka_unit_test(tensor_product), cmocka_unit_test(prolongation_by_faces),
                                      cmocka_unit_test(coarsening_follows_the_couplings)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,7 +145,7 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   if (!p) return gmg_fail(c, GMG_ERR_ARGUMENT, "params is NULL");
   if (!p->smoother)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "params.smoother is NULL (gmg_smoother_by_name() returns NULL for unknown names)");
-  const integer_field integers[] = {{"cycle", (long)p->cycle, GMG_CYCLE_V, GMG_CYCLE_F},
+  const integer_field integers[] = {{"cycle", (long)p->cycle, GMG_CYCLE_V, GMG_CYCLE_BEST},
                                     {"fmg", p->fmg, 0, 100},
                                     {"pre", p->pre, 0, 100},
                                     {"post", p->post, 0, 100},

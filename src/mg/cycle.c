@@ -28,7 +28,7 @@ static void smooth(gmg_solver *s, int l, int steps, gmg_leg leg)
 {
   gmg_level *L = &s->level[l];
   if (steps == 0) return;
-  if (leg == GMG_LEG_UP && s->reversed) leg = GMG_LEG_UP_REVERSED;
+  if (leg == GMG_LEG_UP && s->symmetric) leg = GMG_LEG_UP_REVERSED;
   const double before = s->watch.on ? residual_norm(s, L) : 0;
   s->smoother->sweep(&L->view, L->smoother, L->f, L->u, steps, leg);
   if (s->watch.on) watch(s, l, before);
@@ -67,7 +67,8 @@ static void correct(gmg_solver *s, int l, gmg_cycle_kind kind)
   if (kind != GMG_CYCLE_V && l + 1 < s->levels - 1) cycle(s, l + 1, kind == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V);
 
   gmg_charge(s, l);
-  s->levels_stencil->tensor(e, L->prolong, C->u, L->u, 1);
+  if (L->by_faces) s->levels_stencil->prolong_faces(e, &L->A, L->prolong, C->u, L->u);
+  else s->levels_stencil->tensor(e, L->prolong, C->u, L->u, 1);
 }
 
 void gmg_cycle(gmg_solver *s, int l) { cycle(s, l, s->params.cycle); }

@@ -27,7 +27,7 @@ void gmg_problem_set_box(gmg_problem *p, const double length[])
 
 gmg_params gmg_params_default(void)
 {
-  return (gmg_params){.cycle = GMG_CYCLE_V,
+  return (gmg_params){.cycle = GMG_CYCLE_BEST,
                       .smoother = gmg_smoother_by_name("async"),
                       .pre = 1,
                       .post = 1,

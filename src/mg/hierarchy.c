@@ -84,6 +84,7 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
   e = s->levels_exec;
   for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
   L->A.adjoint = restrict_by_adjoint(s, coarsened);
+  L->by_faces = L->A.face[0] && !s->symmetric;
   if (l > 0) {
     GMG_TRY(field(e, "solution of a coarse level", L->A.cells, &L->u));
     GMG_TRY(field(e, "right-hand side of a coarse level", L->A.cells, &L->f));
@@ -100,7 +101,7 @@ static gmg_status create_maps(gmg_solver *s, gmg_level *L, const gmg_axis fine[3
     int wanted;
     gmg_map_kind kind;
     gmg_map *map;
-  } maps[] = {{1, GMG_MAP_PROLONG, L->prolong},
+  } maps[] = {{1, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, L->prolong},
               {1, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
               {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, L->average},
               {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate},

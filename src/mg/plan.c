@@ -98,6 +98,7 @@ gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_
     info->singular = s->singular;
     info->stretch = gmg_worst_stretch(problem);
     info->accel = s->params.accel;
+    info->cycle = s->params.cycle;
     info->precision = s->mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
     info->floor = gmg_floor_estimate(s);
     describe_levels(s, info);

@@ -11,10 +11,11 @@ static gmg_params resolved(const gmg_params *given, const gmg_problem *problem)
 {
   const gmg_type type = problem->type;
   gmg_params p = *given;
-  if (p.accel == GMG_ACCEL_BEST) {
-    const int hard = problem->beta || problem->beta_face[0] || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT;
-    p.accel = hard ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
-  }
+  const int array = problem->beta || problem->beta_face[0];
+  const int symmetric = p.symmetric || p.accel == GMG_ACCEL_CG; /* an F cycle is not */
+  if (p.cycle == GMG_CYCLE_BEST) p.cycle = array && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
+  if (p.accel == GMG_ACCEL_BEST)
+    p.accel = array || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
   if (p.rtol == 0) p.rtol = gmg_type_traits_of(type)->rtol;
   if (p.coarsen_threshold == 0) p.coarsen_threshold = 0.6;
   return p;
@@ -119,10 +120,6 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->found));
   s->singular = gmg_is_singular(p, s->found.sigma_most);
   s->symmetric = params->symmetric || params->accel == GMG_ACCEL_CG;
-  /* Jumps of beta inside an acceleration: 12 / 13 iterations at 64^3 / 128^3 (ball, 1e4) where the same order on both legs
-     takes 15 / 18. A plain cycle is better off without, and smooth coefficients lose one iteration in six. */
-  const int faces = p->beta || p->beta_face[0];
-  s->reversed = s->symmetric || (faces && s->params.accel != GMG_ACCEL_NONE);
   s->clock_level = -1;
   GMG_TRY(gmg_hierarchy_create(s));
   gmg_load_coefficients(s, p);

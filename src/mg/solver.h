@@ -13,6 +13,7 @@ typedef struct gmg_level {
   gmg_operator A;
   double volume;           /* sum of the control volumes */
   double coupling1[3], lone1[3]; /* typical couplings, and wall terms of lone axes, for beta = 1 */
+  int by_faces;            /* prolongation depends on the coefficients; its adjoint would not be cheap: not in symmetric cycles */
   gmg_map prolong[3];      /* from the next coarser level, as are all maps */
   gmg_map restrict_[3];    /* residuals */
   gmg_map average[3];      /* data (f, g of a full multigrid start, sigma); rows sum to 1. Only with fmg or sigma. */
@@ -61,8 +62,7 @@ struct gmg_solver {
   void *own_f, *own_u;    /* lent to level 0 where it corrects from a residual: mixed precision, or a single level */
   int stale;              /* the last update failed half-way: only another one helps */
   int singular;
-  int symmetric;          /* the cycle is to be its own adjoint */
-  int reversed;           /* the upward leg sweeps in reversed order: for symmetry, or where it pays (solver.c) */
+  int symmetric;          /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_values;         /* some face was given boundary values */
   void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
   void *krylov[4];        /* fine fields of the acceleration: r, z (not in mixed precision), p, q */

@@ -73,9 +73,8 @@ static int pick_faces(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 }
 
 /* The ghosts of a correction follow from the end unknowns (zero boundary values): fold them in. */
-static int prolong(table *t, const gmg_axis *fine, const gmg_axis *coarse)
+static int prolong_linear(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
-  if (coarse->spec.nested) return inject(t, fine, coarse);
   if (!interpolate(t, fine, coarse)) return 0;
   if (gmg_axis_periodic(coarse)) return 1;
   const int n = (int)coarse->n;
@@ -91,6 +90,11 @@ static int prolong(table *t, const gmg_axis *fine, const gmg_axis *coarse)
     }
   }
   return 1;
+}
+
+static int prolong(table *t, const gmg_axis *fine, const gmg_axis *coarse)
+{
+  return coarse->spec.nested ? inject(t, fine, coarse) : prolong_linear(t, fine, coarse);
 }
 
 /* Coarse cell c covers q fine cells, q <= 2: their mean, weighted by overlap and volume. */
@@ -150,6 +154,7 @@ static int build(table *t, gmg_map_kind kind, const gmg_axis *fine, const gmg_ax
     t->cols = coarse->n + 2;
     return done;
   }
+  if (kind == GMG_MAP_PROLONG_LINEAR) return prolong_linear(t, fine, coarse);
   if (kind == GMG_MAP_PROLONG) return prolong(t, fine, coarse);
   if (kind == GMG_MAP_RESTRICT_ADJOINT && coarse->spec.nested) kind = GMG_MAP_RESTRICT; /* that is the adjoint */
   if (kind == GMG_MAP_RESTRICT && !vertex) return average(t, fine, coarse);

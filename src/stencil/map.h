@@ -24,6 +24,7 @@ typedef struct gmg_map {
 typedef enum {
   GMG_MAP_IDENTITY,
   GMG_MAP_PROLONG,        /* of a correction (zero walls), to the fine axis: linear interpolation; nested: constant */
+  GMG_MAP_PROLONG_LINEAR, /* the same, linear where nested too: what prolong_faces takes */
   GMG_MAP_RESTRICT,       /* cells: averaging by overlap; vertices: full weighting, rows normalised to sum 1 */
   GMG_MAP_RESTRICT_ADJOINT, /* W_c^-1 P^T W: the adjoint of prolongation under the control volumes */
   GMG_MAP_INTERPOLATE,    /* linear interpolation from coarse values padded by one ghost at each end (cols = n + 2) */

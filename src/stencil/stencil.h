@@ -45,6 +45,8 @@ typedef struct gmg_stencil_ops {
   gmg_pair (*apply_dots)(const gmg_exec *e, const gmg_operator *A, const void *u, const void *x, void *v); /* v = A u; <u,v>, <u,x> */
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
+  /* u += P c for coefficients on faces, P depending on them (prolong_host.c); map: of kind GMG_MAP_PROLONG_LINEAR */
+  void (*prolong_faces)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
   /* f += fold g on every face that has g */
   void (*fold)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
   /* faces of A from one coefficient an unknown: harmonic means, two halves in series; walls: that of the unknown, a Robin

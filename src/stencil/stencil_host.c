@@ -271,6 +271,7 @@ static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces
 extern void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
 extern void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                           const void *u, void *r, void *coarse);
+extern void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
 extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
 extern void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
 extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
@@ -286,6 +287,7 @@ const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .dots = dots,
                                              .apply_dots = apply_dots,
                                              .tensor = R(gmg_tensor_host),
+                                             .prolong_faces = R(gmg_prolong_faces_host),
                                              .fold = fold,
                                              .harmonic_faces = R(gmg_harmonic_faces_host),
                                              .copy_faces = R(gmg_copy_faces_host),
