@@ -2,6 +2,8 @@
    with boundary values and shift, in 1D, 2D and 3D; float against double. */
 #include "util.h"
 
+#include "mg/solver.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,10 +166,90 @@ static void float_follows_double(void **state)
   free(f), free(u), free(f32), free(u32);
 }
 
+/* What is done in one pass against the parts it is made of; sums bitwise the same for any number of threads. */
+static void passes_match_their_parts(void **state)
+{
+  (void)state;
+  static const struct {
+    int dim;
+    size_t n[3];
+    gmg_centering centering;
+    const char *bc;
+  } cases[] = {{3, {37, 24, 19}, GMG_CELL, "dnrdpp"}, {3, {20, 33, 3}, GMG_VERTEX, "ppppdd"}, {2, {70, 131, 1}, GMG_CELL, "ddpp"},
+               {2, {5000, 3, 1}, GMG_CELL, "dddd"},   {2, {2, 5000, 1}, GMG_CELL, "nndd"},    {1, {9001, 1, 1}, GMG_VERTEX, "dr"},
+               {3, {1, 1, 1}, GMG_CELL, "dddddd"},    {3, {300, 40, 2}, GMG_CELL, "pppppp"}};
+  for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+    const size_t i = k / 2;
+    gmg_problem p = make_problem(cases[i].dim, cases[i].n[0], cases[i].n[1], cases[i].n[2], cases[i].centering, cases[i].bc);
+    const size_t N = unknowns(&p);
+    double *beta = field(N, 3), sums[3][4] = {{0}};
+    for (size_t c = 0; c < N; c++) beta[c] += 1;
+    if (k % 2) p.beta = beta;
+    for (int t = 0; t < 3; t++) {
+      gmg_params q = gmg_params_default();
+      q.precision = GMG_PRECISION_SAME;
+      session s = begin_solver(&p, &q, t == 0 ? 1 : t == 1 ? 2 : 5);
+      const gmg_exec *e = &s.solver->exec;
+      const gmg_operator *A = &s.solver->top->A;
+      const gmg_stencil_ops *stencil = s.solver->stencil;
+      double *f = field(N, 1), *u[2] = {field(N, 2), field(N, 2)}, *z = field(N, 4), *r = field(N, 0), *v = field(N, 5);
+      double *w = field(N, 0), f_norm;
+      float *slim = malloc(N * sizeof *slim), *small = malloc(N * sizeof *small);
+      for (size_t c = 0; c < N; c++) slim[c] = (float)z[c], z[c] = (double)slim[c];
+      for (int narrow = 0; narrow < 2; narrow++) {
+        const gmg_correction c = {narrow ? (const void *)slim : z, 0.7, narrow};
+        memcpy(u[1], u[0], N * sizeof *z);
+        for (size_t x = 0; x < N; x++) u[0][x] += 0.7 * z[x];
+        stencil->residual(e, A, f, u[0], r);
+        const double norm = norm2(r, N);
+        sums[t][0] = stencil->correct_residual(e, A, c, f, u[1], 3, small);
+        assert_near(sums[t][0], norm, 1e-12 * norm);
+        for (size_t x = 0; x < N; x++) {
+          assert_near(u[1][x], u[0][x], 1e-15);
+          assert_near((double)small[x], 3 * r[x], 1e-6 * fabs(r[x]) * 3 + 1e-12 * norm);
+        }
+        memset(small, 0, N * sizeof *small);
+        assert_near(stencil->narrow_residual(e, A, f, u[0], 3, small, &f_norm), norm, 1e-12 * norm);
+        assert_near(f_norm, norm2(f, N), 1e-12 * f_norm);
+        for (size_t x = 0; x < N; x++) assert_near((double)small[x], 3 * r[x], 1e-6 * fabs(r[x]) * 3 + 1e-12 * norm);
+
+        for (size_t x = 0; x < N; x++) v[x] = 0.7 * z[x] - 2 * v[x];
+        memcpy(w, v, N * sizeof *w);
+        for (size_t x = 0; x < N; x++) w[x] = (0.7 * z[x] - w[x]) / 2; /* before */
+        stencil->apply(e, A, v, r);
+        const gmg_pair pair = stencil->direct_apply(e, A, c, -2, w, f, u[1]);
+        const double vr = stencil->dot(e, A, v, r), vf = stencil->dot(e, A, v, f), largest = norm2(r, N);
+        assert_near(pair.first, vr, 1e-12 * fabs(vr));
+        assert_near(pair.second, vf, 1e-12 * norm2(v, N) * norm2(f, N));
+        for (size_t x = 0; x < N; x++) {
+          assert_near(w[x], v[x], 1e-14);
+          assert_near(u[1][x], r[x], 1e-13 * largest);
+        }
+        sums[t][1] = pair.first, sums[t][2] = pair.second;
+        assert_near(stencil->dot_correction(e, A, c, f), 0.7 * stencil->dot(e, A, z, f), 1e-12 * norm2(z, N) * norm2(f, N));
+
+        memcpy(w, r, N * sizeof *w);
+        memcpy(u[1], u[0], N * sizeof *w);
+        sums[t][3] = e->vector->step(e, N, 0.3, f, z, u[1], w, 5, narrow ? small : NULL);
+        for (size_t x = 0; x < N; x++) {
+          assert_near(u[1][x], u[0][x] + 0.3 * f[x], 1e-15);
+          assert_near(w[x], r[x] - 0.3 * z[x], 1e-15 * largest);
+          if (narrow) assert_near((double)small[x], 5 * w[x], 1e-6 * fabs(5 * w[x]));
+        }
+        assert_near(sums[t][3], norm2(w, N), 1e-12 * sums[t][3]);
+      }
+      free(f), free(u[0]), free(u[1]), free(z), free(r), free(v), free(w), free(slim), free(small);
+      end_solver(&s);
+    }
+    for (int t = 1; t < 3; t++) assert_memory_equal(sums[t], sums[0], sizeof sums[0]);
+    free(beta);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(residual_matches_reference),
                                      cmocka_unit_test(solutions_match_elimination),
-                                     cmocka_unit_test(float_follows_double)};
+                                     cmocka_unit_test(float_follows_double), cmocka_unit_test(passes_match_their_parts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,39 +64,45 @@ static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y
   for (size_t i = 0; i < n; i++) Y[i] = (narrow_real)(A * X[i]);
 }
 
-/* y = a x + b y with x of either type, which is a constant where this is inlined. */
-static inline __attribute__((always_inline)) void combine(const int is_narrow, share s, real a, const void *x, real b, real *restrict y)
+/* y += a x with x of either type, which is a constant where this is inlined. */
+static inline __attribute__((always_inline)) void add_share(const int is_narrow, share s, real a, const void *x, real *restrict y)
 {
   const real *restrict wide = x;
   const narrow_real *restrict slim = x;
 #pragma omp simd
-  for (size_t i = s.begin; i < s.end; i++) y[i] = a * (is_narrow ? (real)slim[i] : wide[i]) + b * y[i];
+  for (size_t i = s.begin; i < s.end; i++) y[i] += a * (is_narrow ? (real)slim[i] : wide[i]);
 }
 
-static void direct(const gmg_exec *e, size_t n, gmg_correction c, double b, void *p)
+static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *y)
 {
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
   for (int k = 0; k < CHUNKS; k++)
-    if (c.narrow) combine(1, share_of(n, k), (real)c.scale, c.z, (real)b, p);
-    else combine(0, share_of(n, k), (real)c.scale, c.z, (real)b, p);
+    if (c.narrow) add_share(1, share_of(n, k), (real)c.scale, c.z, y);
+    else add_share(0, share_of(n, k), (real)c.scale, c.z, y);
 }
 
-static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *y) { direct(e, n, c, 1, y); }
-
-static double step(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r)
+static double step(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim)
 {
-  const real *restrict P = p, *restrict Q = q, A = (real)a;
+  const real *restrict P = p, *restrict Q = q, A = (real)a, S = (real)scale;
   real *restrict Y = y, *restrict residual = r;
+  narrow_real *restrict to = slim;
   double part[CHUNKS] = {0}, sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
   for (int c = 0; c < CHUNKS; c++) {
+    enum { PIECE = 1024 }; /* what is written is read again from the cache */
     const share s = share_of(n, c);
     double squares = 0;
+    for (size_t begin = s.begin; begin < s.end; begin += PIECE) {
+      const size_t end = begin + PIECE < s.end ? begin + PIECE : s.end;
 #pragma omp simd reduction(+ : squares)
-    for (size_t i = s.begin; i < s.end; i++) {
-      Y[i] += A * P[i];
-      residual[i] -= A * Q[i];
-      squares += (double)residual[i] * (double)residual[i];
+      for (size_t i = begin; i < end; i++) {
+        Y[i] += A * P[i];
+        residual[i] -= A * Q[i];
+        squares += (double)residual[i] * (double)residual[i];
+      }
+      if (!to) continue;
+#pragma omp simd
+      for (size_t i = begin; i < end; i++) to[i] = (narrow_real)(S * residual[i]);
     }
     part[c] = squares;
   }
@@ -148,4 +154,4 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   return (gmg_range){r.least + poison, r.most + poison, r.mean + poison};
 }
 
-const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, narrow, correct, direct, step, range};
+const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, narrow, correct, step, range};

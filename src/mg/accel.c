@@ -12,27 +12,34 @@ double gmg_true_residual(gmg_solver *s, const gmg_iteration *it)
   return s->stencil->residual_norm(&s->exec, &s->top->A, it->f, it->u, NULL);
 }
 
-static const double NEARLY_ONE = 1e6;  /* own_f is of that size at most, or of one over it at least */
-static const double NOTHING = 1e-300;  /* smaller numbers have no inverse */
+static const double NEARLY_ONE = 1e6; /* own_f is of that size at most, or of one over it at least */
+static const double NOTHING = 1e-300; /* smaller numbers have no inverse */
 
-/* The residual into own_f, scaled to about 1 by what the one before it was; returns its norm. */
-static double narrow_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
+/* own_f was made with the scale that the residual before gave; now this one's norm is known. */
+static void take_norm(gmg_iteration *it, double norm)
 {
-  double norm = 0;
-  for (int attempt = 0; attempt < 2; attempt++) {
-    it->scale = it->next > 0 ? it->next : 1;
-    norm = s->stencil->narrow_residual(&s->exec, &s->top->A, it->f, it->u, it->scale, s->own_f, f_norm);
-    if (!(norm > NOTHING) || !isfinite(norm)) break;
-    it->next = 1 / norm;
-    if (norm * it->scale < NEARLY_ONE && norm * it->scale > 1 / NEARLY_ONE) break;
+  const double size = norm * it->scale;
+  const int known = norm > NOTHING && isfinite(norm);
+  it->norm = norm;
+  it->fresh = !known || (size < NEARLY_ONE && size > 1 / NEARLY_ONE); /* 0 and NaN are what they are */
+  if (known) it->next = 1 / norm;
+}
+
+static void next_scale(gmg_iteration *it) { it->scale = it->next > 0 ? it->next : 1; }
+
+/* The residual into own_f, scaled to about 1. */
+static void narrow_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
+{
+  it->fresh = 0;
+  for (int attempt = 0; attempt < 2 && !it->fresh; attempt++) {
+    next_scale(it);
+    take_norm(it, s->stencil->narrow_residual(&s->exec, &s->top->A, it->f, it->u, it->scale, s->own_f, f_norm));
   }
-  it->fresh = 1;
-  return norm;
 }
 
 void gmg_iteration_start(gmg_solver *s, gmg_iteration *it)
 {
-  it->rz = 0;
+  it->pq = it->rz = 0;
   it->fresh = 0;
   if (s->params.accel == GMG_ACCEL_NONE) return;
   s->stencil->residual(&s->exec, &s->top->A, it->f, it->u, s->krylov[0]);
@@ -41,26 +48,36 @@ void gmg_iteration_start(gmg_solver *s, gmg_iteration *it)
 
 double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 {
-  if (s->params.accel != GMG_ACCEL_NONE) return isfinite(it->rz) ? it->norm : NAN; /* else the last cycle gave no number */
-  if (s->mixed) return narrow_residual(s, it, f_norm);
-  return s->stencil->residual_norm(&s->exec, &s->top->A, it->f, it->u, f_norm);
+  if (s->params.accel != GMG_ACCEL_NONE) return it->norm;
+  if (!s->mixed) return s->stencil->residual_norm(&s->exec, &s->top->A, it->f, it->u, f_norm);
+  if (!it->fresh || f_norm) narrow_residual(s, it, f_norm);
+  return it->norm;
 }
 
-/* The level's own fields take a residual and give a correction: in mixed precision, and where the finest grid is the
-   coarsest, whose solver starts from zero. */
-static void correct_from_residual(gmg_solver *s, gmg_iteration *it)
+/* In mixed precision: residual, correction in the narrower type, and at once the residual that it leaves. */
+static void refine(gmg_solver *s, gmg_iteration *it)
 {
-  if (!s->mixed) s->stencil->residual(&s->exec, &s->top->A, it->f, it->u, s->own_f);
-  else if (!it->fresh) (void)narrow_residual(s, it, NULL);
-  it->fresh = 0;
-  s->vector->correct(&s->exec, s->top->A.cells, gmg_cycle_on_own(s, s->mixed ? 1 / it->scale : 1), it->u);
+  if (!it->fresh) narrow_residual(s, it, NULL);
+  const gmg_correction c = gmg_cycle_on_own(s, it->scale);
+  gmg_charge(s, 0);
+  next_scale(it);
+  take_norm(it, s->stencil->correct_residual(&s->exec, &s->top->A, c, it->f, it->u, it->scale, s->own_f));
+}
+
+/* The finest grid is the coarsest, whose solver starts from zero. */
+static void solve_residual(gmg_solver *s, gmg_iteration *it)
+{
+  s->stencil->residual(&s->exec, &s->top->A, it->f, it->u, s->own_f);
+  s->vector->correct(&s->exec, s->top->A.cells, gmg_cycle_on_own(s, 1), it->u);
 }
 
 static void plain(gmg_solver *s, gmg_iteration *it)
 {
   gmg_level *L = &s->level[0];
-  if (s->own_f) {
-    correct_from_residual(s, it);
+  if (s->mixed) {
+    refine(s, it);
+  } else if (s->levels == 1) {
+    solve_residual(s, it);
   } else {
     L->f = (void *)it->f, L->u = it->u;
     gmg_cycle(s, 0);
@@ -76,7 +93,7 @@ void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it)
   const int finite = isfinite(s->vector->norm2(&s->exec, s->top->A.cells, it->u));
   if (s->mixed) {
     L->f = s->own_f, L->u = s->own_u;
-    if (finite) (void)narrow_residual(s, it, NULL);
+    if (finite) narrow_residual(s, it, NULL);
     else e->vector->fill(e, L->A.cells, 0, L->f);
     e->vector->fill(e, L->A.cells, finite ? 0 : 1, L->u);
   } else {
@@ -89,38 +106,33 @@ void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it)
   s->watch.on = 0;
 }
 
+/* p becomes conjugate to the direction before: by <z, A p> / <p, A p> (flexible), or by <r, z> over the one before. */
 static void conjugate_gradients(gmg_solver *s, gmg_iteration *it)
 {
   const gmg_exec *e = &s->exec;
   const gmg_operator *A = &s->top->A;
-  const gmg_vector_ops *v = s->vector;
+  const gmg_stencil_ops *stencil = s->stencil;
   void *r = s->krylov[0], *p = s->krylov[2], *q = s->krylov[3];
+  const int first = it->pq == 0, flexible = s->params.accel == GMG_ACCEL_FLEXIBLE_CG;
 
-  const gmg_correction z = gmg_cycle_from_zero(s, r, it->norm, s->krylov[1]);
+  const gmg_correction z = it->fresh ? gmg_cycle_on_own(s, it->scale) : gmg_cycle_from_zero(s, r, it->norm, s->krylov[1]);
   gmg_charge(s, 0);
+  it->fresh = 0;
   if (s->singular) gmg_remove_mean(s->levels_exec, &s->level[0].A, s->level[0].volume, (void *)z.z); /* else u drifts */
-  const int first = it->rz == 0;
-  const gmg_pair dots = s->stencil->dots(e, A, z, r, first ? r : q);
-  const double rz = dots.first;
-  if (!isfinite(rz)) { /* u stays; the residual tells */
-    it->rz = rz;
-    return;
-  }
-  if (first) v->fill(e, A->cells, 0, p);
-  /* flexible: <z, r - r_before> / <z, r>_before, and r - r_before = -alpha q */
-  const double change = s->params.accel == GMG_ACCEL_FLEXIBLE_CG ? -it->alpha * dots.second : rz;
-  v->direct(e, A->cells, z, first ? 0 : change / it->rz, p);
-  /* <p, r> rather than <r, z>: the exact minimum along p, whatever the truncated recursion has made of p. At the rounding
-     level, where p may be noise, no step can then make the error larger. */
-  const gmg_pair with_p = s->stencil->apply_dots(e, A, p, r, q);
-  const double alpha = with_p.second / with_p.first;
-  if (!(with_p.first > 0) || !isfinite(alpha)) { /* nothing is left to do along p */
-    it->rz = 0;
-    return;
-  }
-  it->rz = rz;
-  it->alpha = alpha;
-  it->norm = v->step(e, A->cells, alpha, p, q, it->u, r);
+  const double zq = flexible && !first ? stencil->dot_correction(e, A, z, q) : 0;
+  const double rz = flexible ? 0 : stencil->dot_correction(e, A, z, r);
+  if (first) s->vector->fill(e, A->cells, 0, p);
+  /* The step is <p, r> / <p, A p> rather than <r, z> / <p, A p>: the exact minimum along p, whatever the truncated recursion has
+     made of p. At the rounding level, where p may be noise, no step can then make the error larger. */
+  const gmg_pair along = stencil->direct_apply(e, A, z, first ? 0 : flexible ? -zq / it->pq : rz / it->rz, p, r, q);
+  const double alpha = along.second / along.first;
+  it->pq = 0;
+  if (!isfinite(along.first) || !isfinite(along.second)) it->norm = NAN; /* u stays: the cycle gave no number */
+  if (!(along.first > 0) || !isfinite(alpha)) return; /* nothing is left to do along p */
+  it->pq = along.first, it->rz = rz;
+  next_scale(it);
+  it->norm = s->vector->step(e, A->cells, alpha, p, q, it->u, r, it->scale, s->mixed ? s->own_f : NULL);
+  if (s->mixed) take_norm(it, it->norm);
 }
 
 void gmg_iterate(gmg_solver *s, gmg_iteration *it)

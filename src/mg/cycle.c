@@ -79,15 +79,16 @@ gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale)
   L->f = s->own_f, L->u = s->own_u;
   s->levels_exec->vector->fill(s->levels_exec, L->A.cells, 0, L->u);
   gmg_cycle(s, 0);
-  return (gmg_correction){.z = L->u, .scale = scale, .narrow = s->mixed};
+  return (gmg_correction){.z = L->u, .scale = 1 / scale, .narrow = s->mixed};
 }
 
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z)
 {
   gmg_level *L = &s->level[0];
   if (s->mixed) { /* of size 1, or it might leave the range of the type */
-    s->vector->narrow(&s->exec, L->A.cells, norm > 0 ? 1 / norm : 1, r, s->own_f);
-    return gmg_cycle_on_own(s, norm > 0 ? norm : 1);
+    const double scale = norm > 0 ? 1 / norm : 1;
+    s->vector->narrow(&s->exec, L->A.cells, scale, r, s->own_f);
+    return gmg_cycle_on_own(s, scale);
   }
   s->vector->fill(&s->exec, L->A.cells, 0, z);
   if (s->levels == 1) { /* the coarse solver may change its f: give it a copy */

@@ -104,7 +104,7 @@ int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two field
 /* cycle.c: one cycle on level l, from the u and f that stand there */
 void gmg_cycle(gmg_solver *s, int l);
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z); /* of A c = r; norm: ||r||_2; z: room */
-gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale); /* the same where own_f holds r / scale */
+gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale); /* the same where own_f holds scale r */
 void gmg_charge(gmg_solver *s, int level);                       /* time from now on belongs to that level */
 
 /* fmg.c: replaces u by the full multigrid approximation. f as the caller gave it, f_eff what gmg_effective_rhs() made */
@@ -117,9 +117,10 @@ const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed
 typedef struct gmg_iteration {
   const void *f;     /* effective right-hand side */
   void *u;
-  double rz, alpha, norm; /* of the acceleration: the last <r, z>, step length, ||r||_2; rz = 0 before the first step */
-  double scale, next;     /* mixed precision: own_f holds scale r; what to scale the next one by, 0: nothing is known */
-  int fresh;              /* mixed precision: own_f is up to date */
+  double norm;        /* ||r||_2 where it is known: with an acceleration, by recursion; or while fresh */
+  double pq, rz;      /* of the acceleration: the last <p, A p> and (plain CG) <r, z>; 0 before the first step */
+  double scale, next; /* mixed precision: own_f holds scale r; what to scale the next one by, 0: nothing is known */
+  int fresh;          /* mixed precision: own_f is up to date */
 } gmg_iteration;
 
 void gmg_iteration_start(gmg_solver *s, gmg_iteration *it);      /* from the u that stands; also forgets recursions */

@@ -31,6 +31,9 @@ typedef struct gmg_stencil_ops {
   /* The same, and r = scale (f - A u) in the narrower type. */
   double (*narrow_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
                             double *f_norm);
+  /* u = u + c, then r = scale (f - A u) in the narrower type; returns ||f - A u||_2 */
+  double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, double scale,
+                             void *r);
   /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual, where that has to be stored */
   void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                             void *r, void *coarse);
@@ -41,8 +44,9 @@ typedef struct gmg_stencil_ops {
   /* Inner products are sums of w x y, w the control volumes; y = NULL: sum of w x. Bitwise independent of the number of
      threads. */
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
-  gmg_pair (*dots)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *x, const void *y); /* <c,x>, <c,y> */
-  gmg_pair (*apply_dots)(const gmg_exec *e, const gmg_operator *A, const void *u, const void *x, void *v); /* v = A u; <u,v>, <u,x> */
+  double (*dot_correction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *x);
+  /* p = c + b p, then q = A p; returns <p, q> and <p, x> */
+  gmg_pair (*direct_apply)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, double b, void *p, const void *x, void *q);
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
   /* u += P c for coefficients on faces, P depending on them (prolong_host.c); map: of kind GMG_MAP_PROLONG_LINEAR */

@@ -98,83 +98,40 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
   return sqrt(sum);
 }
 
-/* <c, x> and <c, y> along a task's line, c of either type, which is a constant where this is inlined. */
-GMG_INLINE gmg_pair line_dots(const int narrow, const gmg_operator *A, const gmg_task w, const void *c, const void *x, const void *y)
+/* Sum of w c y along a task's line, c of either type, which is a constant where this is inlined; y = NULL: sum of w c. */
+GMG_INLINE double line_dot(const int narrow, const gmg_operator *A, const gmg_task w, const void *c, const void *y)
 {
   const real *restrict w0 = A->weight[0], *restrict wide = (const real *)c + w.offset;
   const narrow_real *restrict slim = (const narrow_real *)c + w.offset;
-  const real *restrict X = (const real *)x + w.offset, *restrict Y = (const real *)y + w.offset;
-  const double beside = (double)((const real *)A->weight[1])[w.j] * (double)((const real *)A->weight[2])[w.k];
-  double first = 0, second = 0;
-#pragma omp simd reduction(+ : first, second)
-  for (size_t i = w.begin; i < w.end; i++) {
-    const double weighted = (double)w0[i] * (narrow ? (double)slim[i] : (double)wide[i]);
-    first += weighted * (double)X[i];
-    second += weighted * (double)Y[i];
+  const real *restrict Y = y ? (const real *)y + w.offset : NULL;
+  double sum = 0;
+  if (Y) {
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = w.begin; i < w.end; i++) sum += (double)w0[i] * (narrow ? (double)slim[i] : (double)wide[i]) * (double)Y[i];
+  } else {
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = w.begin; i < w.end; i++) sum += (double)w0[i] * (narrow ? (double)slim[i] : (double)wide[i]);
   }
-  return (gmg_pair){beside * first, beside * second};
+  return (double)((const real *)A->weight[1])[w.j] * (double)((const real *)A->weight[2])[w.k] * sum;
 }
 
-static gmg_pair total(const gmg_pair part[SHARES], double scale)
-{
-  gmg_pair sum = {0, 0};
-  for (int s = 0; s < SHARES; s++) sum.first += part[s].first, sum.second += part[s].second;
-  return (gmg_pair){scale * sum.first, scale * sum.second};
-}
-
-static gmg_pair dots(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *x, const void *y)
+static double dot_correction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y)
 {
   const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
-  gmg_pair part[SHARES] = {{0, 0}};
+  double part[SHARES] = {0}, sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
   for (int s = 0; s < SHARES; s++)
     for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
       const gmg_task w = gmg_task_at(A, t);
-      const gmg_pair line = c.narrow ? line_dots(1, A, w, c.z, x, y) : line_dots(0, A, w, c.z, x, y);
-      part[s].first += line.first, part[s].second += line.second;
+      part[s] += c.narrow ? line_dot(1, A, w, c.z, y) : line_dot(0, A, w, c.z, y);
     }
-  return total(part, c.scale);
-}
-
-static gmg_pair apply_dots(const gmg_exec *e, const gmg_operator *A, const void *u, const void *x, void *v)
-{
-  const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
-  gmg_pair part[SHARES] = {{0, 0}};
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (int s = 0; s < SHARES; s++)
-    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
-      gmg_field_map(apply_point, A, t, NULL, u, 0, 0, v);
-      const gmg_pair line = line_dots(0, A, gmg_blocked_task(A, t), u, v, x);
-      part[s].first += line.first, part[s].second += line.second;
-    }
-  return total(part, 1);
+  for (int s = 0; s < SHARES; s++) sum += part[s];
+  return c.scale * sum;
 }
 
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
-  const real *X = x, *Y = y, *w0 = A->weight[0], *w1 = A->weight[1], *w2 = A->weight[2];
-  const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
-  double part[SHARES] = {0}, sum = 0;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (int s = 0; s < SHARES; s++) {
-    double total = 0;
-    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
-      const gmg_task w = gmg_task_at(A, t);
-      const real *restrict a = X + w.offset, *restrict b = Y ? Y + w.offset : NULL;
-      double line = 0;
-      if (b) {
-#pragma omp simd reduction(+ : line)
-        for (size_t i = w.begin; i < w.end; i++) line += (double)w0[i] * (double)a[i] * (double)b[i];
-      } else {
-#pragma omp simd reduction(+ : line)
-        for (size_t i = w.begin; i < w.end; i++) line += (double)w0[i] * (double)a[i];
-      }
-      total += (double)w1[w.j] * (double)w2[w.k] * line;
-    }
-    part[s] = total;
-  }
-  for (int s = 0; s < SHARES; s++) sum += part[s];
-  return sum;
+  return dot_correction(e, A, (gmg_correction){.z = x, .scale = 1}, y);
 }
 
 /* The two axes along a face, faster one first. */
@@ -271,6 +228,10 @@ static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces
 extern void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
 extern void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                           const void *u, void *r, void *coarse);
+extern double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
+                                           double scale, void *r);
+extern gmg_pair R(gmg_direct_apply_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, double b, void *p,
+                                         const void *x, void *q);
 extern void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
 extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
 extern void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
@@ -284,8 +245,9 @@ const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .apply = apply,
                                              .magnitude = magnitude,
                                              .dot = dot,
-                                             .dots = dots,
-                                             .apply_dots = apply_dots,
+                                             .dot_correction = dot_correction,
+                                             .direct_apply = R(gmg_direct_apply_host),
+                                             .correct_residual = R(gmg_correct_residual_host),
                                              .tensor = R(gmg_tensor_host),
                                              .prolong_faces = R(gmg_prolong_faces_host),
                                              .fold = fold,
