@@ -1,10 +1,11 @@
 /* Conjugate gradients (Hestenes, Stiefel 1952) on the coarsest grid, in the inner product of the control volumes, in
-   which A is symmetric. Written once for all backends. */
+   which A is symmetric, preconditioned by the diagonal: with jumps of beta that takes a quarter of the time. Written once for
+   all backends. */
 #include "coarse.h"
 
 #include <math.h>
 
-/* r, p, q: fields of the coarsest grid, one after the other */
+/* z, p, q: fields of the coarsest grid, one after the other */
 static size_t field_bytes(const gmg_exec *e, const gmg_coarse_problem *p)
 {
   return (p->A->cells * e->real_size + 63) / 64 * 64;
@@ -20,37 +21,31 @@ static void destroy(gmg_exec *e, const gmg_coarse_problem *p, void *state)
   gmg_exec_release(e, state, 3 * field_bytes(e, p));
 }
 
+/* f becomes the residual. Directions are of the size of u and A p of that of f, so nothing leaves the range of the type. */
 static void solve(const gmg_exec *e, const gmg_coarse_problem *problem, void *state, void *f, void *u)
 {
   const gmg_operator *A = problem->A;
   const gmg_stencil_ops *stencil = gmg_stencil_of(e);
   const gmg_vector_ops *v = e->vector;
   const size_t n = A->cells, bytes = field_bytes(e, problem);
-  void *r = state, *p = (char *)state + bytes, *q = (char *)state + 2 * bytes;
+  void *r = f, *z = state, *p = (char *)state + bytes, *q = (char *)state + 2 * bytes;
 
-  /* r is kept divided by d, a typical diagonal: directions are then of the size of u, and A p of the size of f, where A f
-     might leave the range of the type. */
-  const double typical = gmg_operator_sink(A) + 2 * (A->coupling[0] + A->coupling[1] + A->coupling[2]);
-  const double d = typical > 0 ? typical : 1;
-
-  if (problem->singular) gmg_remove_mean(e, A, problem->volume, f);
+  if (problem->singular) gmg_remove_mean(e, A, problem->volume, r);
   v->fill(e, n, 0, u);
-  v->fill(e, n, 0, r);
-  v->axpy(e, n, 1 / d, f, r);
-  v->copy(e, n, r, p);
-  double rr = stencil->dot(e, A, r, r);
-  const double stop = rr * problem->rtol * problem->rtol;
-  for (size_t i = 0; i < 10 * n + 100 && rr > stop; i++) {
+  stencil->over_diagonal(e, A, r, z);
+  v->copy(e, n, z, p);
+  double rz = stencil->dot(e, A, r, z);
+  const double stop = rz * problem->rtol * problem->rtol;
+  for (size_t i = 0; i < 10 * n + 100 && rz > stop; i++) {
     stencil->apply(e, A, p, q);
-    const double pq = stencil->dot(e, A, p, q);
-    if (!(pq > 0) || !isfinite(pq)) break; /* rounding has used up the directions */
-    const double alpha = d * rr / pq;
+    const double pq = stencil->dot(e, A, p, q), alpha = rz / pq, before = rz;
+    if (!(pq > 0) || !isfinite(alpha)) break; /* rounding has used up the directions */
     v->axpy(e, n, alpha, p, u);
-    v->axpy(e, n, -alpha / d, q, r);
+    v->axpy(e, n, -alpha, q, r);
     if (problem->singular) gmg_remove_mean(e, A, problem->volume, r);
-    const double before = rr;
-    rr = stencil->dot(e, A, r, r);
-    v->xpay(e, n, r, rr / before, p);
+    stencil->over_diagonal(e, A, r, z);
+    rz = stencil->dot(e, A, r, z);
+    v->xpay(e, n, z, rz / before, p);
   }
   if (problem->singular) gmg_remove_mean(e, A, problem->volume, u);
 }

@@ -10,7 +10,7 @@ typedef struct gmg_coarse_problem {
   const gmg_operator *A;
   double volume; /* sum of the control volumes */
   int singular;
-  double rtol;   /* CG: weighted residual norm, relative to the right-hand side */
+  double rtol;   /* CG: residual, in the norm of the inverse diagonal, relative to the right-hand side */
 } gmg_coarse_problem;
 
 typedef struct gmg_coarse_ops {

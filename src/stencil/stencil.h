@@ -39,6 +39,8 @@ typedef struct gmg_stencil_ops {
                             void *r, void *coarse);
   /* v = A u */
   void (*apply)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
+  /* v = f / diag(A) */
+  void (*over_diagonal)(const gmg_exec *e, const gmg_operator *A, const void *f, void *v);
   /* || |A| |u| ||_2: what the terms of A u add up to before they cancel */
   double (*magnitude)(const gmg_exec *e, const gmg_operator *A, const void *u);
   /* Inner products are sums of w x y, w the control volumes; y = NULL: sum of w x. Bitwise independent of the number of

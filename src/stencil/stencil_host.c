@@ -28,15 +28,19 @@ static double sum_of_squares(const real *x, size_t n)
 /* Sums are made over shares of the tasks, which depend on the sizes alone. */
 enum { SHARES = 256 };
 
+static int shares_of(size_t tasks) { return tasks < SHARES ? (int)tasks : SHARES; }
+
 static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
                               double *f_norm)
 {
   const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
   const real factor = (real)scale;
-  double part[SHARES] = {0}, f_part[SHARES] = {0}, sum = 0, f_sum = 0;
+  const int shares = shares_of(tasks);
+  double part[SHARES], f_part[SHARES], sum = 0, f_sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (int s = 0; s < SHARES; s++) {
+  for (int s = 0; s < shares; s++) {
     real line[GMG_SEGMENT];
+    part[s] = f_part[s] = 0;
     for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
       const gmg_task w = gmg_blocked_task(A, t);
       const size_t length = w.end - w.begin;
@@ -49,7 +53,7 @@ static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const vo
       for (size_t i = 0; i < length; i++) to[i] = (narrow_real)(factor * line[i]);
     }
   }
-  for (int s = 0; s < SHARES; s++) sum += part[s], f_sum += f_part[s];
+  for (int s = 0; s < shares; s++) sum += part[s], f_sum += f_part[s];
   if (f_norm) *f_norm = sqrt(f_sum);
   return sqrt(sum);
 }
@@ -72,6 +76,19 @@ static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void 
   for (size_t t = 0; t < tasks; t++) gmg_field_map(apply_point, A, t, NULL, u, 0, 0, v);
 }
 
+GMG_INLINE real over_diagonal_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+{
+  (void)dim, (void)near, (void)u, (void)c0, (void)c1, (void)old;
+  return f / a.diag;
+}
+
+static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *f, void *v)
+{
+  const size_t tasks = gmg_tasks(A);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+  for (size_t t = 0; t < tasks; t++) gmg_field_map(over_diagonal_point, A, t, f, f, 0, 0, v);
+}
+
 GMG_INLINE real absolute(real x) { return x < 0 ? -x : x; }
 
 GMG_INLINE real magnitude_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
@@ -84,17 +101,19 @@ GMG_INLINE real magnitude_point(const int dim, gmg_row a, gmg_neighbours near, r
 static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 {
   const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
-  double part[SHARES] = {0}, sum = 0;
+  const int shares = shares_of(tasks);
+  double part[SHARES], sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (int s = 0; s < SHARES; s++) {
+  for (int s = 0; s < shares; s++) {
     real line[GMG_SEGMENT];
+    part[s] = 0;
     for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
       const gmg_task w = gmg_blocked_task(A, t);
       gmg_task_map(magnitude_point, A, w, NULL, u, 0, 0, line);
       part[s] += sum_of_squares(line, w.end - w.begin);
     }
   }
-  for (int s = 0; s < SHARES; s++) sum += part[s];
+  for (int s = 0; s < shares; s++) sum += part[s];
   return sqrt(sum);
 }
 
@@ -118,14 +137,17 @@ GMG_INLINE double line_dot(const int narrow, const gmg_operator *A, const gmg_ta
 static double dot_correction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y)
 {
   const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
-  double part[SHARES] = {0}, sum = 0;
+  const int shares = shares_of(tasks);
+  double part[SHARES], sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (int s = 0; s < SHARES; s++)
+  for (int s = 0; s < shares; s++) {
+    part[s] = 0;
     for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
       const gmg_task w = gmg_task_at(A, t);
       part[s] += c.narrow ? line_dot(1, A, w, c.z, y) : line_dot(0, A, w, c.z, y);
     }
-  for (int s = 0; s < SHARES; s++) sum += part[s];
+  }
+  for (int s = 0; s < shares; s++) sum += part[s];
   return c.scale * sum;
 }
 
@@ -243,6 +265,7 @@ const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .narrow_residual = narrow_residual,
                                              .restrict_residual = R(gmg_restrict_residual_host),
                                              .apply = apply,
+                                             .over_diagonal = over_diagonal,
                                              .magnitude = magnitude,
                                              .dot = dot,
                                              .dot_correction = dot_correction,
