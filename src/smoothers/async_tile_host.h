@@ -16,7 +16,7 @@ enum { RHS, INVERSE, FACE_X, FACE_Y, FACE_Z, COEFFICIENTS };
 /* Lines of a tile that all planes share. */
 enum { LO, HI, SHARED_INVERSE, SCRATCH, AXIS_LINES };
 /* Column of a block's first own unknown: even, and its half of the line begins on a cache line. */
-enum { LEAD = 16 };
+enum { LEAD = 128 / sizeof(real) };
 /* Coefficients of a row or a plane. */
 enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDES };
 
