@@ -74,11 +74,20 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
     status = gmg_exec_alloc(l->exec, "async tiles", s.tile_bytes * (size_t)s.threads, (void **)&s.tiles);
   if (status == GMG_OK && l->params->deterministic)
     status = gmg_exec_alloc(l->exec, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before);
+  if (status == GMG_OK && (l->A->face[0] || l->A->sigma))
+    status = gmg_exec_alloc(l->exec, "async diagonal", l->A->cells * sizeof(real), (void **)&s.inverse);
   if (l->exec->dry) return status;
   *(async_state *)*state = s;
   if (status == GMG_OK)
     gmg_blocks_order(&s.blocks, l->params->order, l->params->seed + (unsigned long)l->index, s.order);
   return status;
+}
+
+static gmg_status update(const gmg_smoother_level *l, void *state)
+{
+  const async_state *s = state;
+  if (s->inverse) fill_inverse(l->A, l->threads, s->inverse);
+  return GMG_OK;
 }
 
 static void destroy(const gmg_smoother_level *l, void *state)
@@ -89,6 +98,7 @@ static void destroy(const gmg_smoother_level *l, void *state)
     gmg_exec_release(l->exec, s->order, s->blocks.total * sizeof(int));
     gmg_exec_release(l->exec, s->tiles, s->tile_bytes * (size_t)s->threads);
     gmg_exec_release(l->exec, s->before, l->A->cells * sizeof(real));
+    gmg_exec_release(l->exec, s->inverse, l->A->cells * sizeof(real));
   }
   gmg_exec_release(l->exec, s, sizeof *s);
 }
@@ -102,30 +112,31 @@ typedef struct {
 } relaxation;
 
 /* Half a sweep (or one) over line j of a plane. */
-GMG_INLINE void relax_line(const int dim, const int kind, tile *t, const gmg_operator *A, const planes *p, long j,
-                           const relaxation *how)
+static inline void relax_line(int dim, int kind, tile *t, const gmg_operator *A, const planes *p, long j, const relaxation *how)
 {
-  if (how->local == GMG_LOCAL_RED_BLACK) {
-    const columns c = columns_at(dim, kind, t, A, p, j, (int)((p->colour + (size_t)j) % 2));
-    relax_columns(dim, kind, &c, c.begin, c.end, how->omega);
+  const int form = GMG_FORM(dim, kind);
+  const long begin = t->relax[0][0], end = t->relax[0][1];
+  columns c = {.j = j, .inverse = kind == GMG_CONSTANT ? shared_inverse(t, A, p, j) : NULL};
+  const int first = how->local == GMG_LOCAL_RED_BLACK ? (int)((p->colour + (size_t)j) % 2) : 0;
+  const int last = how->local == GMG_LOCAL_RED_BLACK ? first : 1;
+  if (how->local != GMG_LOCAL_GAUSS_SEIDEL) {
+    for (c.odd = first; c.odd <= last; c.odd++) {
+      c.begin = (begin - c.odd + 1) / 2, c.end = (end - c.odd + 1) / 2;
+      relax_columns(form, t, p, &c, how->omega);
+    }
     return;
   }
-  const columns c[2] = {columns_at(dim, kind, t, A, p, j, 0), columns_at(dim, kind, t, A, p, j, 1)};
-  if (how->local == GMG_LOCAL_JACOBI) {
-    for (int odd = 0; odd < 2; odd++) relax_columns(dim, kind, &c[odd], c[odd].begin, c[odd].end, how->omega);
-  } else {
-    for (long m = t->relax[0][0]; m < t->relax[0][1]; m++) {
-      const long i = how->backward ? t->relax[0][0] + t->relax[0][1] - 1 - m : m;
-      relax_columns(dim, kind, &c[i % 2], i / 2, i / 2 + 1, how->omega);
-    }
+  for (long m = begin; m < end; m++) {
+    const long i = how->backward ? begin + end - 1 - m : m;
+    c.odd = (int)(i % 2), c.begin = i / 2, c.end = c.begin + 1;
+    relax_columns(form, t, p, &c, how->omega);
   }
 }
 
 static int inside(const long range[2], long i) { return i >= range[0] && i < range[1]; }
 
 /* Stage 1, 2, ... of line j of a plane. */
-GMG_INLINE void stage_line(const int dim, const int kind, tile *t, const gmg_operator *A, const planes *p, long j,
-                           const relaxation *how)
+static inline void stage_line(int dim, int kind, tile *t, const gmg_operator *A, const planes *p, long j, const relaxation *how)
 {
   if (j < 0 || j >= t->size[t->s->row]) return;
   if (t->s->versions > 1) /* what is not relaxed stays as it is */
@@ -136,8 +147,8 @@ GMG_INLINE void stage_line(const int dim, const int kind, tile *t, const gmg_ope
 /* Planes stream through the tile, and lines through each plane: while line j of plane p is read, stage s is at line j - s of
    plane p - s, so that what a stage needs was touched by the one before it a moment ago. A backward sweep comes from the
    other end. */
-GMG_INLINE void relax_tile(const int dim, const int kind, tile *t, const gmg_operator *A, const real *f, const real *from,
-                           real *to, const relaxation *how)
+static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const real *f, const real *from, real *to,
+                       const relaxation *how)
 {
   const long last = t->size[t->s->stream] - 1, last_row = t->size[t->s->row] - 1, stages = how->stages;
 #define PLANE(q) (how->backward ? last - (q) : (q))
@@ -148,10 +159,11 @@ GMG_INLINE void relax_tile(const int dim, const int kind, tile *t, const gmg_ope
     const long done = PLANE(p - stages);
     for (int s = first; s <= most; s++) stage[s] = planes_at(kind, t, s, PLANE(p - s), how->reversed);
     for (long m = 0; m <= last_row + stages; m++) {
-      if (p <= last && m <= last_row) read_line(dim, kind, t, A, from, f, PLANE(p), ROW(m));
-      const prefetch next = next_line(t, A, from, f, PLANE(p), ROW(m + AHEAD));
+      if (p <= last && m <= last_row) read_line(kind, t, A, from, f, PLANE(p), ROW(m));
+      prefetch next;
+      next_line(kind, t, A, from, f, PLANE(p), ROW(m + AHEAD), &next);
       for (int s = first; s <= most; s++) {
-        ask_for_part(&next, s - 1, (int)stages);
+        ask_for_part(&next, s - 1);
         stage_line(dim, kind, t, A, &stage[s], ROW(m - s), how);
       }
       if (inside(t->own[t->s->stream], done) && inside(t->own[t->s->row], ROW(m - stages)))
@@ -179,10 +191,8 @@ static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t
       const size_t at = b % s->blocks.total;
       const int seam = place(&t, A, (size_t)s->order[reversed ? s->blocks.total - 1 - at : at]);
       how.stages = stages_of(l->params, sweeps_of(l->params, seam));
-#define RELAX(dim, kind) \
-  case GMG_FORM(dim, kind): relax_tile(dim, kind, &t, A, f, from, to, &how); break;
-      switch (gmg_form_of(A)) { GMG_FORMS(RELAX) }
-#undef RELAX
+      t.part = (t.pieces[0].end - t.pieces[0].begin) / how.stages / CACHE_LINE * CACHE_LINE + CACHE_LINE;
+      relax_tile(A->dim, gmg_kind_of(A), &t, A, f, from, to, &how);
     }
   }
 }
@@ -202,4 +212,4 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   }
 }
 
-const gmg_smoother_ops R(gmg_async_host) = {.setup = setup, .sweep = sweep, .destroy = destroy};
+const gmg_smoother_ops R(gmg_async_host) = {.setup = setup, .update = update, .sweep = sweep, .destroy = destroy};
