@@ -13,6 +13,7 @@ typedef struct {
   const real *side; /* coefficients of the plane */
   size_t colour;    /* of column 0 of line 0 in the stage that is done here */
   int relaxed;      /* or only read */
+  int zero;         /* nothing in the tile has been relaxed yet, and all of u is 0 */
 } planes;
 
 enum { MOST_STAGES = 256 };
@@ -103,6 +104,15 @@ static __attribute__((noinline)) void relax_columns(int form, const tile *t, con
   case GMG_FORM(dim, kind): relax_form(dim, kind, t, p, c, omega); break;
   switch (form) { GMG_FORMS(RELAX) }
 #undef RELAX
+}
+
+static void relax_zeros(int kind, const tile *t, const planes *p, const columns *c, real omega)
+{
+  const size_t half = t->s->half, mine = c->odd ? half : 0, at = (size_t)c->j * 2 * half + mine;
+  const real *restrict f = p->f + at, *restrict inverse = kind == GMG_CONSTANT ? c->inverse + mine : p->inverse + at;
+  real *restrict out = p->out + at;
+#pragma omp simd
+  for (long m = c->begin; m < c->end; m++) out[m] = gmg_row_relaxed_from_zero(f[m], inverse[m], omega);
 }
 
 #endif

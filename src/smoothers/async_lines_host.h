@@ -114,6 +114,7 @@ static void read_symmetric(const tile *t, const gmg_operator *A, level_line at, 
   if (A->dim > 2) read_product(t, l.z_face[0], volume * z[SIDE_LO], VOLUME, field_line(t, first + FACE_Z, q, j));
 }
 
+/* Line j of plane q of everything; u = NULL: zeros. */
 static void read_line(int kind, const tile *t, const gmg_operator *A, const real *u, const real *f, long q, long j)
 {
   const int first = t->s->versions; /* of the fields that are not u */
@@ -122,7 +123,10 @@ static void read_line(int kind, const tile *t, const gmg_operator *A, const real
     return;
   }
   const level_line at = level_line_at(t, A, q, j);
-  read_u(t, u + at.offset, q, j, field_line(t, 0, q, j));
+  if (u)
+    read_u(t, u + at.offset, q, j, field_line(t, 0, q, j));
+  else
+    memset(field_line(t, 0, q, j), 0, 2 * t->s->half * sizeof(real));
   if (kind & GMG_FACES)
     read_symmetric(t, A, at, f + at.offset, q, j);
   else
