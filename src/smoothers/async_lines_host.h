@@ -44,16 +44,33 @@ static void fill_inverse(const gmg_operator *A, int threads, real *to)
   }
 }
 
-/* Columns that other threads may be writing, one by one. */
+/* split() and merge() for values that other threads may be writing or reading: one by one. */
+static void split_shared_piece(const real *from, long begin, long end, size_t half, real *restrict line)
+{
+  real *restrict even = line, *restrict odd = line + half;
+  if (begin < end && begin % 2) odd[begin / 2] = gmg_load(from++), begin++;
+  const long pairs = (end - begin) / 2;
+  even += begin / 2, odd += begin / 2;
+  for (long m = 0; m < pairs; m++) even[m] = gmg_load(from + 2 * m), odd[m] = gmg_load(from + 2 * m + 1);
+  if (begin + 2 * pairs < end) even[pairs] = gmg_load(from + 2 * pairs);
+}
+
+static void merge_shared(const real *restrict line, long begin, long end, size_t half, real *to)
+{
+  const real *restrict even = line, *restrict odd = line + half;
+  if (begin < end && begin % 2) gmg_store(to++, odd[begin / 2]), begin++;
+  const long pairs = (end - begin) / 2;
+  even += begin / 2, odd += begin / 2;
+  for (long m = 0; m < pairs; m++) gmg_store(to + 2 * m, even[m]), gmg_store(to + 2 * m + 1, odd[m]);
+  if (begin + 2 * pairs < end) gmg_store(to + 2 * pairs, even[pairs]);
+}
+
 static void split_shared(const tile *t, const real *from, long begin, long end, real *line)
 {
-  real *restrict even = line, *restrict odd = line + t->s->half;
   for (int c = 0; c < t->count; c++) {
     const piece *p = &t->pieces[c];
     const long first = begin > p->begin ? begin : p->begin, last = end < p->end ? end : p->end;
-    const real *in = from + p->global - p->begin;
-    for (long i = first + first % 2; i < last; i += 2) even[i / 2] = gmg_load(in + i);
-    for (long i = first + 1 - first % 2; i < last; i += 2) odd[i / 2] = gmg_load(in + i);
+    if (first < last) split_shared_piece(from + p->global + (size_t)(first - p->begin), first, last, t->s->half, line);
   }
 }
 
@@ -167,14 +184,6 @@ static inline void ask_for_part(const prefetch *p, int part)
   const long begin = p->part * part, end = begin + p->part < p->n ? begin + p->part : p->n;
   for (long i = begin; i < end; i += CACHE_LINE)
     for (int a = 0; a < p->count; a++) __builtin_prefetch(p->from[a] + i, 0, 2);
-}
-
-/* Columns that other threads may be reading, one by one. */
-static void merge_shared(const real *line, long begin, long end, size_t half, real *to)
-{
-  const real *even = line, *odd = line + half;
-  for (long i = begin + begin % 2; i < end; i += 2) gmg_store(to + (i - begin), even[i / 2]);
-  for (long i = begin + 1 - begin % 2; i < end; i += 2) gmg_store(to + (i - begin), odd[i / 2]);
 }
 
 /* Own unknowns of line j of plane q, back to the level. */
