@@ -196,7 +196,7 @@ static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t
       const size_t at = b % s->blocks.total;
       const int seam = place(&t, A, (size_t)s->order[reversed ? s->blocks.total - 1 - at : at]);
       how.stages = stages_of(l->params, sweeps_of(l->params, seam));
-      how.zero = !from && !seam && local != GMG_LOCAL_GAUSS_SEIDEL; /* at a seam two of one colour are neighbours */
+      how.zero = !from && local != GMG_LOCAL_GAUSS_SEIDEL; /* which sees its own new values at once */
       t.part = (t.pieces[0].end - t.pieces[0].begin) / how.stages / CACHE_LINE * CACHE_LINE + CACHE_LINE;
       relax_tile(A->dim, gmg_kind_of(A), &t, A, f, from, to, &how);
     }
