@@ -85,6 +85,10 @@ typedef struct gmg_smoother_ops {
   void (*sweep)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg);
   /** Frees the state; called with what setup left, also when setup failed (may be NULL). */
   void (*destroy)(const gmg_smoother_level *level, void *state);
+  /** The same as sweep on a u of zeros, without reading what stands in u (may be NULL: the cycle then fills u with 0 and
+   *  sweeps). Begins the cycle on coarse levels, and on the finest one where a cycle preconditions. A deterministic smoother
+   *  must give what sweep gives; any other may differ as its sweeps do. */
+  void (*sweep_from_zero)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg);
 } gmg_smoother_ops;
 
 /** Effect of one smoothing step on the error's Fourier modes, for the factor that gmg_plan() predicts. Private to the

@@ -195,7 +195,7 @@ static void user_sweep(const gmg_smoother_level *l, void *own, const void *f, vo
 static void a_users_smoother_that_fails(void **state)
 {
   (void)state;
-  const gmg_smoother_ops ops = {user_setup, user_update, user_sweep, user_destroy};
+  const gmg_smoother_ops ops = {.setup = user_setup, .update = user_update, .sweep = user_sweep, .destroy = user_destroy};
   const gmg_smoother mine = {.name = "mine", .host = {NULL, &ops}};
   const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
   gmg_params q = gmg_params_default();

@@ -376,12 +376,87 @@ static void chebyshev_follows_its_polynomial(void **state)
   free(f), free(u), free(w);
 }
 
+/* The leg from zero leaves what a sweep of zeros leaves, to the bit, whatever stood in u before: the deterministic twin's
+   sweep where blocks overlap, else the sweep of one thread. */
+static void from_zero_is_a_sweep_of_zeros(void **state)
+{
+  (void)state;
+  int checked = 0;
+  for (int i = 0; i < SHAPES * 4; i++)
+    for (int v = 0; v < VARIANTS; v++) {
+      gmg_problem p = shape_problem(i / 4, i % 2 ? GMG_CELL : GMG_VERTEX);
+      gmg_params params = params_of(&variants[v]);
+      const size_t n = unknowns(&p);
+      double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w), *beta = calloc(n, sizeof *beta);
+      fill_random(f, n, 3), fill_random(beta, n, 4);
+      for (size_t c = 0; c < n; c++) beta[c] += 1.5;
+      if (i / 2 % 2) p.beta = beta;
+      session s = begin_solver(&p, &params, params.overlap && v % 2 ? 2 : 1);
+      params.deterministic |= params.overlap > 0;
+      session twin = begin_solver(&p, &params, 1);
+      const gmg_smoother_ops *ops = s.solver->smoother;
+      for (int steps = 1; steps < 3 && ops->sweep_from_zero && s.solver->levels > 1; steps++) {
+        gmg_level *L = &s.solver->level[0];
+        if (steps > 1 && !variants[v].deterministic && params.overlap > 0) continue; /* the second one is asynchronous */
+        for (size_t c = 0; c < n; c++) u[c] = NAN, w[c] = 0;
+        ops->sweep_from_zero(&L->view, L->smoother, f, u, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
+        smooth(&twin, f, w, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
+        assert_memory_equal(u, w, n * sizeof *u);
+        checked++;
+      }
+      end_solver(&s), end_solver(&twin);
+      free(f), free(u), free(w), free(beta);
+    }
+  assert_true(checked > 100);
+}
+
+static int legs_from_zero;
+
+static void counted_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  legs_from_zero++;
+  gmg_smoother_by_name("async")->host[GMG_F64]->sweep_from_zero(l, state, f, u, steps, leg);
+}
+
+/* Cycles use the leg, and are the same without it. */
+static void cycles_use_the_leg_from_zero(void **state)
+{
+  (void)state;
+  gmg_smoother mine[2] = {*gmg_smoother_by_name("async"), *gmg_smoother_by_name("async")};
+  gmg_smoother_ops ops[2] = {*mine[0].host[GMG_F64], *mine[1].host[GMG_F64]};
+  ops[0].sweep_from_zero = counted_from_zero, ops[1].sweep_from_zero = NULL;
+  for (int kind = 0; kind < 3; kind++)
+    for (int pre = 0; pre < 3; pre++) {
+      gmg_problem p = make_problem(3, 21, 18, 17, GMG_CELL, "dnrdpp");
+      const size_t n = unknowns(&p);
+      double *f = calloc(n, sizeof *f), *u[2];
+      fill_random(f, n, 5);
+      for (int i = 0; i < 2; i++) {
+        gmg_params params = gmg_params_default();
+        mine[i].host[GMG_F64] = &ops[i];
+        params.smoother = &mine[i], params.deterministic = 1, params.cycle = (gmg_cycle_kind)kind, params.pre = pre;
+        session s = begin_solver(&p, &params, 2);
+        u[i] = calloc(n, sizeof **u);
+        for (size_t c = 0; c < n; c++) u[i][c] = NAN;
+        legs_from_zero = 0;
+        assert_ok(s.context, gmg_precondition(s.solver, f, u[i]));
+        assert_true(s.solver->levels > 2);
+        if (i == 0 && pre == 0) assert_int_equal(legs_from_zero, 0);
+        if (i == 0 && pre > 0) assert_true(legs_from_zero >= s.solver->levels - 1);
+        end_solver(&s);
+      }
+      assert_memory_equal(u[0], u[1], n * sizeof **u);
+      free(f), free(u[0]), free(u[1]);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exact_solution_is_a_fixed_point),  cmocka_unit_test(reversed_sweep_is_the_adjoint),
       cmocka_unit_test(deterministic_means_bitwise),      cmocka_unit_test(red_black_matches_the_oracle),
       cmocka_unit_test(one_block_is_the_global_method),   cmocka_unit_test(stale_twin_matches_its_definition),
+      cmocka_unit_test(from_zero_is_a_sweep_of_zeros),    cmocka_unit_test(cycles_use_the_leg_from_zero),
       cmocka_unit_test(jacobi_follows_its_symbol),        cmocka_unit_test(chebyshev_follows_its_polynomial)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,18 @@ static void smooth(gmg_solver *s, int l, int steps, gmg_leg leg)
   if (s->watch.on) watch(s, l, before);
 }
 
+/* The first leg of a cycle from zero: u is still to be written. */
+static void smooth_from_zero(gmg_solver *s, int l)
+{
+  gmg_level *L = &s->level[l];
+  if (s->params.pre > 0 && s->smoother->sweep_from_zero && !s->watch.on) {
+    s->smoother->sweep_from_zero(&L->view, L->smoother, L->f, L->u, s->params.pre, GMG_LEG_DOWN);
+    return;
+  }
+  s->levels_exec->vector->fill(s->levels_exec, L->A.cells, 0, L->u);
+  smooth(s, l, s->params.pre, GMG_LEG_DOWN);
+}
+
 static void coarse_solve(gmg_solver *s, gmg_level *L)
 {
   s->coarse->solve(s->levels_exec, &s->coarse_problem, s->coarse_state, L->f, L->u);
@@ -42,7 +54,7 @@ static void coarse_solve(gmg_solver *s, gmg_level *L)
 /* One correction from the next coarser level. A W cycle visits it twice; an F cycle first by an F, then by a V. */
 static void correct(gmg_solver *s, int l, gmg_cycle_kind kind);
 
-static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind)
+static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
 {
   gmg_level *L = &s->level[l];
   gmg_charge(s, l);
@@ -50,7 +62,10 @@ static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind)
     coarse_solve(s, L);
     return;
   }
-  smooth(s, l, s->params.pre, GMG_LEG_DOWN);
+  if (from_zero)
+    smooth_from_zero(s, l);
+  else
+    smooth(s, l, s->params.pre, GMG_LEG_DOWN);
   correct(s, l, kind);
   smooth(s, l, s->params.post, GMG_LEG_UP);
 }
@@ -61,24 +76,22 @@ static void correct(gmg_solver *s, int l, gmg_cycle_kind kind)
   const gmg_exec *e = s->levels_exec;
   s->levels_stencil->restrict_residual(e, &L->A, L->restrict_, L->f, L->u, L->r, C->f);
   if (s->singular) gmg_remove_mean(e, &C->A, C->volume, C->f);
-  e->vector->fill(e, C->A.cells, 0, C->u);
 
-  cycle(s, l + 1, kind);
-  if (kind != GMG_CYCLE_V && l + 1 < s->levels - 1) cycle(s, l + 1, kind == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V);
+  cycle(s, l + 1, kind, 1);
+  if (kind != GMG_CYCLE_V && l + 1 < s->levels - 1) cycle(s, l + 1, kind == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V, 0);
 
   gmg_charge(s, l);
   if (L->by_faces) s->levels_stencil->prolong_faces(e, &L->A, L->prolong, C->u, L->u);
   else s->levels_stencil->tensor(e, L->prolong, C->u, L->u, 1);
 }
 
-void gmg_cycle(gmg_solver *s, int l) { cycle(s, l, s->params.cycle); }
+void gmg_cycle(gmg_solver *s, int l) { cycle(s, l, s->params.cycle, 0); }
 
 gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale)
 {
   gmg_level *L = &s->level[0];
   L->f = s->own_f, L->u = s->own_u;
-  s->levels_exec->vector->fill(s->levels_exec, L->A.cells, 0, L->u);
-  gmg_cycle(s, 0);
+  cycle(s, 0, s->params.cycle, 1);
   return (gmg_correction){.z = L->u, .scale = 1 / scale, .narrow = s->mixed};
 }
 
@@ -90,12 +103,11 @@ gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, vo
     s->vector->narrow(&s->exec, L->A.cells, scale, r, s->own_f);
     return gmg_cycle_on_own(s, scale);
   }
-  s->vector->fill(&s->exec, L->A.cells, 0, z);
   if (s->levels == 1) { /* the coarse solver may change its f: give it a copy */
     s->vector->copy(&s->exec, L->A.cells, r, s->own_f);
     r = s->own_f;
   }
   L->f = (void *)r, L->u = z;
-  gmg_cycle(s, 0);
+  cycle(s, 0, s->params.cycle, 1);
   return (gmg_correction){.z = z, .scale = 1};
 }

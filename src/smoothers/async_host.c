@@ -74,11 +74,20 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
     status = gmg_exec_alloc(l->exec, "async tiles", s.tile_bytes * (size_t)s.threads, (void **)&s.tiles);
   if (status == GMG_OK && l->params->deterministic)
     status = gmg_exec_alloc(l->exec, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before);
+  if (status == GMG_OK && (l->A->face[0] || l->A->sigma))
+    status = gmg_exec_alloc(l->exec, "async diagonal", l->A->cells * sizeof(real), (void **)&s.inverse);
   if (l->exec->dry) return status;
   *(async_state *)*state = s;
   if (status == GMG_OK)
     gmg_blocks_order(&s.blocks, l->params->order, l->params->seed + (unsigned long)l->index, s.order);
   return status;
+}
+
+static gmg_status update(const gmg_smoother_level *l, void *state)
+{
+  const async_state *s = state;
+  if (s->inverse) fill_inverse(l->A, l->threads, s->inverse);
+  return GMG_OK;
 }
 
 static void destroy(const gmg_smoother_level *l, void *state)
@@ -89,6 +98,7 @@ static void destroy(const gmg_smoother_level *l, void *state)
     gmg_exec_release(l->exec, s->order, s->blocks.total * sizeof(int));
     gmg_exec_release(l->exec, s->tiles, s->tile_bytes * (size_t)s->threads);
     gmg_exec_release(l->exec, s->before, l->A->cells * sizeof(real));
+    gmg_exec_release(l->exec, s->inverse, l->A->cells * sizeof(real));
   }
   gmg_exec_release(l->exec, s, sizeof *s);
 }
@@ -98,34 +108,39 @@ typedef struct {
   gmg_local_kind local;
   int reversed, backward; /* colours the other way round; Gauss-Seidel the other way round */
   int stages;
+  int zero; /* the first half sweep finds zeros everywhere */
   real omega;
 } relaxation;
 
 /* Half a sweep (or one) over line j of a plane. */
-GMG_INLINE void relax_line(const int dim, const int kind, tile *t, const gmg_operator *A, const planes *p, long j,
-                           const relaxation *how)
+static inline void relax_line(int dim, int kind, tile *t, const gmg_operator *A, const planes *p, long j, const relaxation *how)
 {
-  if (how->local == GMG_LOCAL_RED_BLACK) {
-    const columns c = columns_at(dim, kind, t, A, p, j, (int)((p->colour + (size_t)j) % 2));
-    relax_columns(dim, kind, &c, c.begin, c.end, how->omega);
+  const int form = GMG_FORM(dim, kind);
+  const long begin = t->relax[0][0], end = t->relax[0][1];
+  columns c = {.j = j, .inverse = kind == GMG_CONSTANT ? shared_inverse(t, A, p, j) : NULL};
+  const int first = how->local == GMG_LOCAL_RED_BLACK ? (int)((p->colour + (size_t)j) % 2) : 0;
+  const int last = how->local == GMG_LOCAL_RED_BLACK ? first : 1;
+  if (how->local != GMG_LOCAL_GAUSS_SEIDEL) {
+    for (c.odd = first; c.odd <= last; c.odd++) {
+      c.begin = (begin - c.odd + 1) / 2, c.end = (end - c.odd + 1) / 2;
+      if (p->zero)
+        relax_zeros(kind, t, p, &c, how->omega);
+      else
+        relax_columns(form, t, p, &c, how->omega);
+    }
     return;
   }
-  const columns c[2] = {columns_at(dim, kind, t, A, p, j, 0), columns_at(dim, kind, t, A, p, j, 1)};
-  if (how->local == GMG_LOCAL_JACOBI) {
-    for (int odd = 0; odd < 2; odd++) relax_columns(dim, kind, &c[odd], c[odd].begin, c[odd].end, how->omega);
-  } else {
-    for (long m = t->relax[0][0]; m < t->relax[0][1]; m++) {
-      const long i = how->backward ? t->relax[0][0] + t->relax[0][1] - 1 - m : m;
-      relax_columns(dim, kind, &c[i % 2], i / 2, i / 2 + 1, how->omega);
-    }
+  for (long m = begin; m < end; m++) {
+    const long i = how->backward ? begin + end - 1 - m : m;
+    c.odd = (int)(i % 2), c.begin = i / 2, c.end = c.begin + 1;
+    relax_columns(form, t, p, &c, how->omega);
   }
 }
 
 static int inside(const long range[2], long i) { return i >= range[0] && i < range[1]; }
 
 /* Stage 1, 2, ... of line j of a plane. */
-GMG_INLINE void stage_line(const int dim, const int kind, tile *t, const gmg_operator *A, const planes *p, long j,
-                           const relaxation *how)
+static inline void stage_line(int dim, int kind, tile *t, const gmg_operator *A, const planes *p, long j, const relaxation *how)
 {
   if (j < 0 || j >= t->size[t->s->row]) return;
   if (t->s->versions > 1) /* what is not relaxed stays as it is */
@@ -136,8 +151,8 @@ GMG_INLINE void stage_line(const int dim, const int kind, tile *t, const gmg_ope
 /* Planes stream through the tile, and lines through each plane: while line j of plane p is read, stage s is at line j - s of
    plane p - s, so that what a stage needs was touched by the one before it a moment ago. A backward sweep comes from the
    other end. */
-GMG_INLINE void relax_tile(const int dim, const int kind, tile *t, const gmg_operator *A, const real *f, const real *from,
-                           real *to, const relaxation *how)
+static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const real *f, const real *from, real *to,
+                       const relaxation *how)
 {
   const long last = t->size[t->s->stream] - 1, last_row = t->size[t->s->row] - 1, stages = how->stages;
 #define PLANE(q) (how->backward ? last - (q) : (q))
@@ -147,11 +162,13 @@ GMG_INLINE void relax_tile(const int dim, const int kind, tile *t, const gmg_ope
     const int first = p > last ? (int)(p - last) : 1, most = p < stages ? (int)p : (int)stages; /* stages with a plane */
     const long done = PLANE(p - stages);
     for (int s = first; s <= most; s++) stage[s] = planes_at(kind, t, s, PLANE(p - s), how->reversed);
+    if (first == 1) stage[1].zero = how->zero;
     for (long m = 0; m <= last_row + stages; m++) {
-      if (p <= last && m <= last_row) read_line(dim, kind, t, A, from, f, PLANE(p), ROW(m));
-      const prefetch next = next_line(t, A, from, f, PLANE(p), ROW(m + AHEAD));
+      if (p <= last && m <= last_row) read_line(kind, t, A, from, f, PLANE(p), ROW(m));
+      prefetch next;
+      next_line(kind, t, A, from ? from : to, f, PLANE(p), ROW(m + AHEAD), &next);
       for (int s = first; s <= most; s++) {
-        ask_for_part(&next, s - 1, (int)stages);
+        ask_for_part(&next, s - 1);
         stage_line(dim, kind, t, A, &stage[s], ROW(m - s), how);
       }
       if (inside(t->own[t->s->stream], done) && inside(t->own[t->s->row], ROW(m - stages)))
@@ -162,13 +179,13 @@ GMG_INLINE void relax_tile(const int dim, const int kind, tile *t, const gmg_ope
 #undef ROW
 }
 
-/* All blocks, `passes` times over, without a barrier in between. */
+/* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
                        real *to, int reversed)
 {
   const gmg_operator *A = l->A;
   const gmg_local_kind local = l->params->local;
-  relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, (real)gmg_weight_async(A, l->params)};
+  relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, 0, (real)gmg_weight_async(A, l->params)};
 #pragma omp parallel num_threads(s->threads) if (s->threads > 1 && A->cells > 4096) firstprivate(how)
   {
     tile t = tile_memory(s, omp_get_thread_num());
@@ -179,19 +196,15 @@ static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t
       const size_t at = b % s->blocks.total;
       const int seam = place(&t, A, (size_t)s->order[reversed ? s->blocks.total - 1 - at : at]);
       how.stages = stages_of(l->params, sweeps_of(l->params, seam));
-#define RELAX(dim, kind) \
-  case GMG_FORM(dim, kind): relax_tile(dim, kind, &t, A, f, from, to, &how); break;
-      switch (gmg_form_of(A)) { GMG_FORMS(RELAX) }
-#undef RELAX
+      how.zero = !from && local != GMG_LOCAL_GAUSS_SEIDEL; /* which sees its own new values at once */
+      t.part = (t.pieces[0].end - t.pieces[0].begin) / how.stages / CACHE_LINE * CACHE_LINE + CACHE_LINE;
+      relax_tile(A->dim, gmg_kind_of(A), &t, A, f, from, to, &how);
     }
   }
 }
 
-static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+static void run_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed)
 {
-  const async_state *s = state;
-  const size_t passes = (size_t)(steps * l->params->passes);
-  const int reversed = leg == GMG_LEG_UP_REVERSED;
   if (!s->before) {
     run_blocks(s, l, passes, f, u, u, reversed);
     return;
@@ -202,4 +215,25 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   }
 }
 
-const gmg_smoother_ops R(gmg_async_host) = {.setup = setup, .sweep = sweep, .destroy = destroy};
+static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  run_passes(l, state, (size_t)(steps * l->params->passes), f, u, leg == GMG_LEG_UP_REVERSED);
+}
+
+/* In the first pass every block finds zeros around it, as in the deterministic twin: it reads f alone, shares nothing, and
+   has its first half sweep nearly for nothing. With overlap the rate does not suffer; without, it would, and fresh
+   neighbours are worth filling u with zeros. */
+static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  const async_state *s = state;
+  const size_t passes = (size_t)(steps * l->params->passes);
+  const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->overlap == 0 && !s->before;
+  if (fresh)
+    l->exec->vector->fill(l->exec, l->A->cells, 0, u);
+  else
+    run_blocks(s, l, 1, f, NULL, u, reversed);
+  if (passes > 1 || fresh) run_passes(l, s, fresh ? passes : passes - 1, f, u, reversed);
+}
+
+const gmg_smoother_ops R(gmg_async_host) = {
+    .setup = setup, .update = update, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};

@@ -1,24 +1,25 @@
-/* The tile of the asynchronous smoother on the host: where it lies, how planes get in and out, what a line of it looks
+/* The tile of the asynchronous smoother on the host: where it lies, what of the level it covers, what a line of it looks
    like. A line is stored with its even columns first and its odd columns after them, so that the unknowns of one colour,
    and all their neighbours, are contiguous: column 2 m is even[m], 2 m + 1 is odd[m], and the neighbours of even[m] along
-   the line are odd[m - 1] and odd[m]. Included by async_host.c alone. */
+   the line are odd[m - 1] and odd[m]. Included by async_lines_host.h. */
 #ifndef GMG_ASYNC_TILE_HOST_H
 #define GMG_ASYNC_TILE_HOST_H
 
-#include "../core/shared_host.h"
 #include "../stencil/line_host.h"
 #include "blocks.h"
 
 #include <string.h>
 
-/* What a plane holds besides its versions of u. Coefficients only where they are arrays; a face is the one below. */
+/* What a plane holds besides its versions of u. Coefficients only where they are arrays. With coefficients on faces every row
+   is multiplied by its control volume, by which it becomes symmetric: then one number a face is all there is, the coupling
+   across it, and a relaxation reads it from both sides. A face is the one below; where there is no neighbour it holds 0. */
 enum { RHS, INVERSE, FACE_X, FACE_Y, FACE_Z, COEFFICIENTS };
 /* Lines of a tile that all planes share. */
-enum { LO, HI, SHARED_INVERSE, SCRATCH, AXIS_LINES };
+enum { LO, HI, COUPLING, VOLUME, SCRATCH, SHARED_INVERSE, KNOWN_INVERSES = 4, AXIS_LINES = SHARED_INVERSE + KNOWN_INVERSES };
 /* Column of a block's first own unknown: even, and its half of the line begins on a cache line. */
-enum { LEAD = 16 };
+enum { CACHE_LINE = 64 / sizeof(real), LEAD = 2 * CACHE_LINE };
 /* Coefficients of a row or a plane. */
-enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDES };
+enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDE_VOLUME, SIDES };
 
 typedef struct {
   gmg_blocks blocks;
@@ -34,6 +35,7 @@ typedef struct {
   size_t tile_bytes;
   int threads;
   real *before;        /* deterministic: u before the pass */
+  real *inverse;       /* one over the diagonal (fill_inverse), or NULL: the same in all lines, or nearly */
 } async_state;
 
 /* A stretch of tile columns whose unknowns are consecutive: more than one where the tile runs around a periodic axis. */
@@ -55,9 +57,11 @@ typedef struct {
   piece pieces[PIECES];
   int count;               /* of pieces */
   size_t parity;           /* of the origin: colour of a cell = (parity + i + j + k) % 2 */
-  real inverse_of;         /* SHARED_INVERSE holds 1 / (diag + this) */
+  real inverse_of[KNOWN_INVERSES]; /* SHARED_INVERSE + these hold 1 / (diag + this) */
+  int oldest;              /* of them: the next to go */
   int alone;               /* nobody else writes what is read, or reads what is written */
   size_t passes;
+  long part;               /* of a line that is asked for at once: whole cache lines */
 } tile;
 
 static tile tile_memory(const async_state *s, int thread)
@@ -103,6 +107,20 @@ static void split(const real *restrict from, long begin, long end, size_t half, 
   if (begin + 2 * pairs < end) even[pairs] = from[2 * pairs];
 }
 
+/* The same times c and what `by` holds for the columns, in the order of the tile. */
+static void split_product(const real *restrict from, long begin, long end, size_t half, real c, const real *restrict by,
+                          real *restrict line)
+{
+  const real *restrict by_even = by, *restrict by_odd = by + half;
+  real *restrict even = line, *restrict odd = line + half;
+  if (begin < end && begin % 2) odd[begin / 2] = c * by_odd[begin / 2] * *from++, begin++;
+  const long pairs = (end - begin) / 2, first = begin / 2;
+  even += first, odd += first, by_even += first, by_odd += first;
+#pragma omp simd
+  for (long m = 0; m < pairs; m++) even[m] = c * by_even[m] * from[2 * m], odd[m] = c * by_odd[m] * from[2 * m + 1];
+  if (begin + 2 * pairs < end) even[pairs] = c * by_even[pairs] * from[2 * pairs];
+}
+
 static void merge(const real *restrict line, long begin, long end, size_t half, real *restrict to)
 {
   const real *restrict even = line, *restrict odd = line + half;
@@ -131,17 +149,8 @@ static void split_line(const tile *t, const real *from, real *line)
   clear_ring(t, line);
 }
 
-/* Values that other threads may be writing go through a private line, one by one. */
-static void split_shared_line(const tile *t, const real *from, real *line)
-{
-  real *scratch = shared_line(t, SCRATCH);
-  for (int c = 0; c < t->count; c++) {
-    const piece *p = &t->pieces[c];
-    for (long i = p->begin; i < p->end; i++) scratch[i] = gmg_load(from + p->global + (size_t)(i - p->begin));
-  }
-  split(scratch + t->exist[0][0], t->exist[0][0], t->exist[0][1], t->s->half, line);
-  clear_ring(t, line);
-}
+/* Control volumes count in mean widths, or they would leave the range of float. */
+static real volume_along(const gmg_operator *A, int a, size_t i) { return ((const real *)A->weight[a])[i] / (real)A->h[a]; }
 
 /* The coefficients of every row or plane of the tile. */
 static void read_sides(const tile *t, const gmg_operator *A, int a, real *to)
@@ -149,7 +158,19 @@ static void read_sides(const tile *t, const gmg_operator *A, int a, real *to)
   const real *lo = A->lo[a], *hi = A->hi[a], *diag = A->diag[a];
   for (long i = t->exist[a][0]; i < t->exist[a][1]; i++) {
     const size_t g = global_index(t, A, a, i);
-    to[SIDES * i + SIDE_LO] = lo[g], to[SIDES * i + SIDE_HI] = hi[g], to[SIDES * i + SIDE_DIAG] = diag[g];
+    real *side = to + SIDES * i;
+    side[SIDE_LO] = lo[g], side[SIDE_HI] = hi[g], side[SIDE_DIAG] = diag[g], side[SIDE_VOLUME] = volume_along(A, a, g);
+  }
+}
+
+/* Control volumes along axis 0, and what couples a column to the one below it in a symmetric row. */
+static void read_volumes(const tile *t, const gmg_operator *A)
+{
+  const real *lo = A->lo[0];
+  for (long i = t->exist[0][0]; i < t->exist[0][1]; i++) {
+    const size_t g = global_index(t, A, 0, i), at = (size_t)(i / 2) + (i % 2 ? t->s->half : 0);
+    const real volume = volume_along(A, 0, g);
+    shared_line(t, VOLUME)[at] = volume, shared_line(t, COUPLING)[at] = lo[g] * volume;
   }
 }
 
@@ -183,103 +204,11 @@ static int place(tile *t, const gmg_operator *A, size_t block)
   }
   split_line(t, A->lo[0], shared_line(t, LO));
   split_line(t, A->hi[0], shared_line(t, HI));
+  if (A->face[0]) read_volumes(t, A);
   read_sides(t, A, t->s->row, t->sides[0]);
   read_sides(t, A, t->s->stream, t->sides[1]);
-  t->inverse_of = -1; /* diagonals are positive */
+  for (int i = 0; i < KNOWN_INVERSES; i++) t->inverse_of[i] = -1; /* diagonals are positive */
   return seam;
-}
-
-/* Where a line of the level begins, and its row and plane. */
-typedef struct {
-  size_t j, k, offset;
-} level_line;
-
-static level_line level_line_at(const tile *t, const gmg_operator *A, long q, long j)
-{
-  const size_t plane = global_index(t, A, t->s->stream, q), row = global_index(t, A, t->s->row, j);
-  const size_t J = A->dim == 3 ? row : plane, K = A->dim == 3 ? plane : 0;
-  return (level_line){J, K, (K * A->n[1] + J) * A->n[0]};
-}
-
-/* One over the diagonal, where it differs from unknown to unknown. */
-GMG_INLINE void read_inverse(const int dim, const int kind, const tile *t, const gmg_operator *A, level_line at, real *line)
-{
-  const gmg_line l = gmg_line_coefficients(A, at.j, at.k);
-  real *restrict scratch = shared_line(t, SCRATCH);
-  for (int c = 0; c < t->count; c++) {
-    const piece *p = &t->pieces[c];
-    for (long i = p->begin; i < p->end; i++)
-      scratch[i] = 1 / gmg_line_row(dim, kind, &l, p->global + (size_t)(i - p->begin)).diag;
-  }
-  split(scratch + t->exist[0][0], t->exist[0][0], t->exist[0][1], t->s->half, line);
-}
-
-/* No other block reads or writes line j of plane q during a single pass. */
-static int is_private(const tile *t, long q, long j)
-{
-  const async_state *s = t->s;
-  const long at[3] = {0, j, q};
-  const int axis[3] = {0, s->row, s->stream};
-  if (t->alone) return 1;
-  if (t->passes > 1 || s->blocks.count[0] > 1) return 0;
-  for (int i = 1; i < 3; i++) {
-    const long *own = t->own[axis[i]];
-    if (s->blocks.count[axis[i]] > 1 && (at[i] < own[0] + s->reach || at[i] >= own[1] - s->reach)) return 0;
-  }
-  return 1;
-}
-
-GMG_INLINE void read_line(const int dim, const int kind, const tile *t, const gmg_operator *A, const real *u, const real *f,
-                          long q, long j)
-{
-  const int first = t->s->versions; /* of the fields that are not u */
-  if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) {
-    for (int field = 0; field < (int)t->s->fields; field++) memset(field_line(t, field, q, j), 0, 2 * t->s->half * sizeof(real));
-    return;
-  }
-  const level_line at = level_line_at(t, A, q, j);
-  (is_private(t, q, j) ? split_line : split_shared_line)(t, u + at.offset, field_line(t, 0, q, j));
-  split_line(t, f + at.offset, field_line(t, first + RHS, q, j));
-  if (kind == GMG_CONSTANT) return;
-  read_inverse(dim, kind, t, A, at, field_line(t, first + INVERSE, q, j));
-  if (!(kind & GMG_FACES)) return;
-  const gmg_line l = gmg_line_coefficients(A, at.j, at.k);
-  split_line(t, l.x_face, field_line(t, first + FACE_X, q, j));
-  if (dim > 1) split_line(t, l.y_face[0], field_line(t, first + FACE_Y, q, j));
-  if (dim > 2) split_line(t, l.z_face[0], field_line(t, first + FACE_Z, q, j));
-}
-
-/* Memory is slow to answer a thread that first waits and then computes. So a line is asked for some lines ahead, in parts
-   between the stages: 104 -> 95 ms a cycle at 256^3, where asking for it all at once gained nothing. */
-enum { AHEAD = 4 };
-
-typedef struct {
-  const real *u, *f;
-  long n;
-} prefetch;
-
-static inline prefetch next_line(const tile *t, const gmg_operator *A, const real *u, const real *f, long q, long j)
-{
-  if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) return (prefetch){NULL, NULL, 0};
-  const size_t at = level_line_at(t, A, q, j).offset + t->pieces[0].global;
-  return (prefetch){u + at, f + at, t->pieces[0].end - t->pieces[0].begin};
-}
-
-static inline void ask_for_part(const prefetch *p, int part, int parts)
-{
-  for (long i = p->n * part / parts; i < p->n * (part + 1) / parts; i += (long)(64 / sizeof(real)))
-    __builtin_prefetch(p->u + i), __builtin_prefetch(p->f + i);
-}
-
-/* Own unknowns of line j of plane q, back to the level. */
-static void write_line(const tile *t, const gmg_operator *A, long q, long j, real *u)
-{
-  const long begin = t->own[0][0], end = t->own[0][1];
-  const real *from = field_line(t, t->s->versions - 1, q, j);
-  real *to = u + level_line_at(t, A, q, j).offset + (size_t)(t->origin[0] + begin), *scratch = shared_line(t, SCRATCH);
-  const int mine = is_private(t, q, j);
-  merge(from, begin, end, t->s->half, mine ? to : scratch);
-  for (long i = 0; i < end - begin && !mine; i++) gmg_store(to + i, scratch[i]);
 }
 
 #endif

@@ -119,10 +119,8 @@ GMG_INLINE gmg_row gmg_line_row(const int dim, const int kind, const gmg_line *l
 }
 
 /* Which of GMG_FORMS an operator has. */
-static inline int gmg_form_of(const gmg_operator *A)
-{
-  return GMG_FORM(A->dim, (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0));
-}
+static inline int gmg_kind_of(const gmg_operator *A) { return (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0); }
+static inline int gmg_form_of(const gmg_operator *A) { return GMG_FORM(A->dim, gmg_kind_of(A)); }
 
 GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, real right)
 {

@@ -59,4 +59,7 @@ GMG_INLINE real gmg_row_relaxed_by(const int dim, const gmg_row a, const gmg_nei
   return u + omega * ((f + gmg_row_sum(dim, a, near)) * inverse - u);
 }
 
+/* The same where the unknown and all its neighbours are 0. */
+GMG_INLINE real gmg_row_relaxed_from_zero(real f, real inverse, real omega) { return omega * (f * inverse); }
+
 #endif
