@@ -33,6 +33,7 @@ typedef struct bench_row {
   double contrast; /* of the cell-wise beta; 0: beta = 1 */
   int check_every, fmg;
   int every_size; /* 0: at the largest size of the run only */
+  gmg_precision precision;
 } bench_row;
 
 bench_measure bench_triad_row, bench_residual, bench_cycle, bench_solve, bench_fmg, bench_create, bench_memory, bench_update;
