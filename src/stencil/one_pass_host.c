@@ -40,10 +40,19 @@ static gmg_task line_of_slice(const gmg_operator *A, size_t slice, size_t m)
       .end = A->n[0], .j = A->dim == 3 ? m : slice, .k = A->dim == 3 ? slice : 0, .offset = (slice * lines + m) * A->n[0]};
 }
 
+static void ask_for(const void *p, size_t from, size_t n, size_t size)
+{
+  for (size_t i = from * size; i < (from + n) * size; i += 64) __builtin_prefetch((const char *)p + i);
+}
+
+/* Memory is slow to answer: lines are asked for some lines ahead, in parts between the work. 22.9 -> 21.2 ms at 256^3. */
+enum { AHEAD = 2 };
+
 static gmg_pair run_slices(const gmg_exec *e, const work *x)
 {
   const gmg_operator *A = x->A;
-  const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1;
+  const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0];
+  const size_t z_size = x->c.narrow ? sizeof(narrow_real) : sizeof(real);
   gmg_pair part[MOST_SLICES];
 #pragma omp parallel num_threads(e->threads) if (A->cells > 8192)
   {
@@ -53,8 +62,12 @@ static gmg_pair run_slices(const gmg_exec *e, const work *x)
     for (size_t k = begin; k < end; k++)
       for (size_t m = 0; m <= lines; m++) {
         const gmg_task here = line_of_slice(A, k, m), behind = line_of_slice(A, k - 1, m - 1);
+        const int more = m + AHEAD < lines, looks = k > begin + 1;
+        if (more) ask_for(x->changed, here.offset + AHEAD * n0, n0, sizeof(real));
         if (m < lines) x->change(x, &here);
-        if (m > 0 && k > begin + 1) add(&part[k - 1], x->look(x, &behind));
+        if (more) ask_for(x->c.z, here.offset + AHEAD * n0, n0, z_size);
+        if (more && looks) ask_for(x->with, behind.offset + AHEAD * n0, n0, sizeof(real));
+        if (m > 0 && looks) add(&part[k - 1], x->look(x, &behind));
       }
 #pragma omp barrier
     for (size_t m = 0; m < lines; m++) {
