@@ -31,6 +31,7 @@ static const bench_row rows[] = {
     {"v11_red_black_checked", CYCLE_WHAT CHECKED ", red_black", bench_cycle, "red_black", BENCH_RANDOM, 0, 0, 1, 0, 0, SAME},
     {"v11_async", CYCLE_WHAT UNCHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 0, 0, 0, BEST},
     {"v11_async_checked", CYCLE_WHAT CHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 1, 0, 0, BEST},
+    {"v11_async_float", CYCLE_WHAT UNCHECKED ", async, a float problem", bench_cycle_float, "async", BENCH_RANDOM, 0, 0, 0, 0, 0, BEST},
     {"v11_async_double", CYCLE_WHAT UNCHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 0, 0, 0, SAME},
     {"v11_async_double_checked", CYCLE_WHAT CHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 1, 0, 0, SAME},
     {"solve_async", SOLVE_WHAT ": async", bench_solve, "async", BENCH_RANDOM, 1e-8, 0, 1, 0, 1, BEST},

@@ -49,7 +49,7 @@ double bench_max(const bench_samples *s)
 void bench_record_start(bench_record *r, const char *name, size_t n)
 {
   *r = (bench_record){.n = n, .tolerance = NAN, .floor = NAN, .bytes = NAN, .factor = NAN, .cycles = NAN,
-                      .unit = "s", .status = "GMG_OK"};
+                      .type = "f64", .unit = "s", .status = "GMG_OK"};
   snprintf(r->name, sizeof r->name, "%s_%zu", name, n);
 }
 
@@ -120,7 +120,7 @@ static cJSON *record_object(const bench_record *r, double triad)
 {
   cJSON *to = cJSON_CreateObject();
   const int n[3] = {(int)r->n, (int)r->n, (int)r->n};
-  int ok = to && text(to, "name", r->name) & item(to, "n", cJSON_CreateIntArray(n, 3)) & text(to, "type", "f64");
+  int ok = to && text(to, "name", r->name) & item(to, "n", cJSON_CreateIntArray(n, 3)) & text(to, "type", r->type);
   ok = ok && text(to, "what", r->what) & text(to, "f", r->f) & text(to, "start", r->start) & text(to, "norm", r->norm);
   ok = ok && number_or_null(to, "tolerance", r->tolerance) & number_or_null(to, "floor", r->floor);
   ok = ok && text(to, "floor_of", r->floor_of) & text(to, "unit", r->unit);

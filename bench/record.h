@@ -27,7 +27,7 @@ typedef struct bench_note {
 /* One row. Every time says what was solved: right-hand side, start, norm, tolerance, rounding floor. NaN: does not
  * apply, left out of the file (tolerance and floor: null). */
 typedef struct bench_record {
-  char name[64];
+  char name[64], type[8]; /* "f64" unless said otherwise */
   size_t n; /* unknowns along each of the three axes */
   char what[BENCH_TEXT], f[128], start[128], norm[128];
   double tolerance; /* of ||r|| / ||f|| */

@@ -36,7 +36,7 @@ typedef struct bench_row {
   gmg_precision precision;
 } bench_row;
 
-bench_measure bench_triad_row, bench_residual, bench_cycle, bench_solve, bench_fmg, bench_create, bench_memory, bench_update;
+bench_measure bench_triad_row, bench_residual, bench_cycle, bench_cycle_float, bench_solve, bench_fmg, bench_create, bench_memory, bench_update;
 
 /* Runs a row at size n into *record. Returns 0 also where the row is skipped, as gmg does not support it yet; 1 where it
  * failed, having told stderr why. */
