@@ -170,6 +170,18 @@ GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l,
 /* A value computed at one point of a line from the row and its surroundings. */
 typedef real gmg_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old);
 
+GMG_INLINE real gmg_residual_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+{
+  (void)c0, (void)c1, (void)old;
+  return gmg_row_residual(dim, a, near, f, u);
+}
+
+GMG_INLINE real gmg_apply_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+{
+  (void)f, (void)c0, (void)c1, (void)old;
+  return a.diag * u - gmg_row_sum(dim, a, near);
+}
+
 /* out[i - begin] = point(...) for the unknowns begin .. end - 1; out must not overlap u. f may be NULL (0). `old` is what
    stands in out. */
 GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const point, const gmg_line line, size_t begin,

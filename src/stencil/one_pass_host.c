@@ -120,12 +120,6 @@ static void change(const work *x, const gmg_task *w)
   else change_by(0, x, w);
 }
 
-GMG_INLINE real residual_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
-{
-  (void)c0, (void)c1, (void)old;
-  return gmg_row_residual(dim, a, near, f, u);
-}
-
 static gmg_pair look_residual(const work *x, const gmg_task *w)
 {
   real line[GMG_SEGMENT];
@@ -133,19 +127,13 @@ static gmg_pair look_residual(const work *x, const gmg_task *w)
   const real scale = x->scale;
   narrow_real *restrict to = (narrow_real *)x->out + w->offset + w->begin;
   double sum = 0;
-  gmg_task_map(residual_point, x->A, *w, x->with, x->changed, 0, 0, line);
+  gmg_task_map(gmg_residual_point, x->A, *w, x->with, x->changed, 0, 0, line);
 #pragma omp simd reduction(+ : sum)
   for (size_t i = 0; i < n; i++) {
     sum += (double)line[i] * (double)line[i];
     to[i] = (narrow_real)(scale * line[i]);
   }
   return (gmg_pair){sum, 0};
-}
-
-GMG_INLINE real apply_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
-{
-  (void)f, (void)c0, (void)c1, (void)old;
-  return a.diag * u - gmg_row_sum(dim, a, near);
 }
 
 static gmg_pair look_dots(const work *x, const gmg_task *w)
@@ -155,7 +143,7 @@ static gmg_pair look_dots(const work *x, const gmg_task *w)
   real *restrict q = (real *)x->out + w->offset;
   const double beside = (double)((const real *)A->weight[1])[w->j] * (double)((const real *)A->weight[2])[w->k];
   double first = 0, second = 0;
-  gmg_task_map(apply_point, A, *w, NULL, x->changed, 0, 0, q + w->begin);
+  gmg_task_map(gmg_apply_point, A, *w, NULL, x->changed, 0, 0, q + w->begin);
 #pragma omp simd reduction(+ : first, second)
   for (size_t i = w->begin; i < w->end; i++) {
     const double weighted = (double)w0[i] * (double)p[i];

@@ -4,17 +4,11 @@
 
 #include <math.h>
 
-GMG_INLINE real residual_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
-{
-  (void)c0, (void)c1, (void)old;
-  return gmg_row_residual(dim, a, near, f, u);
-}
-
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
   const size_t tasks = gmg_tasks(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_field_map(residual_point, A, t, f, u, 0, 0, r);
+  for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_residual_point, A, t, f, u, 0, 0, r);
 }
 
 static double sum_of_squares(const real *x, size_t n)
@@ -44,7 +38,7 @@ static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const vo
     for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
       const gmg_task w = gmg_blocked_task(A, t);
       const size_t length = w.end - w.begin;
-      gmg_task_map(residual_point, A, w, f, u, 0, 0, line);
+      gmg_task_map(gmg_residual_point, A, w, f, u, 0, 0, line);
       part[s] += sum_of_squares(line, length);
       if (f_norm) f_part[s] += sum_of_squares((const real *)f + w.offset + w.begin, length);
       if (!r) continue;
@@ -63,17 +57,11 @@ static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void
   return narrow_residual(e, A, f, u, 1, NULL, f_norm);
 }
 
-GMG_INLINE real apply_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
-{
-  (void)f, (void)c0, (void)c1, (void)old;
-  return a.diag * u - gmg_row_sum(dim, a, near);
-}
-
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
   const size_t tasks = gmg_tasks(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_field_map(apply_point, A, t, NULL, u, 0, 0, v);
+  for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_apply_point, A, t, NULL, u, 0, 0, v);
 }
 
 GMG_INLINE real over_diagonal_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
