@@ -174,7 +174,8 @@ static void refused(void **state)
     gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "nnnnnn");
     gmg_params q = gmg_params_default();
     gmg_solver *s = NULL;
-    const char *const words[] = {"problem.type", "params.fmg", "params.smoother", "too large", "too small", "rounding"};
+    const char *const words[] = {"problem.type = 0", "params.fmg = 1", "params.smoother = \"wide\"", "beta / h^2",
+                                 "beta / h^2", "shift = 1e-06"};
     q.precision = GMG_PRECISION_MIXED;
     if (i == 0) p.type = GMG_F32;
     if (i == 1) q.fmg = 1;
@@ -185,7 +186,7 @@ static void refused(void **state)
     assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED);
     assert_null(s);
     assert_non_null(strstr(gmg_context_error(c), words[i]));
-    assert_non_null(strstr(gmg_context_error(c), "GMG_PRECISION_MIXED"));
+    assert_non_null(strstr(gmg_context_error(c), "params.precision = GMG_PRECISION_"));
     assert_int_equal(gmg_plan(c, &p, &q, info), GMG_ERR_UNSUPPORTED);
   }
   gmg_context_destroy(c);
@@ -208,7 +209,7 @@ static void updates(void **state)
   assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
   p.shift = 1e-7;
   assert_int_equal(gmg_solver_update(s.solver, &p), GMG_ERR_UNSUPPORTED);
-  assert_non_null(strstr(gmg_context_error(s.context), "update"));
+  assert_non_null(strstr(gmg_context_error(s.context), "shift = 1e-07"));
   assert_ok(s.context, gmg_solve(s.solver, f, w, &r));
   for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-7);
   for (int i = 0; i < 2; i++) { /* 0: singular; both are within reach */

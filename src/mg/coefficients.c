@@ -64,7 +64,7 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
   }
   if (p->sigma) {
     GMG_TRY(check_array(e, "sigma", cells, p->sigma, 0, largest, &r));
-    found->sigma_most = r.most;
+    found->sigma_least = r.least, found->sigma_mean = r.mean, found->sigma_most = r.most;
   }
   return GMG_OK;
 }

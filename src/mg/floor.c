@@ -8,7 +8,7 @@ static double unit_roundoff(gmg_type type) { return gmg_type_traits_of(type)->ep
 double gmg_norm_of_A(const gmg_solver *s)
 {
   const gmg_operator *A = &s->top->A;
-  double norm = gmg_operator_sink(A) + s->found.sigma_most;
+  double norm = gmg_operator_sink(A);
   for (int a = 0; a < 3; a++) norm += 4 * A->coupling[a] / s->found.beta_mean[a] * s->found.beta_most * A->stretch[a];
   return norm;
 }
@@ -18,27 +18,42 @@ double gmg_floor_of(gmg_solver *s, const void *u)
   return unit_roundoff(s->problem.type) * s->stencil->magnitude(&s->exec, &s->top->A, u);
 }
 
-/* Smallest eigenvalue of -d2/dx2 along an axis; a Robin wall lies between Neumann and Dirichlet. */
+/* Smallest eigenvalue of -d2/dx2 along an axis, Robin walls taken for Neumann ones. */
 static double smallest_along(const gmg_problem *p, int a)
 {
   const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
-  int fixed = 0;
-  for (int side = 0; side < 2; side++)
-    fixed += spec.bc[side] == GMG_DIRICHLET || (spec.bc[side] == GMG_ROBIN && spec.robin[side][0] > 0);
+  const int fixed = (spec.bc[0] == GMG_DIRICHLET) + (spec.bc[1] == GMG_DIRICHLET);
   const double wave = M_PI / spec.length;
   return fixed == 2 ? wave * wave : fixed == 1 ? wave * wave / 4 : 0; /* for beta = 1 */
 }
 
-/* How much ||A|| ||u|| exceeds ||f|| when f is smooth. */
+/* How strongly constants are held by Robin walls and by the array sigma: their Rayleigh quotient. */
+static double hold(const gmg_solver *s)
+{
+  const gmg_problem *p = &s->problem;
+  double sum = s->found.sigma_mean - s->found.sigma_least;
+  for (int a = 0; a < p->dim; a++)
+    for (int side = 0; side < 2; side++)
+      if (p->bc[a][side] == GMG_ROBIN && p->robin[a][side][0] > 0)
+        sum += s->found.beta_least * p->robin[a][side][0] / p->robin[a][side][1] / gmg_axis_spec_of(p, a).length;
+  return sum;
+}
+
+/* How much ||A|| ||u|| exceeds ||f|| when f is smooth: ||A|| over the smallest eigenvalue, about. */
 static double amplification(const gmg_solver *s)
 {
   const gmg_problem *p = &s->problem;
-  double smallest = p->shift, longest = 0;
+  double walls = 0, longest = 0;
   for (int a = 0; a < p->dim; a++) {
-    smallest += s->found.beta_mean[a] * smallest_along(p, a);
+    walls += s->found.beta_mean[a] * smallest_along(p, a);
     longest = fmax(longest, gmg_axis_spec_of(p, a).length);
   }
-  if (smallest == 0) smallest = s->found.beta_mean[0] * M_PI / longest * M_PI / longest; /* singular: the next eigenvalue, about */
+  /* without Dirichlet walls: between the next eigenvalue and what holds the constants */
+  const double next = s->found.beta_mean[0] * M_PI / longest * M_PI / longest, held = hold(s);
+  double smallest = p->shift + s->found.sigma_least;
+  if (walls > 0) smallest += walls;
+  else if (held > 0) smallest += 1 / (1 / next + 1 / held); /* b = 0: a Dirichlet wall, held is infinite */
+  if (smallest == 0) smallest = next; /* singular */
   return gmg_norm_of_A(s) / smallest;
 }
 

@@ -7,36 +7,45 @@ enum { SMALL = 4096 }; /* unknowns: below that a cycle is too short to gain */
 /* The narrower type carries coefficients within these; residuals are scaled to 1 besides. */
 static const double LARGE = 1e25, TINY = 1e-25;
 /* Part of a smooth correction that rounding in the narrower type may spoil: where the choice is free, and at all. Only the
-   first cycle notices, what it leaves is rough: at 0.05 (2D, 2048^2, smooth f) no cycle is lost, at 0.11 (3000^2) one. */
-static const double LITTLE = 0.1, MUCH = 0.25;
+   first cycle notices, what it leaves is rough; an acceleration takes care of a few modes that are not found: at 0.05 (2D, 2048^2, smooth f) no cycle is lost, at 0.11 (3000^2) one. */
+static const double LITTLE = 0.1, MUCH = 1, ACCELERATED = 20;
 /* Contrast of beta beyond which corrections in the narrower type cost iterations: ball, 1e6, f = 1: 20 instead of 16. */
 static const double CONTRAST = 1e5;
 
-static gmg_status refuse(gmg_solver *s, const char *what, const char *why, double value)
+gmg_status gmg_check_precision(gmg_solver *s)
 {
-  return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
-                  "%s: params.precision = GMG_PRECISION_MIXED cannot be, because %s (%g); GMG_PRECISION_SAME can", what, why, value);
-}
-
-gmg_status gmg_check_precision(gmg_solver *s, const char *what)
-{
-  const double norm = gmg_norm_of_A(s), floor = gmg_narrow_floor(s);
-  if (norm > LARGE) return refuse(s, what, "beta / h^2 is too large for the narrower type", norm);
-  if (norm < TINY) return refuse(s, what, "beta / h^2 is too small for the narrower type", norm);
-  if (floor > MUCH) return refuse(s, what, "the narrower type's rounding would spoil the corrections", floor);
+  const gmg_coefficients *c = &s->found;
+  const double norm = gmg_norm_of_A(s), most = norm + c->sigma_most, floor = gmg_narrow_floor(s);
+  const double bearable = s->params.accel == GMG_ACCEL_NONE ? MUCH : ACCELERATED;
+  static const char *const only = "params.precision = GMG_PRECISION_SAME takes it, where cycles compute in the problem's type only";
+  if (most > LARGE || (norm > 0 && norm < TINY))
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
+                    "problem.beta / h^2 (summed: %g), sigma (%g) or shift (%g) leave the range %g .. %g of corrections in the narrower "
+                    "type; %s", norm, c->sigma_most, s->problem.shift, TINY, LARGE, only);
+  if (c->beta_most > CONTRAST * c->beta_least)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "problem.beta = %g .. %g: varies by more than the %g that corrections in the "
+                    "narrower type bear; %s", c->beta_least, c->beta_most, CONTRAST, only);
+  if (floor > bearable)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "problem: nearly singular or very large, rounding in the narrower type would "
+                    "spoil %.3g of a smooth correction (limit %g; shift = %g, sigma = %g .. %g, beta = %g .. %g); %s", floor, bearable,
+                    s->problem.shift, c->sigma_least, c->sigma_most, c->beta_least, c->beta_most, only);
   return GMG_OK;
 }
 
 /* What stands against it whatever the coefficients. */
 static gmg_status check_parameters(gmg_solver *s)
 {
-  const gmg_type_traits *type = gmg_type_traits_of(s->problem.type);
   const gmg_params *p = &s->params;
-  if (!type->has_narrower)
-    return refuse(s, "problem.type", "there is no narrower type", (double)s->problem.type);
-  if (p->fmg > 0) return refuse(s, "params.fmg", "a full multigrid start needs the accuracy of the problem's type", p->fmg);
+  static const char *const wish = "params.precision = GMG_PRECISION_MIXED";
+  if (!gmg_type_traits_of(s->problem.type)->has_narrower)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: there is no narrower type than problem.type = %d", wish, (int)s->problem.type);
+  if (p->fmg > 0)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: params.fmg = %d, and a full multigrid start needs the accuracy of the "
+                    "problem's type", wish, p->fmg);
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &s->narrow_exec);
-  if (!ops || !ops->sweep) return refuse(s, "params.smoother", "it has no functions for the narrower type", (double)type->narrower);
+  if (!ops || !ops->sweep)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: params.smoother = \"%s\" has no functions for the narrower type", wish,
+                    p->smoother->name ? p->smoother->name : "(no name)");
   return GMG_OK;
 }
 
@@ -45,8 +54,9 @@ static gmg_status check_parameters(gmg_solver *s)
 static int pays(const gmg_solver *s)
 {
   const gmg_params *p = &s->params;
-  return s->top->A.cells >= SMALL && p->max_levels != 1 && !s->symmetric && gmg_smoother_is_builtin(p->smoother) &&
-         gmg_narrow_floor(s) <= LITTLE && s->found.beta_most <= CONTRAST * s->found.beta_least;
+  const size_t cells = s->top->A.cells;
+  return cells >= SMALL && p->max_levels != 1 && p->coarse_cells < cells && !s->symmetric &&
+         gmg_smoother_is_builtin(p->smoother) && gmg_narrow_floor(s) <= LITTLE;
 }
 
 gmg_status gmg_choose_precision(gmg_solver *s)
@@ -56,7 +66,7 @@ gmg_status gmg_choose_precision(gmg_solver *s)
   s->narrow_exec = gmg_exec_make(s->context, gmg_type_traits_of(s->problem.type)->narrower, s->exec.dry);
   s->narrow_exec.also = &s->exec;
   if (status == GMG_OK) status = check_parameters(s);
-  if (status == GMG_OK) status = gmg_check_precision(s, "params.precision");
+  if (status == GMG_OK) status = gmg_check_precision(s);
   if (wish == GMG_PRECISION_MIXED && status != GMG_OK) return status;
   s->mixed = status == GMG_OK && (wish == GMG_PRECISION_MIXED || pays(s));
   s->levels_exec = s->mixed ? &s->narrow_exec : &s->exec;

@@ -7,7 +7,7 @@ static double remove_mean(gmg_solver *s, const gmg_level *L)
   const double before = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
   const double mean = gmg_remove_mean(&s->exec, &L->A, L->volume, s->f_eff);
   const double after = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
-  if (after <= 8 * gmg_type_traits_of(s->problem.type)->epsilon * before) s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff);
+  if (after <= 64 * gmg_type_traits_of(s->problem.type)->epsilon * before) s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff);
   return mean;
 }
 

@@ -29,7 +29,7 @@ typedef struct gmg_level {
 /* What the coefficient arrays hold. */
 typedef struct gmg_coefficients {
   double beta_mean[3], beta_least, beta_most; /* 1 where beta is not given */
-  double sigma_most;
+  double sigma_least, sigma_mean, sigma_most;
 } gmg_coefficients;
 
 /* Where a solve that blew up did so first; filled in by a watched cycle. */
@@ -137,6 +137,6 @@ double gmg_floor_of(gmg_solver *s, const void *u);              /* eps || |A| |u
 
 /* precision.c: whether corrections are computed in the narrower type. An error where that was asked for and cannot be. */
 gmg_status gmg_choose_precision(gmg_solver *s);
-gmg_status gmg_check_precision(gmg_solver *s, const char *what); /* of a mixed solver, after its coefficients changed */
+gmg_status gmg_check_precision(gmg_solver *s); /* of a mixed solver, after its coefficients changed */
 
 #endif

@@ -47,7 +47,7 @@ static gmg_status check_precision(gmg_solver *s, const gmg_problem *p, const gmg
   if (!s->mixed) return GMG_OK;
   s->problem.shift = p->shift, s->found = *found;
   take_typical(s->top, p->shift, found);
-  const gmg_status status = gmg_check_precision(s, "update");
+  const gmg_status status = gmg_check_precision(s);
   s->problem = before, s->found = found_before;
   take_typical(s->top, before.shift, &found_before);
   return status;
