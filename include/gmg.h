@@ -68,7 +68,8 @@ typedef enum { GMG_VERTEX, GMG_CELL } gmg_centering;
 /** Boundary kind of a face. */
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
 /** Multigrid cycle. Best: F where beta is an array (coarse grids then represent the fine one less well, and an F cycle, a sixth
- *  dearer, needs a quarter to a half less iterations: docs/omega.md), V elsewhere and where a symmetric cycle is asked for. */
+ *  dearer, needs a quarter to a half less iterations: docs/omega.md), V elsewhere and where a symmetric cycle is asked for. Should F
+ *  cycles turn out slow (more than half of the residual left a cycle, after 12), V cycles finish the solve. */
 typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F, GMG_CYCLE_BEST } gmg_cycle_kind;
 /** Krylov acceleration. Best: flexible CG where beta is an array or an axis is stretched by more than 3, else none. With an
  *  array beta a plain cycle (none) may diverge. CG takes a symmetric cycle, so smoothers that have an adjoint: not "async". */

@@ -66,6 +66,37 @@ static void other_hard_cases(void **state)
   }
 }
 
+/* A badly conducting skin along the walls: coarse cells must not make the way to the wall longer. And a case where F cycles are
+   slow, so that V cycles take over. */
+static void skins_and_slow_f_cycles(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 7; i++) {
+    const int skin = i < 6;
+    const size_t sizes[] = {128, 156, 157}, m = sizes[i % 3], width = 1 + (size_t)i / 3;
+    const size_t n[3] = {skin ? m : 24, skin ? m : 30, skin ? 1 : 26}, N = n[0] * n[1] * n[2];
+    gmg_problem p = make_problem(skin ? 2 : 3, n[0], n[1], n[2], GMG_CELL, skin ? "dddd" : "nddnpp");
+    gmg_params q = gmg_params_default();
+    double *beta = field(N, 0), *f = field(N, 0), *u = field(N, 0);
+    gmg_report r;
+    for (size_t c = 0; c < N; c++) {
+      size_t at[3];
+      index_of(&p, c, at);
+      const int inner = at[0] >= width && at[0] + width < m && at[1] >= width && at[1] + width < m;
+      beta[c] = skin ? (inner ? 1e3 : 1) : (at[0] / 8 + at[1] / 8 + at[2] / 8) % 2 ? 1e4 : 1;
+      f[c] = 1;
+    }
+    p.beta = beta;
+    q.deterministic = 1;
+    session s = begin_solver(&p, &q, 2);
+    assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+    print_message("%s: %d iterations\n", skin ? "skin" : "checkerboard, one axis periodic", r.cycles);
+    assert_below(r.cycles, skin ? 11 : 26);
+    end_solver(&s);
+    free(beta), free(f), free(u);
+  }
+}
+
 static void plan_chooses_and_warns(void **state)
 {
   (void)state;
@@ -194,7 +225,7 @@ static void outputs_of_flux_are_apart(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(jumps_of_beta), cmocka_unit_test(other_hard_cases),
-                                     cmocka_unit_test(plan_chooses_and_warns),
+                                     cmocka_unit_test(skins_and_slow_f_cycles), cmocka_unit_test(plan_chooses_and_warns),
                                      cmocka_unit_test(constant_arrays_change_nothing), cmocka_unit_test(update_is_create), cmocka_unit_test(scale_does_not_matter),
                                      cmocka_unit_test(bad_start_is_forgotten), cmocka_unit_test(outputs_of_flux_are_apart)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,6 +126,11 @@ static gmg_precision chosen(const gmg_problem *p, const gmg_params *q)
   return precision;
 }
 
+static void weakly_held(gmg_problem *p)
+{
+  for (int i = 0; i < 6; i++) p->robin[i / 2][i % 2][0] = 1e-5, p->robin[i / 2][i % 2][1] = 1;
+}
+
 static void the_best_choice(void **state)
 {
   (void)state;
@@ -150,6 +155,14 @@ static void the_best_choice(void **state)
   SAME(changed.h[0] = changed.h[1] = changed.h[2] = 1e14);
   SAME((changed = make_problem(1, 4096, 1, 1, GMG_CELL, "dd")));
   SAME((changed = make_problem(3, 32, 32, 32, GMG_CELL, "nnnnnn"), changed.shift = 1e-3));
+  SAME(with.coarse_cells = 4096);
+  double sigma[4096];
+  for (int i = 0; i < 4096; i++) sigma[i] = 1e-5;
+  SAME((changed = make_problem(3, 16, 16, 16, GMG_CELL, "nnnnnn"), changed.sigma = sigma));
+  SAME((changed = make_problem(3, 16, 16, 16, GMG_CELL, "pppppp"), changed.sigma = sigma));
+  gmg_problem held = make_problem(3, 16, 16, 16, GMG_CELL, "rrrrrr");
+  assert_int_equal(chosen(&held, &q), GMG_PRECISION_MIXED);
+  SAME((changed = held, memset(changed.robin, 0, sizeof changed.robin), weakly_held(&changed)));
 #undef SAME
   medium mild = ball(3, 16, 1e4, GMG_CELL), hard = ball(3, 16, 1e6, GMG_CELL);
   assert_int_equal(chosen(&mild.p, &q), GMG_PRECISION_MIXED);

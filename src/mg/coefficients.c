@@ -75,6 +75,8 @@ static void coarsen_faces(gmg_solver *s, gmg_level *L, gmg_level *C)
     gmg_map maps[3] = {L->restrict_[0], L->restrict_[1], L->restrict_[2]};
     maps[a] = L->faces_map[a];
     s->levels_stencil->tensor(s->levels_exec, maps, L->A.face[a], (void *)C->A.face[a], 0);
+    if (L->A.coarsened[a] && s->problem.bc[a][0] != GMG_PERIODIC)
+      s->levels_stencil->coarsen_walls(s->levels_exec, &L->A, &C->A, L->restrict_, a);
   }
 }
 

@@ -147,6 +147,18 @@ static gmg_status run_unmeasured(gmg_solver *s, progress *p)
   return GMG_OK;
 }
 
+/* Where the cycle was left to gmg and F cycles turn out slow (a coarse grid that corrects too much does so more often in them),
+   the rest is done by V cycles. */
+static void reconsider_cycle(gmg_solver *s, progress *p)
+{
+  enum { PATIENCE = 12 };
+  const int n = p->measured;
+  if (!s->free_cycle || s->params.cycle == GMG_CYCLE_V || p->cycles < PATIENCE || n < 7) return;
+  if (s->history[n - 1] < pow(SLOW, 6) * s->history[n - 7] || now_residual(s, p) <= p->target) return;
+  s->params.cycle = GMG_CYCLE_V;
+  gmg_iteration_start(s, &p->it);
+}
+
 /* A full multigrid start that is worse than u = 0 (layers that no grid resolves, strong stretch) is no use. */
 static void forget_bad_start(gmg_solver *s, progress *p)
 {
@@ -172,6 +184,7 @@ static gmg_status run(gmg_solver *s, progress *p)
     int done;
     const gmg_status status = judge(s, p, &done);
     const int stop = monitor_stops(s, p);
+    if (!done) reconsider_cycle(s, p);
     if (done) return status;
     if (stop) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor after cycle %d", p->cycles);
   }
@@ -228,12 +241,14 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   s->context->error[0] = 0;
   s->clock_level = -1;
   gmg_charge(s, 0);
+  const gmg_cycle_kind cycle = s->params.cycle;
   gmg_status status = begin(s, &p);
   if (status == GMG_OK) {
     status = s->params.check_every == 0 ? run_unmeasured(s, &p) : run(s, &p);
     if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, u);
   }
   gmg_charge(s, 0);
+  s->params.cycle = cycle;
   if (report) fill_report(s, &p, status, s->exec.memory->now() - start, report);
   return status;
 }

@@ -114,6 +114,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   s->problem = *p;
   GMG_TRY(copy_positions(s));
   s->params = resolved(params, p);
+  s->free_cycle = params->cycle == GMG_CYCLE_BEST;
   s->vector = s->exec.vector;
   s->stencil = gmg_stencil_of(&s->exec);
   s->coarse = gmg_coarse_of(params->coarse);

@@ -49,6 +49,7 @@ struct gmg_solver {
   double *coord[3];
   gmg_coefficients found;
   gmg_params params;    /* zeros replaced by what they stand for */
+  int free_cycle;       /* the cycle was left to gmg */
   const gmg_vector_ops *vector; /* of exec */
   const gmg_stencil_ops *stencil, *levels_stencil; /* of exec, of levels_exec */
   const gmg_smoother_ops *smoother;

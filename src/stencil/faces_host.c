@@ -111,6 +111,42 @@ static real wall_slope(const gmg_operator *A, const gmg_faces *faces, int a, int
   return side ? outward : -outward;
 }
 
+/* Entry x of an axis, y and z of the other two (in order), of a face array of that axis. */
+static size_t face_at(const gmg_operator *A, int a, size_t x, size_t y, size_t z)
+{
+  const size_t n0 = A->n[0] + (a == 0), n1 = A->n[1] + (a == 1);
+  const size_t i = a == 0 ? x : y, j = a == 1 ? x : a == 0 ? y : z, k = a == 2 ? x : z;
+  return (k * n1 + j) * n0 + i;
+}
+
+/* Only where that strengthens the wall: too weak a coarse wall makes corrections overshoot, too strong a one only makes them
+   small. */
+void R(gmg_coarsen_walls_host)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a)
+{
+  (void)e;
+  const int p = a == 0 ? 1 : 0, q = a == 2 ? 1 : 2;
+  const gmg_map *mp = &map[p], *mq = &map[q];
+  const real *fine = A->face[a], *wp = mp->weight, *wq = mq->weight;
+  real *coarse = (real *)C->face[a];
+  for (int side = 0; side < 2; side++) {
+    if (side && A->n[a] % 2) continue; /* a cell that stays alone keeps its wall */
+    const size_t wall = side ? A->n[a] : 0, next = side ? wall - 1 : 1;
+    for (size_t z = 0; z < C->n[q]; z++)
+      for (size_t y = 0; y < C->n[p]; y++) {
+        real sum = 0;
+        for (int d = 0; d < mq->width; d++)
+          for (int c = 0; c < mp->width; c++) {
+            const real w = wp[y * (size_t)mp->width + (size_t)c] * wq[z * (size_t)mq->width + (size_t)d];
+            const size_t Y = (size_t)mp->wrap[mp->first[y] + c], Z = (size_t)mq->wrap[mq->first[z] + d];
+            const real at_wall = fine[face_at(A, a, wall, Y, Z)], inside = fine[face_at(A, a, next, Y, Z)];
+            if (w != 0) sum += w * (inside > at_wall ? in_series(1, at_wall, 1, inside) : at_wall);
+          }
+        coarse[face_at(C, a, side ? C->n[a] : 0, y, z)] = sum;
+      }
+  }
+}
+
+
 /* Inside, lo w is one over the distance between two unknowns. */
 void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int a, const void *u, void *flux,
                       void *gradient)

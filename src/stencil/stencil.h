@@ -58,6 +58,9 @@ typedef struct gmg_stencil_ops {
   /* faces of A from one coefficient an unknown: harmonic means, two halves in series; walls: that of the unknown, a Robin
      wall beyond a cell: extrapolated */
   void (*harmonic_faces)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
+  /* wall faces of the next coarser C along an axis that is coarsened: the way to the wall passes the wall's face and, where
+     that conducts better, the next in series; maps: of the other two axes */
+  void (*coarsen_walls)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int axis);
   /* faces of A along an axis from an array like them; the last repeats the first on a periodic axis */
   void (*copy_faces)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
   /* -beta du/dx and du/dx on the faces of an axis; either may be NULL */

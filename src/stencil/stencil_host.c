@@ -245,6 +245,7 @@ extern gmg_pair R(gmg_direct_apply_host)(const gmg_exec *e, const gmg_operator *
 extern void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
 extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
 extern void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
+extern void R(gmg_coarsen_walls_host)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a);
 extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
                              void *flux, void *gradient);
 
@@ -264,5 +265,6 @@ const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .fold = fold,
                                              .harmonic_faces = R(gmg_harmonic_faces_host),
                                              .copy_faces = R(gmg_copy_faces_host),
+                                             .coarsen_walls = R(gmg_coarsen_walls_host),
                                              .flux = R(gmg_flux_host),
                                              .pad = pad};
