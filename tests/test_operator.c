@@ -170,17 +170,12 @@ static void float_follows_double(void **state)
 static void passes_match_their_parts(void **state)
 {
   (void)state;
-  static const struct {
-    int dim;
-    size_t n[3];
-    gmg_centering centering;
-    const char *bc;
-  } cases[] = {{3, {37, 24, 19}, GMG_CELL, "dnrdpp"}, {3, {20, 33, 3}, GMG_VERTEX, "ppppdd"}, {2, {70, 131, 1}, GMG_CELL, "ddpp"},
+  static const shape cases[] = {{3, {37, 24, 19}, GMG_CELL, "dnrdpp"}, {3, {20, 33, 3}, GMG_VERTEX, "ppppdd"}, {2, {70, 131, 1}, GMG_CELL, "ddpp"},
                {2, {5000, 3, 1}, GMG_CELL, "dddd"},   {2, {2, 5000, 1}, GMG_CELL, "nndd"},    {1, {9001, 1, 1}, GMG_VERTEX, "dr"},
                {3, {1, 1, 1}, GMG_CELL, "dddddd"},    {3, {300, 40, 2}, GMG_CELL, "pppppp"}};
   for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
     const size_t i = k / 2;
-    gmg_problem p = make_problem(cases[i].dim, cases[i].n[0], cases[i].n[1], cases[i].n[2], cases[i].centering, cases[i].bc);
+    gmg_problem p = shaped_problem(&cases[i]);
     const size_t N = unknowns(&p);
     double *beta = field(N, 3), sums[3][4] = {{0}};
     for (size_t c = 0; c < N; c++) beta[c] += 1;

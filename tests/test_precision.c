@@ -51,21 +51,17 @@ static void every_class_of_problem(void **state)
 {
   (void)state;
   static const struct {
-    int dim;
-    size_t n[3];
-    gmg_centering centering;
-    const char *bc;
+    shape shape;
     double shift;
-  } cases[] = {{3, {33, 32, 31}, GMG_CELL, "dddddd", 0},   {3, {32, 32, 32}, GMG_CELL, "nnnnnn", 0},
-               {3, {31, 31, 31}, GMG_CELL, "pppppp", 0},   {3, {31, 30, 33}, GMG_VERTEX, "dnrdpp", 0},
-               {2, {97, 65, 1}, GMG_VERTEX, "dddd", 0},    {2, {128, 96, 1}, GMG_CELL, "nnrd", 30},
-               {1, {1000, 1, 1}, GMG_CELL, "dd", 0},       {3, {40, 40, 4}, GMG_CELL, "ddddpp", 1},
-               {2, {64, 64, 1}, GMG_CELL, "pppp", 0},      {2, {5, 1, 1}, GMG_CELL, "dddd", 0}};
+  } cases[] = {{{3, {33, 32, 31}, GMG_CELL, "dddddd"}, 0},   {{3, {32, 32, 32}, GMG_CELL, "nnnnnn"}, 0},
+               {{3, {31, 31, 31}, GMG_CELL, "pppppp"}, 0},   {{3, {31, 30, 33}, GMG_VERTEX, "dnrdpp"}, 0},
+               {{2, {97, 65, 1}, GMG_VERTEX, "dddd"}, 0},    {{2, {128, 96, 1}, GMG_CELL, "nnrd"}, 30},
+               {{1, {1000, 1, 1}, GMG_CELL, "dd"}, 0},       {{3, {40, 40, 4}, GMG_CELL, "ddddpp"}, 1},
+               {{2, {64, 64, 1}, GMG_CELL, "pppp"}, 0},      {{2, {5, 1, 1}, GMG_CELL, "dddd"}, 0}};
   static const char *const smoothers[] = {"async", "red_black", "chebyshev", "jacobi", "gauss_seidel"};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int k = 0; k < 5; k++) {
-      const gmg_problem base = make_problem(cases[i].dim, cases[i].n[0], cases[i].n[1], cases[i].n[2], cases[i].centering, cases[i].bc);
-      gmg_problem p = base;
+      gmg_problem p = shaped_problem(&cases[i].shape);
       gmg_params q = gmg_params_default();
       p.shift = cases[i].shift;
       q.smoother = gmg_smoother_by_name(smoothers[k]);

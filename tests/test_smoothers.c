@@ -1,27 +1,10 @@
 /* Properties of the smoothers: fixed point, linearity, adjoints, bitwise independence of threads, agreement with slow
-   oracles, periodic axes of one, two and odd sizes, and undamped Jacobi against its discrete symbol. */
-#include "util.h"
-
-#include "mg/solver.h"
+   oracles, periodic axes of one, two and odd sizes, the leg from zero. */
+#include "sweeps.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Level 0 is smoothed by hand here, with fields of the problem's type. */
-static gmg_params same_precision(void)
-{
-  gmg_params p = gmg_params_default();
-  p.precision = GMG_PRECISION_SAME;
-  return p;
-}
-
-
-static void smooth(session *s, const double *f, double *u, int steps, gmg_leg leg)
-{
-  gmg_level *L = &s->solver->level[0];
-  s->solver->smoother->sweep(&L->view, L->smoother, f, u, steps, leg);
-}
 
 typedef struct {
   const char *name;
@@ -310,72 +293,6 @@ static void stale_twin_matches_its_definition(void **state)
   }
 }
 
-/* Sweeps that undamped Jacobi needs for a factor 100, against cos(pi h) of the 5- and 7-point operators. */
-static void jacobi_follows_its_symbol(void **state)
-{
-  (void)state;
-  static const struct {
-    int dim;
-    size_t n;
-  } cases[] = {{2, 31}, {2, 63}, {3, 31}};
-  for (int i = 0; i < 3; i++) {
-    const int dim = cases[i].dim;
-    const size_t m = cases[i].n;
-    gmg_problem p = make_problem(dim, m, m, dim > 2 ? m : 1, GMG_VERTEX, "dddddd");
-    gmg_params params = same_precision();
-    params.smoother = gmg_smoother_by_name("jacobi"), params.omega = 1;
-    const size_t n = unknowns(&p);
-    double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *r = calloc(n, sizeof *r);
-    for (size_t c = 0; c < n; c++) f[c] = cos((double)(c % m + c / m % m + 2) / (double)(m + 1));
-    session s = begin_solver(&p, &params, 2);
-    const double expected = log(0.01) / log(cos(M_PI / (double)(m + 1)));
-    smooth(&s, f, u, (int)expected, GMG_LEG_DOWN); /* the slowest mode remains */
-    gmg_residual(s.solver, f, u, r);
-    const double start = norm2(r, n);
-    int sweeps = 0;
-    while (norm2(r, n) > 0.01 * start && sweeps < 10000) {
-      smooth(&s, f, u, 1, GMG_LEG_DOWN);
-      gmg_residual(s.solver, f, u, r);
-      sweeps++;
-    }
-    assert_near((double)sweeps, expected, 0.01 * expected);
-    end_solver(&s);
-    free(f), free(u), free(r);
-  }
-}
-
-/* One Chebyshev step multiplies a Fourier mode by T_m((theta - lambda) / delta) / T_m(theta / delta), T_m the Chebyshev
-   polynomial of its degree. */
-static double chebyshev(int degree, double x) { return fabs(x) <= 1 ? cos(degree * acos(x)) : cosh(degree * acosh(x)); }
-
-static void chebyshev_follows_its_polynomial(void **state)
-{
-  (void)state;
-  const size_t m = 16, n = m * m;
-  gmg_problem p = make_problem(2, m, m, 1, GMG_CELL, "pppp");
-  double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
-  p.shift = 50;
-  for (int degree = 1; degree <= 6; degree++)
-    for (int k = 0; k <= 8; k++) {
-      gmg_params params = same_precision();
-      params.smoother = gmg_smoother_by_name("chebyshev"), params.local_sweeps = degree;
-      const double angle = 2 * M_PI * k / (double)m, c = (double)(m * m), diag = 4 * c + p.shift;
-      const double lambda = (c * (4 - 2 * cos(angle) - 2 * cos(2 * angle)) + p.shift) / diag;
-      for (size_t i = 0; i < n; i++) w[i] = u[i] = cos(angle * (double)(i % m)) * cos(2 * angle * (double)(i / m));
-      session s = begin_solver(&p, &params, 2);
-      double low, high;
-      gmg_rough_range(&s.solver->level[0].A, &low, &high);
-      const double theta = (high + low) / 2, delta = (high - low) / 2;
-      assert_near(low, (p.shift + 2 * c) / diag, 1e-12); /* one axis at its roughest beginning, the other smooth */
-      assert_near(high, (p.shift + 8 * c) / diag, 1e-12);
-      smooth(&s, f, u, 1, GMG_LEG_DOWN);
-      const double ratio = chebyshev(degree, (theta - lambda) / delta) / chebyshev(degree, theta / delta);
-      for (size_t i = 0; i < n; i++) assert_near(u[i], ratio * w[i], 1e-12);
-      end_solver(&s);
-    }
-  free(f), free(u), free(w);
-}
-
 /* The leg from zero leaves what a sweep of zeros leaves, to the bit, whatever stood in u before: the deterministic twin's
    sweep where blocks overlap, else the sweep of one thread. */
 static void from_zero_is_a_sweep_of_zeros(void **state)
@@ -456,7 +373,6 @@ int main(void)
       cmocka_unit_test(exact_solution_is_a_fixed_point),  cmocka_unit_test(reversed_sweep_is_the_adjoint),
       cmocka_unit_test(deterministic_means_bitwise),      cmocka_unit_test(red_black_matches_the_oracle),
       cmocka_unit_test(one_block_is_the_global_method),   cmocka_unit_test(stale_twin_matches_its_definition),
-      cmocka_unit_test(from_zero_is_a_sweep_of_zeros),    cmocka_unit_test(cycles_use_the_leg_from_zero),
-      cmocka_unit_test(jacobi_follows_its_symbol),        cmocka_unit_test(chebyshev_follows_its_polynomial)};
+      cmocka_unit_test(from_zero_is_a_sweep_of_zeros),    cmocka_unit_test(cycles_use_the_leg_from_zero)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

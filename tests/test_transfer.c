@@ -278,19 +278,16 @@ static void prolongation_by_faces(void **state)
 {
   (void)state;
   static const struct {
-    int dim;
-    size_t n[3];
-    gmg_centering centering;
-    const char *bc;
+    shape shape;
     double box[3];
-  } cases[] = {{1, {64, 1, 1}, GMG_CELL, "dd", {1, 1, 1}},          {1, {37, 1, 1}, GMG_VERTEX, "nr", {1, 1, 1}},
-               {2, {40, 33, 1}, GMG_CELL, "dnpp", {1, 1, 1}},       {2, {31, 48, 1}, GMG_VERTEX, "ppdr", {1, 1, 1}},
-               {3, {33, 18, 20}, GMG_CELL, "ddrnpp", {1, 1, 1}},    {3, {24, 17, 35}, GMG_VERTEX, "ppnddd", {1, 1, 1}},
-               {2, {32, 32, 1}, GMG_CELL, "dddd", {1, 9, 1}},       {2, {32, 32, 1}, GMG_CELL, "nnnn", {9, 1, 1}},
-               {3, {20, 20, 20}, GMG_CELL, "dddddd", {9, 1, 1}},    {3, {19, 20, 21}, GMG_CELL, "dddddd", {1, 1, 9}}};
+  } cases[] = {{{1, {64, 1, 1}, GMG_CELL, "dd"}, {1, 1, 1}},          {{1, {37, 1, 1}, GMG_VERTEX, "nr"}, {1, 1, 1}},
+               {{2, {40, 33, 1}, GMG_CELL, "dnpp"}, {1, 1, 1}},       {{2, {31, 48, 1}, GMG_VERTEX, "ppdr"}, {1, 1, 1}},
+               {{3, {33, 18, 20}, GMG_CELL, "ddrnpp"}, {1, 1, 1}},    {{3, {24, 17, 35}, GMG_VERTEX, "ppnddd"}, {1, 1, 1}},
+               {{2, {32, 32, 1}, GMG_CELL, "dddd"}, {1, 9, 1}},       {{2, {32, 32, 1}, GMG_CELL, "nnnn"}, {9, 1, 1}},
+               {{3, {20, 20, 20}, GMG_CELL, "dddddd"}, {9, 1, 1}},    {{3, {19, 20, 21}, GMG_CELL, "dddddd"}, {1, 1, 9}}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int stretched = 0; stretched < 2; stretched++) {
-      gmg_problem p = make_problem(cases[i].dim, cases[i].n[0], cases[i].n[1], cases[i].n[2], cases[i].centering, cases[i].bc);
+      gmg_problem p = shaped_problem(&cases[i].shape);
       gmg_params q = gmg_params_default();
       double *coord[3] = {NULL}, *beta = field(unknowns(&p), 7);
       gmg_problem_set_box(&p, cases[i].box);

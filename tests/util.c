@@ -21,6 +21,8 @@ gmg_problem make_problem(int dim, size_t nx, size_t ny, size_t nz, gmg_centering
   return p;
 }
 
+gmg_problem shaped_problem(const shape *s) { return make_problem(s->dim, s->n[0], s->n[1], s->n[2], s->centering, s->bc); }
+
 size_t unknowns(const gmg_problem *p)
 {
   size_t n = 1;

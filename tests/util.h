@@ -24,6 +24,15 @@ enum { SANITIZED = 0 };
 /* bc: two letters an axis, d n r p (Dirichlet, Neumann, Robin with a = 2, b = 0.5, periodic), lower face first.
    The box has unit sides. */
 gmg_problem make_problem(int dim, size_t nx, size_t ny, size_t nz, gmg_centering centering, const char *bc);
+
+/* The same as a row of a table. */
+typedef struct {
+  int dim;
+  size_t n[3];
+  gmg_centering centering;
+  const char *bc;
+} shape;
+gmg_problem shaped_problem(const shape *s);
 size_t unknowns(const gmg_problem *p);
 
 double uniform(uint64_t *state); /* -0.5 .. 0.5 */

@@ -14,8 +14,8 @@ static const struct {
 
 const gmg_type_traits *gmg_type_traits_of(gmg_type type)
 {
-  static const gmg_type_traits traits[] = {[GMG_F32] = {sizeof(float), FLT_EPSILON, FLT_MAX, FLT_MIN, 1e-5, 1e-4, 0, GMG_F32},
-                                           [GMG_F64] = {sizeof(double), DBL_EPSILON, DBL_MAX, DBL_MIN, 1e-8, 1e-6, 1, GMG_F32}};
+  static const gmg_type_traits traits[] = {[GMG_F32] = {sizeof(float), FLT_EPSILON, FLT_MAX, FLT_MIN, 1e-5, 1e-4, GMG_F32},
+                                           [GMG_F64] = {sizeof(double), DBL_EPSILON, DBL_MAX, DBL_MIN, 1e-8, 1e-6, GMG_F32}};
   return (size_t)type < sizeof traits / sizeof *traits ? &traits[type] : NULL;
 }
 

@@ -33,7 +33,7 @@ typedef struct gmg_vector_ops {
   void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
   void (*narrow)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
-  void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *y);          /* y = y + c */
+  void (*widen)(const gmg_exec *e, size_t n, double a, const void *x, void *y);     /* y = a x, x of the narrower type */
   /* y = y + a p, r = r - a q, slim = scale r in the narrower type unless NULL: a step of conjugate gradients. Returns
      ||r||_2. */
   double (*step)(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim);
@@ -69,8 +69,7 @@ typedef struct gmg_type_traits {
   size_t size;
   double epsilon, largest, smallest;
   double rtol, coarse_rtol; /* defaults of gmg_params */
-  int has_narrower;         /* a type of half the size stands beside it: */
-  gmg_type narrower;        /* what corrections can be computed in */
+  gmg_type narrower;        /* what corrections can be computed in: of half the size, or the type itself where there is none */
 } gmg_type_traits;
 const gmg_type_traits *gmg_type_traits_of(gmg_type type);
 

@@ -64,21 +64,12 @@ static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y
   for (size_t i = 0; i < n; i++) Y[i] = (narrow_real)(A * X[i]);
 }
 
-/* y += a x with x of either type, which is a constant where this is inlined. */
-static inline __attribute__((always_inline)) void add_share(const int is_narrow, share s, real a, const void *x, real *restrict y)
+static void widen(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
-  const real *restrict wide = x;
-  const narrow_real *restrict slim = x;
-#pragma omp simd
-  for (size_t i = s.begin; i < s.end; i++) y[i] += a * (is_narrow ? (real)slim[i] : wide[i]);
-}
-
-static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *y)
-{
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
-  for (int k = 0; k < CHUNKS; k++)
-    if (c.narrow) add_share(1, share_of(n, k), (real)c.scale, c.z, y);
-    else add_share(0, share_of(n, k), (real)c.scale, c.z, y);
+  const narrow_real *restrict X = x;
+  real *restrict Y = y, A = (real)a;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (size_t i = 0; i < n; i++) Y[i] = A * (real)X[i];
 }
 
 static double step(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim)
@@ -154,4 +145,4 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   return (gmg_range){r.least + poison, r.most + poison, r.mean + poison};
 }
 
-const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, narrow, correct, step, range};
+const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, step, range};

@@ -68,7 +68,7 @@ static void refine(gmg_solver *s, gmg_iteration *it)
 static void solve_residual(gmg_solver *s, gmg_iteration *it)
 {
   s->stencil->residual(&s->exec, &s->top->A, it->f, it->u, s->own_f);
-  s->vector->correct(&s->exec, s->top->A.cells, gmg_cycle_on_own(s, 1), it->u);
+  s->vector->axpy(&s->exec, s->top->A.cells, 1, gmg_cycle_on_own(s, 1).z, it->u);
 }
 
 static void plain(gmg_solver *s, gmg_iteration *it)

@@ -244,10 +244,7 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
     r = s->f_eff;
   }
   const gmg_correction c = gmg_cycle_from_zero(s, r, s->mixed ? s->vector->norm2(e, L->A.cells, r) : 1, z);
-  if (c.z != z) {
-    s->vector->fill(e, L->A.cells, 0, z);
-    s->vector->correct(e, L->A.cells, c, z);
-  }
+  if (c.narrow) s->vector->widen(e, L->A.cells, c.scale, c.z, z);
   if (s->singular) gmg_remove_mean(e, &L->A, L->volume, z);
   return GMG_OK;
 }

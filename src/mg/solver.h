@@ -98,7 +98,7 @@ enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothe
 double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
 gmg_status gmg_check_fresh(gmg_solver *s);            /* the last update did not fail half-way */
 int gmg_is_singular(const gmg_problem *p, double sigma_most);
-double gmg_norm_of_A(const gmg_solver *s);            /* a bound */
+double gmg_norm_of_A(const gmg_solver *s);            /* a bound, the array sigma left out */
 gmg_status gmg_update_smoothers(gmg_solver *s);       /* all levels, A's values being new */
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two fields of the problem's shape share memory */
 

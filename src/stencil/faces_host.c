@@ -124,7 +124,8 @@ static size_t face_at(const gmg_operator *A, int a, size_t x, size_t y, size_t z
 void R(gmg_coarsen_walls_host)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a)
 {
   (void)e;
-  const int p = a == 0 ? 1 : 0, q = a == 2 ? 1 : 2;
+  int p, q;
+  gmg_face_axes(a, &p, &q);
   const gmg_map *mp = &map[p], *mq = &map[q];
   const real *fine = A->face[a], *wp = mp->weight, *wq = mq->weight;
   real *coarse = (real *)C->face[a];

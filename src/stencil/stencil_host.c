@@ -144,13 +144,6 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
   return dot_correction(e, A, (gmg_correction){.z = x, .scale = 1}, y);
 }
 
-/* The two axes along a face, faster one first. */
-static void face_axes(int axis, int *p, int *q)
-{
-  *p = axis == 0 ? 1 : 0;
-  *q = axis == 2 ? 1 : 2;
-}
-
 /* The coefficient on the wall at (i, j) of a face, i along the faster axis p: its address and strides. */
 typedef struct {
   const real *at; /* NULL: 1 */
@@ -174,7 +167,7 @@ static void fold(const gmg_exec *e, const gmg_operator *A, const gmg_faces *face
   for (int a = 0; a < A->dim; a++)
     for (int side = 0; side < 2; side++) {
       int p, q;
-      face_axes(a, &p, &q);
+      gmg_face_axes(a, &p, &q);
       const real *g = faces->g[a][side], c = (real)faces->fold[a][side];
       const wall_coefficient wall = faces->kind[a][side] == GMG_NEUMANN ? (wall_coefficient){NULL, 0, 0} : wall_at(A, a, side, p, q);
       real *at = (real *)f + (side ? (A->n[a] - 1) * stride[a] : 0);
@@ -201,7 +194,7 @@ static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces
       }
   for (int a = 0; a < 3; a++) { /* faces */
     int p, q;
-    face_axes(a, &p, &q);
+    gmg_face_axes(a, &p, &q);
     for (int side = 0; side < 2; side++) {
       const size_t ghost = side ? n[a] + 1 : 0, from = A->wraps[a] ? (side ? 1 : n[a]) : (side ? n[a] : 1);
       const real cu = A->wraps[a] ? 1 : (real)faces->ghost_u[a][side], cg = (real)faces->ghost_g[a][side];
