@@ -59,19 +59,22 @@ static gmg_pair run_slices(const gmg_exec *e, const work *x)
     const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
     const size_t begin = slices * me / threads, end = slices * (me + 1) / threads;
     for (size_t k = begin; k < end; k++) part[k] = (gmg_pair){0, 0};
-    for (size_t k = begin; k < end; k++)
-      for (size_t m = 0; m <= lines; m++) {
-        const gmg_task here = line_of_slice(A, k, m), behind = line_of_slice(A, k - 1, m - 1);
-        const int more = m + AHEAD < lines, looks = k > begin + 1;
-        if (more) ask_for(x->changed, here.offset + AHEAD * n0, n0, sizeof(real));
-        if (m < lines) x->change(x, &here);
-        if (more) ask_for(x->c.z, here.offset + AHEAD * n0, n0, z_size);
-        if (more && looks) ask_for(x->with, behind.offset + AHEAD * n0, n0, sizeof(real));
-        if (m > 0 && looks) add(&part[k - 1], x->look(x, &behind));
-      }
+    for (size_t first = 0; first < lines; first += GMG_ROWS) {
+      const size_t last = first + GMG_ROWS < lines ? first + GMG_ROWS : lines, most = last < lines ? last : lines + 2;
+      for (size_t k = begin; k < end; k++)
+        for (size_t m = first; m < most; m++) {
+          const gmg_task here = line_of_slice(A, k, m), behind = line_of_slice(A, k - 1, (m - 1) % lines);
+          const int more = m + AHEAD < last, looks = m > 1 && k > begin + 1;
+          if (more) ask_for(x->changed, here.offset + AHEAD * n0, n0, sizeof(real));
+          if (m < last) x->change(x, &here);
+          if (more) ask_for(x->c.z, here.offset + AHEAD * n0, n0, z_size);
+          if (more && looks) ask_for(x->with, behind.offset + AHEAD * n0, n0, sizeof(real));
+          if (looks) add(&part[k - 1], x->look(x, &behind));
+        }
+    }
 #pragma omp barrier
-    for (size_t m = 0; m < lines; m++) {
-      const gmg_task low = line_of_slice(A, begin, m), high = line_of_slice(A, end - 1, m);
+    for (size_t m = 1; m <= lines; m++) {
+      const gmg_task low = line_of_slice(A, begin, m % lines), high = line_of_slice(A, end - 1, m % lines);
       if (begin < end) add(&part[begin], x->look(x, &low));
       if (begin + 1 < end) add(&part[end - 1], x->look(x, &high));
     }

@@ -8,27 +8,49 @@
 
 enum { CHUNK = 128, PIECE = 1024, BUFFER = 2 * PIECE + 32 }; /* a map reads at most about two inputs an output */
 
+/* out = sum of w x (plus out): four lines in one go. */
+static void add_lines(const real *const x[4], const real w[4], int n, int add, real *restrict out)
+{
+  const real *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3], w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
+  if (add) {
+#pragma omp simd
+    for (int c = 0; c < n; c++) out[c] += (w0 * x0[c] + w1 * x1[c]) + (w2 * x2[c] + w3 * x3[c]);
+  } else {
+#pragma omp simd
+    for (int c = 0; c < n; c++) out[c] = (w0 * x0[c] + w1 * x1[c]) + (w2 * x2[c] + w3 * x3[c]);
+  }
+}
+
+/* The same for columns begin .. end - 1 of a buffer, at a wrap. */
+static void add_wrapped(const int *wrap, const real *const x[4], const real w[4], int begin, int end, int add, real *buffer)
+{
+  for (int c = begin; c < end; c++) {
+    const real sum = (w[0] * x[0][wrap[c]] + w[1] * x[1][wrap[c]]) + (w[2] * x[2][wrap[c]] + w[3] * x[3][wrap[c]]);
+    buffer[c] = add ? buffer[c] + sum : sum;
+  }
+}
+
 /* buffer[c - base] = sum of weights x over the lines, for the columns base .. base + count - 1 (unwrapped) */
 static void combine(const gmg_map map[3], const real *x, size_t j, size_t k, int base, int count, real *restrict buffer)
 {
   const gmg_map *mx = &map[0], *my = &map[1], *mz = &map[2];
   const real *wy = (const real *)my->weight + j * (size_t)my->width, *wz = (const real *)mz->weight + k * (size_t)mz->width;
-  const int inner_begin = base < 0 ? -base : 0; /* columns that need no wrap */
-  const int inner_end = base + count > mx->cols ? mx->cols - base : count;
-  memset(buffer, 0, (size_t)count * sizeof *buffer);
-  for (int q = 0; q < mz->width; q++)
-    for (int p = 0; p < my->width; p++) {
-      const real w = wz[q] * wy[p];
-      if (w == 0) continue;
+  const int begin = base < 0 ? -base : 0, end = base + count > mx->cols ? mx->cols - base : count; /* need no wrap */
+  const int lines = my->width * mz->width;
+  for (int first = 0; first < lines; first += 4) {
+    const real *line[4], *inner[4];
+    real w[4];
+    for (int i = 0; i < 4; i++) { /* beyond the last: nothing of the first again */
+      const int at = first + i < lines ? first + i : first, p = at % my->width, q = at / my->width;
       const size_t row = (size_t)my->wrap[my->first[j] + p], plane = (size_t)mz->wrap[mz->first[k] + q];
-      const real *line = x + (plane * (size_t)my->cols + row) * (size_t)mx->cols;
-      for (int c = 0; c < inner_begin; c++) buffer[c] += w * line[mx->wrap[base + c]];
-      const real *restrict in = line + base + inner_begin;
-      real *restrict out = buffer + inner_begin;
-#pragma omp simd
-      for (int c = 0; c < inner_end - inner_begin; c++) out[c] += w * in[c];
-      for (int c = inner_end; c < count; c++) buffer[c] += w * line[mx->wrap[base + c]];
+      line[i] = x + (plane * (size_t)my->cols + row) * (size_t)mx->cols;
+      inner[i] = line[i] + base + begin;
+      w[i] = first + i < lines ? wz[q] * wy[p] : 0;
     }
+    add_wrapped(mx->wrap + base, line, w, 0, begin, first > 0, buffer);
+    add_lines(inner, w, end - begin, first > 0, buffer + begin);
+    add_wrapped(mx->wrap + base, line, w, end, count, first > 0, buffer);
+  }
 }
 
 static void map_rows(const gmg_map *m, const real *buffer, int base, size_t begin, size_t end, int add, real *y)
