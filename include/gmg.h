@@ -142,7 +142,8 @@ typedef struct gmg_params {
   const gmg_smoother *smoother;  /**< BORROWED, must outlive the solver; default gmg_smoother_by_name("async"). */
   int pre;                       /**< Smoothing steps before the coarse correction (1). */
   int post;                      /**< Smoothing steps after it (1). pre + post >= 1. */
-  double omega;                  /**< Relaxation weight in (0, 2); 0: best known for the level (see docs/omega.md). */
+  double omega;                  /**< Relaxation weight in (0, 2); 0: best known for the level (see docs/omega.md). "async",
+                                  "red_black", "gauss_seidel": nearer to 1 where an array sigma takes up the diagonal. */
   int local_sweeps;              /**< "async": sweeps inside a block (2). "chebyshev": degree of the polynomial (2). */
   gmg_local_kind local;          /**< "async": relaxation inside a block (red-black). */
   int overlap;                   /**< "async": layers relaxed redundantly and not written back: 0, 1 (default) or 2. */

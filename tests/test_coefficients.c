@@ -97,6 +97,32 @@ static void skins_and_slow_f_cycles(void **state)
   }
 }
 
+/* An array sigma that jumps by any factor: plain cycles, without an acceleration. */
+static void jumps_of_sigma(void **state)
+{
+  static const char *const smoothers[] = {"async", "red_black", "gauss_seidel"};
+  (void)state;
+  for (int i = 0; i < 6; i++)
+    for (double strength = 1e4; strength < 2e12; strength *= 1e4) {
+      const int dim = 2 + i % 2;
+      medium m = absorbing(dim, dim == 2 ? 128 : 40, strength, GMG_CELL);
+      const size_t N = unknowns(&m.p);
+      gmg_params q = gmg_params_default();
+      gmg_report r;
+      q.smoother = gmg_smoother_by_name(smoothers[i / 2]);
+      q.deterministic = 1, q.accel = GMG_ACCEL_NONE;
+      double *f = field(N, 0), *u = field(N, 0);
+      for (size_t c = 0; c < N; c++) f[c] = 1;
+      session s = begin_solver(&m.p, &q, 2);
+      assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+      print_message("sigma 0 and %g, %dD, %s: %d cycles\n", strength, dim, q.smoother->name, r.cycles);
+      assert_below(r.cycles, 16 + 14 * (i / 2));
+      end_solver(&s);
+      free(f), free(u);
+      free_medium(&m);
+    }
+}
+
 static void plan_chooses_and_warns(void **state)
 {
   (void)state;
@@ -225,7 +251,8 @@ static void outputs_of_flux_are_apart(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(jumps_of_beta), cmocka_unit_test(other_hard_cases),
-                                     cmocka_unit_test(skins_and_slow_f_cycles), cmocka_unit_test(plan_chooses_and_warns),
+                                     cmocka_unit_test(skins_and_slow_f_cycles), cmocka_unit_test(jumps_of_sigma),
+                                     cmocka_unit_test(plan_chooses_and_warns),
                                      cmocka_unit_test(constant_arrays_change_nothing), cmocka_unit_test(update_is_create), cmocka_unit_test(scale_does_not_matter),
                                      cmocka_unit_test(bad_start_is_forgotten), cmocka_unit_test(outputs_of_flux_are_apart)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,8 @@ GMG_INLINE void relax_form(const int dim, const int kind, const tile *t, const p
       row.lo[0] = lo[m], row.hi[0] = hi[m];
       row.lo[1] = y_lo, row.hi[1] = y_hi, row.lo[2] = z_lo, row.hi[2] = z_hi;
     }
-    out[m] = gmg_row_relaxed_by(dim, row, near, f[m], u[m], inverse[m], omega);
+    const real weight = gmg_row_weight(dim, kind, row, inverse[m], omega);
+    out[m] = gmg_row_relaxed_by(dim, row, near, f[m], u[m], inverse[m], weight);
   }
 }
 

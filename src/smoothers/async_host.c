@@ -123,7 +123,7 @@ static inline void relax_line(int dim, int kind, tile *t, const gmg_operator *A,
   if (how->local != GMG_LOCAL_GAUSS_SEIDEL) {
     for (c.odd = first; c.odd <= last; c.odd++) {
       c.begin = (begin - c.odd + 1) / 2, c.end = (end - c.odd + 1) / 2;
-      if (p->zero)
+      if (p->zero && !(kind & GMG_SIGMA)) /* which needs all couplings for its weights */
         relax_zeros(kind, t, p, &c, how->omega);
       else
         relax_columns(form, t, p, &c, how->omega);

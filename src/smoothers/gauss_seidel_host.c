@@ -12,7 +12,7 @@ GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, size_t i
                          .hi = {gmg_load(i + 1 < l->n ? u + i + 1 : l->after)}};
   if (dim > 1) near.lo[1] = gmg_load(l->y_lo + i), near.hi[1] = gmg_load(l->y_hi + i);
   if (dim > 2) near.lo[2] = gmg_load(l->z_lo + i), near.hi[2] = gmg_load(l->z_hi + i);
-  gmg_store(u + i, gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, i), near, f[i], gmg_load(u + i), omega));
+  gmg_store(u + i, gmg_row_relaxed(dim, kind, gmg_line_row(dim, kind, l, i), near, f[i], gmg_load(u + i), omega));
 }
 
 GMG_INLINE void sweep_form(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, int backward)

@@ -6,7 +6,7 @@
 GMG_INLINE real jacobi_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real omega, real c1, real old)
 {
   (void)c1, (void)old;
-  return gmg_row_relaxed(dim, a, near, f, u, omega);
+  return gmg_row_relaxed(dim, GMG_CONSTANT, a, near, f, u, omega);
 }
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)

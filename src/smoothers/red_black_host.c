@@ -32,7 +32,7 @@ typedef struct {
 GMG_INLINE void relax_one(const int dim, const int kind, const gmg_line *l, const real *f, real *u, size_t i, real omega)
 {
   const gmg_neighbours near = gmg_line_near(l, i, gmg_line_left(l, i), gmg_line_right(l, i));
-  u[i] = gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, i), near, f[i], u[i], omega);
+  u[i] = gmg_row_relaxed(dim, kind, gmg_line_row(dim, kind, l, i), near, f[i], u[i], omega);
 }
 
 /* The unknowns of a colour from begin to end; the two ends of the line, which may look around a wrap, by name. */

@@ -165,7 +165,7 @@ GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l,
   for (int i = begin; i < end; i++)
     if ((i & 1) == parity) {
       const gmg_neighbours near = gmg_line_near(l, (size_t)i, u[i - 1], u[i + 1]);
-      u[i] = gmg_row_relaxed(dim, gmg_line_row(dim, kind, l, (size_t)i), near, f[i], u[i], omega);
+      u[i] = gmg_row_relaxed(dim, kind, gmg_line_row(dim, kind, l, (size_t)i), near, f[i], u[i], omega);
     }
 }
 
