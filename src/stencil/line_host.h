@@ -21,6 +21,7 @@ typedef struct {
   const real *x_face, *y_face[2], *z_face[2], *sigma;
   const real *before, *after; /* values beyond the two ends: another thread's, so read only by who needs them */
   size_t n;
+  int uniform; /* lo, hi and diag are the same for all but the ends */
 } gmg_line;
 
 /* Which piece of which line a task is. */
@@ -72,7 +73,8 @@ static inline gmg_line gmg_line_coefficients(const gmg_operator *A, size_t j, si
                 .c_lo = {0, lo[1][j], lo[2][k]},
                 .c_hi = {0, hi[1][j], hi[2][k]},
                 .c_diag = diag[1][j] + diag[2][k] + (real)A->shift,
-                .n = n0};
+                .n = n0,
+                .uniform = A->uniform[0]};
   if (A->sigma) l.sigma = (const real *)A->sigma + at;
   if (!face[0]) return l;
   l.c_diag = (real)A->shift;
@@ -118,6 +120,13 @@ GMG_INLINE gmg_row gmg_line_row(const int dim, const int kind, const gmg_line *l
   }
   if (kind & GMG_SIGMA) r.diag += l->sigma[i];
   return r;
+}
+
+/* The same away from the ends of a line: constant coefficients on a uniform axis are not read for every unknown (at 256^3 the
+   residual takes 2 % less, its norm 5 %). */
+GMG_INLINE gmg_row gmg_line_inner_row(const int dim, const int kind, const int uniform, const gmg_line *l, size_t i)
+{
+  return gmg_line_row(dim, kind, l, uniform && kind == GMG_CONSTANT ? 1 : i);
 }
 
 /* Which of GMG_FORMS an operator has. */
@@ -187,30 +196,43 @@ GMG_INLINE real gmg_apply_point(const int dim, gmg_row a, gmg_neighbours near, r
 /* Reals from p to the next cache line. */
 static inline size_t gmg_until_aligned(const real *p) { return (64 - (uintptr_t)p % 64) % 64 / sizeof(real); }
 
-/* out[i - begin] = point(...) for the unknowns begin .. end - 1; out must not overlap u. f may be NULL (0). `old` is what
-   stands in out. The long loop starts on a cache line of u: 0.87 -> 0.7 ns an unknown in cache. */
+/* out[i - begin] = point(...) for the unknowns from .. to - 1, which are not the ends of the line. The long loop starts on a
+   cache line of u: 0.87 -> 0.7 ns an unknown in cache. */
+GMG_INLINE void gmg_line_map_inside(const int dim, const int kind, const int uniform, gmg_point *const point, const gmg_line *l,
+                                    size_t begin, size_t from, size_t to, const real *restrict f, real c0, real c1,
+                                    real *restrict out)
+{
+  const real *u = l->u;
+  const size_t aligned = from + gmg_until_aligned(u + from), part[3] = {from, aligned < to ? aligned : to, to};
+  for (int k = 0; k < 2; k++) {
+    if (f) {
+#pragma omp simd
+      for (size_t i = part[k]; i < part[k + 1]; i++)
+        out[i - begin] = point(dim, gmg_line_inner_row(dim, kind, uniform, l, i), gmg_line_near(l, i, u[i - 1], u[i + 1]), f[i],
+                               u[i], c0, c1, out[i - begin]);
+    } else {
+#pragma omp simd
+      for (size_t i = part[k]; i < part[k + 1]; i++)
+        out[i - begin] = point(dim, gmg_line_inner_row(dim, kind, uniform, l, i), gmg_line_near(l, i, u[i - 1], u[i + 1]), 0,
+                               u[i], c0, c1, out[i - begin]);
+    }
+  }
+}
+
+/* The same for the unknowns begin .. end - 1; out must not overlap u. f may be NULL (0). `old` is what stands in out. Which
+   unknown is computed how does not depend on where the fields lie, or results would. */
 GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const point, const gmg_line line, size_t begin,
                              size_t end, const real *restrict f, real c0, real c1, real *restrict out)
 {
   const gmg_line *const l = &line;
   const size_t last = line.n - 1, from = begin ? begin : 1, to = end < last ? end : last;
-  const size_t aligned = from + gmg_until_aligned(line.u + from), part[3] = {from, aligned < to ? aligned : to, to};
   if (begin == 0)
     out[0] = point(dim, gmg_line_row(dim, kind, l, 0), gmg_line_near(l, 0, *line.before, gmg_line_right(l, 0)), f ? f[0] : 0,
                    line.u[0], c0, c1, out[0]);
-  for (int k = 0; k < 2; k++) {
-    if (f) {
-#pragma omp simd
-      for (size_t i = part[k]; i < part[k + 1]; i++)
-        out[i - begin] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), f[i],
-                               line.u[i], c0, c1, out[i - begin]);
-    } else {
-#pragma omp simd
-      for (size_t i = part[k]; i < part[k + 1]; i++)
-        out[i - begin] = point(dim, gmg_line_row(dim, kind, l, i), gmg_line_near(l, i, line.u[i - 1], line.u[i + 1]), 0,
-                               line.u[i], c0, c1, out[i - begin]);
-    }
-  }
+  if (kind == GMG_CONSTANT && line.uniform)
+    gmg_line_map_inside(dim, kind, 1, point, l, begin, from, to, f, c0, c1, out);
+  else
+    gmg_line_map_inside(dim, kind, 0, point, l, begin, from, to, f, c0, c1, out);
   if (end == line.n && last > 0)
     out[last - begin] = point(dim, gmg_line_row(dim, kind, l, last), gmg_line_near(l, last, line.u[last - 1], *line.after),
                               f ? f[last] : 0, line.u[last], c0, c1, out[last - begin]);
