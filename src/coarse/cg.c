@@ -21,6 +21,20 @@ static void destroy(gmg_exec *e, const gmg_coarse_problem *p, void *state)
   gmg_exec_release(e, state, 3 * field_bytes(e, p));
 }
 
+/* Backends that can do it in one go, where the grid is small enough. They return 0 where it is not. */
+typedef int at_once(const gmg_exec *e, const gmg_coarse_problem *p, void *r, void *u, void *z, void *d, void *q);
+
+#ifdef GMG_CUDA
+extern at_once gmg_coarse_cg_cuda_f32, gmg_coarse_cg_cuda_f64;
+#endif
+
+static at_once *const whole[][2] = {
+    [GMG_BACKEND_HOST] = {NULL, NULL},
+#ifdef GMG_CUDA
+    [GMG_BACKEND_CUDA] = {gmg_coarse_cg_cuda_f32, gmg_coarse_cg_cuda_f64},
+#endif
+};
+
 /* f becomes the residual. Directions are of the size of u and A p of that of f, so nothing leaves the range of the type. */
 static void solve(const gmg_exec *e, const gmg_coarse_problem *problem, void *state, void *f, void *u)
 {
@@ -30,6 +44,8 @@ static void solve(const gmg_exec *e, const gmg_coarse_problem *problem, void *st
   const size_t n = A->cells, bytes = field_bytes(e, problem);
   void *r = f, *z = state, *p = (char *)state + bytes, *q = (char *)state + 2 * bytes;
 
+  at_once *const one = whole[e->backend][e->type];
+  if (one && one(e, problem, r, u, z, p, q)) return;
   if (problem->singular) gmg_remove_mean(e, A, problem->volume, r);
   v->fill(e, n, 0, u);
   stencil->over_diagonal(e, A, r, z);

@@ -42,7 +42,11 @@ gmg_status gmg_context_create_host(int threads, gmg_context **context)
   return GMG_OK;
 }
 
-void gmg_context_destroy(gmg_context *context) { free(context); }
+void gmg_context_destroy(gmg_context *context)
+{
+  if (context && context->end) context->end(context);
+  free(context);
+}
 
 const char *gmg_context_error(const gmg_context *context) { return context ? context->error : "context is NULL"; }
 

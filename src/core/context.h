@@ -6,10 +6,14 @@
 
 typedef enum { GMG_BACKEND_HOST, GMG_BACKEND_CUDA } gmg_backend;
 
+typedef struct gmg_device gmg_device;
+
 struct gmg_context {
   gmg_backend backend;
   int threads;      /* host threads */
   char error[512];  /* text of the last error */
+  gmg_device *device;             /* of a backend that has one, which alone knows what it is */
+  void (*end)(gmg_context *self); /* ends it; or NULL */
 };
 
 /* Stores the text and returns the status, so that a failing check is one line. */

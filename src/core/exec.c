@@ -10,6 +10,9 @@ static const struct {
   const gmg_vector_ops *vector[2];
 } backends[] = {
     [GMG_BACKEND_HOST] = {&gmg_memory_host, {&gmg_vector_host_f32, &gmg_vector_host_f64}},
+#ifdef GMG_CUDA
+    [GMG_BACKEND_CUDA] = {&gmg_memory_cuda, {&gmg_vector_cuda_f32, &gmg_vector_cuda_f64}},
+#endif
 };
 
 const gmg_type_traits *gmg_type_traits_of(gmg_type type)
@@ -43,8 +46,8 @@ gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
   *p = NULL;
   if (e->dry)
     *p = &nothing;
-  else if (bytes <= e->memory->most() && (e->also ? e->also : e)->bytes <= e->memory->most() - bytes)
-    *p = e->memory->alloc(bytes ? bytes : 1);
+  else if (bytes <= e->memory->most(e->context) && (e->also ? e->also : e)->bytes <= e->memory->most(e->context) - bytes)
+    *p = e->memory->alloc(e->context, bytes ? bytes : 1);
   if (!*p) return gmg_fail(e->context, GMG_ERR_MEMORY, "%s: %zu bytes could not be allocated", what, bytes);
   count(e, bytes, 0);
   return GMG_OK;
@@ -53,7 +56,7 @@ gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
 void gmg_exec_release(gmg_exec *e, void *p, size_t bytes)
 {
   if (!p) return;
-  if (!e->dry) e->memory->release(p);
+  if (!e->dry) e->memory->release(e->context, p);
   count(e, 0, bytes);
 }
 
@@ -67,14 +70,14 @@ gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const doub
 {
   if (e->dry) return GMG_OK;
   if (e->type == GMG_F64) {
-    e->memory->upload(p, from, n * sizeof *from);
+    e->memory->upload(e->context, p, from, n * sizeof *from);
     return GMG_OK;
   }
   float part[256]; /* converted in pieces, so that an update needs no allocation */
   for (size_t i = 0; i < n; i += 256) {
     const size_t m = n - i < 256 ? n - i : 256;
     for (size_t j = 0; j < m; j++) part[j] = (float)from[i + j];
-    e->memory->upload((float *)p + i, part, m * sizeof *part);
+    e->memory->upload(e->context, (float *)p + i, part, m * sizeof *part);
   }
   return GMG_OK;
 }
@@ -82,13 +85,13 @@ gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const doub
 void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)
 {
   if (e->type == GMG_F64) {
-    e->memory->download(to, p, n * sizeof *to);
+    e->memory->download(e->context, to, p, n * sizeof *to);
     return;
   }
   float part[256];
   for (size_t i = 0; i < n; i += 256) {
     const size_t m = n - i < 256 ? n - i : 256;
-    e->memory->download(part, (const float *)p + i, m * sizeof *part);
+    e->memory->download(e->context, part, (const float *)p + i, m * sizeof *part);
     for (size_t j = 0; j < m; j++) to[i + j] = part[j];
   }
 }
@@ -96,6 +99,6 @@ void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)
 gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *from, void **p)
 {
   GMG_TRY(gmg_exec_alloc(e, what, n * sizeof *from, p));
-  if (!e->dry) e->memory->upload(*p, from, n * sizeof *from);
+  if (!e->dry) e->memory->upload(e->context, *p, from, n * sizeof *from);
   return GMG_OK;
 }

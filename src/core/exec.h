@@ -40,15 +40,16 @@ typedef struct gmg_vector_ops {
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
 } gmg_vector_ops;
 
-/* Memory and time of a backend. */
+/* Memory, time and health of a backend. */
 typedef struct gmg_memory_ops {
-  void *(*alloc)(size_t bytes); /* NULL when there is no memory */
-  void (*release)(void *p);
-  size_t (*most)(void); /* bytes that a solver may hold at all: beyond that an allocation fails instead of being promised
-                           by the system and not kept */
-  void (*upload)(void *to, const void *from_host, size_t bytes);
-  void (*download)(void *to_host, const void *from, size_t bytes);
-  double (*now)(void); /* seconds, after the work enqueued so far where that can be had without blocking */
+  void *(*alloc)(gmg_context *c, size_t bytes); /* NULL when there is no memory */
+  void (*release)(gmg_context *c, void *p);
+  size_t (*most)(gmg_context *c); /* bytes that a solver may hold at all: beyond that an allocation fails instead of being
+                                     promised by the system and not kept */
+  void (*upload)(gmg_context *c, void *to, const void *from_host, size_t bytes);
+  void (*download)(gmg_context *c, void *to_host, const void *from, size_t bytes); /* blocks */
+  double (*now)(gmg_context *c); /* seconds, after the work enqueued so far where that can be had without blocking */
+  gmg_status (*health)(gmg_context *c); /* GMG_ERR_DEVICE, with a text, once anything has failed where the context runs */
 } gmg_memory_ops;
 
 struct gmg_exec {
@@ -87,5 +88,7 @@ void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)
 
 extern const gmg_memory_ops gmg_memory_host;
 extern const gmg_vector_ops gmg_vector_host_f32, gmg_vector_host_f64;
+extern const gmg_memory_ops gmg_memory_cuda; /* where the library is built with CUDA */
+extern const gmg_vector_ops gmg_vector_cuda_f32, gmg_vector_cuda_f64;
 
 #endif

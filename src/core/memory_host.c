@@ -11,8 +11,9 @@
 enum { CACHE_LINE = 64, HUGE_PAGE = 1 << 21 };
 
 /* Large fields ask for huge pages: fewer address translations to look up. */
-static void *host_alloc(size_t bytes)
+static void *host_alloc(gmg_context *c, size_t bytes)
 {
+  (void)c;
   if (bytes > SIZE_MAX - HUGE_PAGE) return NULL;
   const size_t unit = bytes < 2 * HUGE_PAGE ? CACHE_LINE : HUGE_PAGE;
   void *p = aligned_alloc(unit, (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
@@ -20,21 +21,42 @@ static void *host_alloc(size_t bytes)
   return p;
 }
 
-static void host_copy(void *to, const void *from, size_t bytes)
+static void host_release(gmg_context *c, void *p)
 {
+  (void)c;
+  free(p);
+}
+
+static void host_copy(gmg_context *c, void *to, const void *from, size_t bytes)
+{
+  (void)c;
   if (bytes) memcpy(to, from, bytes);
 }
 
 /* Linux promises more memory than there is and ends the program that uses it. */
-static size_t physical_memory(void)
+static size_t physical_memory(gmg_context *c)
 {
+  (void)c;
   const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
   return pages > 0 && bytes > 0 ? (size_t)pages * (size_t)bytes : SIZE_MAX;
 }
 
+static double now(gmg_context *c)
+{
+  (void)c;
+  return omp_get_wtime();
+}
+
+static gmg_status always_well(gmg_context *c)
+{
+  (void)c;
+  return GMG_OK;
+}
+
 const gmg_memory_ops gmg_memory_host = {.alloc = host_alloc,
-                                        .release = free,
+                                        .release = host_release,
                                         .most = physical_memory,
                                         .upload = host_copy,
                                         .download = host_copy,
-                                        .now = omp_get_wtime};
+                                        .now = now,
+                                        .health = always_well};

@@ -5,7 +5,7 @@
 
 void gmg_charge(gmg_solver *s, int level)
 {
-  const double now = s->exec.memory->now();
+  const double now = s->exec.memory->now(s->context);
   if (s->clock_level >= 0) s->report[s->clock_level].seconds += now - s->clock_start;
   s->clock_level = level;
   s->clock_start = now;

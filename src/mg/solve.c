@@ -236,7 +236,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   GMG_TRY(gmg_check_fresh(s));
 
   progress p = {.f = f, .it = {.u = u}, .true_before = INFINITY};
-  const double start = s->exec.memory->now();
+  const double start = s->exec.memory->now(s->context);
   for (int l = 0; l < s->levels; l++) s->report[l].seconds = 0;
   s->context->error[0] = 0;
   s->clock_level = -1;
@@ -249,6 +249,8 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   }
   gmg_charge(s, 0);
   s->params.cycle = cycle;
-  if (report) fill_report(s, &p, status, s->exec.memory->now() - start, report);
+  const gmg_status health = s->exec.memory->health(s->context);
+  if (health != GMG_OK) status = health;
+  if (report) fill_report(s, &p, status, s->exec.memory->now(s->context) - start, report);
   return status;
 }

@@ -31,13 +31,18 @@ static unsigned async_traits(const gmg_params *p, int threads)
 }
 
 #define HOST(name) {&gmg_##name##_host_f32, &gmg_##name##_host_f64}
+#ifdef GMG_CUDA
+#define CUDA(name) {&gmg_##name##_cuda_f32, &gmg_##name##_cuda_f64}
+#else
+#define CUDA(name) {NULL, NULL}
+#endif
 
 static const gmg_smoother registry[] = {
-    {"jacobi", always_regular, gmg_weight_jacobi, gmg_symbol_jacobi, HOST(jacobi), {0}},
-    {"gauss_seidel", gauss_seidel_traits, gmg_weight_gauss_seidel, gmg_symbol_gauss_seidel, HOST(gauss_seidel), {0}},
-    {"red_black", red_black_traits, gmg_weight_red_black, gmg_symbol_red_black, HOST(red_black), {0}},
-    {"chebyshev", always_regular, NULL, gmg_symbol_chebyshev, HOST(chebyshev), {0}},
-    {"async", async_traits, gmg_weight_async, gmg_symbol_async, HOST(async), {0}},
+    {"jacobi", always_regular, gmg_weight_jacobi, gmg_symbol_jacobi, HOST(jacobi), CUDA(jacobi)},
+    {"gauss_seidel", gauss_seidel_traits, gmg_weight_gauss_seidel, gmg_symbol_gauss_seidel, HOST(gauss_seidel), CUDA(gauss_seidel)},
+    {"red_black", red_black_traits, gmg_weight_red_black, gmg_symbol_red_black, HOST(red_black), CUDA(red_black)},
+    {"chebyshev", always_regular, NULL, gmg_symbol_chebyshev, HOST(chebyshev), CUDA(chebyshev)},
+    {"async", async_traits, gmg_weight_async, gmg_symbol_async, HOST(async), CUDA(async)},
 };
 
 enum { COUNT = sizeof registry / sizeof *registry };

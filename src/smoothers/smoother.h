@@ -26,5 +26,11 @@ extern const gmg_smoother_ops gmg_gauss_seidel_host_f32, gmg_gauss_seidel_host_f
 extern const gmg_smoother_ops gmg_red_black_host_f32, gmg_red_black_host_f64;
 extern const gmg_smoother_ops gmg_chebyshev_host_f32, gmg_chebyshev_host_f64;
 extern const gmg_smoother_ops gmg_async_host_f32, gmg_async_host_f64;
+/* where the library is built with CUDA */
+extern const gmg_smoother_ops gmg_jacobi_cuda_f32, gmg_jacobi_cuda_f64;
+extern const gmg_smoother_ops gmg_gauss_seidel_cuda_f32, gmg_gauss_seidel_cuda_f64;
+extern const gmg_smoother_ops gmg_red_black_cuda_f32, gmg_red_black_cuda_f64;
+extern const gmg_smoother_ops gmg_chebyshev_cuda_f32, gmg_chebyshev_cuda_f64;
+extern const gmg_smoother_ops gmg_async_cuda_f32, gmg_async_cuda_f64;
 
 #endif

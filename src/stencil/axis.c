@@ -226,7 +226,7 @@ gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_
 {
   const size_t n = spec->n;
   *x = (gmg_axis){.spec = *spec, .n = n};
-  if (n < gmg_memory_host.most() / GMG_AXIS_BYTES) {
+  if (n < gmg_memory_host.most(NULL) / GMG_AXIS_BYTES) {
     x->x = calloc(n, 7 * sizeof(double));
     x->below = calloc(n, 2 * sizeof(int));
   }

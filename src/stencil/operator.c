@@ -3,6 +3,9 @@
 
 static const gmg_stencil_ops *const backends[][2] = {
     [GMG_BACKEND_HOST] = {&gmg_stencil_host_f32, &gmg_stencil_host_f64},
+#ifdef GMG_CUDA
+    [GMG_BACKEND_CUDA] = {&gmg_stencil_cuda_f32, &gmg_stencil_cuda_f64},
+#endif
 };
 
 const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e) { return backends[e->backend][e->type]; }

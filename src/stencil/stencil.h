@@ -94,5 +94,6 @@ double gmg_operator_sink(const gmg_operator *A);
 double gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
 
 extern const gmg_stencil_ops gmg_stencil_host_f32, gmg_stencil_host_f64;
+extern const gmg_stencil_ops gmg_stencil_cuda_f32, gmg_stencil_cuda_f64; /* where the library is built with CUDA */
 
 #endif

@@ -1,0 +1,132 @@
+/* Contexts on a CUDA device, their memory, and how failures there become a status. */
+#include "cuda.h"
+
+#include "gmg_cuda.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void *cuda_alloc(gmg_context *c, size_t bytes)
+{
+  void *p = NULL;
+  cudaSetDevice(c->device->number);
+  if (cudaMalloc(&p, bytes) == cudaSuccess) return p;
+  cudaGetLastError(); /* a device that is full is no failed device */
+  return NULL;
+}
+
+static void cuda_release(gmg_context *c, void *p)
+{
+  cudaSetDevice(c->device->number);
+  gmg_cuda_note(c->device, cudaFree(p), "cudaFree");
+}
+
+static size_t device_memory(gmg_context *c)
+{
+  size_t free_now = 0, all = 0;
+  cudaSetDevice(c->device->number);
+  gmg_cuda_note(c->device, cudaMemGetInfo(&free_now, &all), "cudaMemGetInfo");
+  return all;
+}
+
+static void cuda_upload(gmg_context *c, void *to, const void *from, size_t bytes)
+{
+  cudaSetDevice(c->device->number);
+  gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, c->device->stream), "copy to the device");
+}
+
+static void cuda_download(gmg_context *c, void *to, const void *from, size_t bytes)
+{
+  cudaSetDevice(c->device->number);
+  gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->device->stream), "copy from the device");
+  gmg_cuda_note(c->device, cudaStreamSynchronize(c->device->stream), "copy from the device");
+}
+
+static double now(gmg_context *c)
+{
+  (void)c;
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static gmg_status health(gmg_context *c)
+{
+  const gmg_device *d = c->device;
+  if (d->failed == cudaSuccess) return GMG_OK;
+  return gmg_fail(c, GMG_ERR_DEVICE, "CUDA device %d: %s in %s; the context can only be destroyed", d->number,
+                  cudaGetErrorString(d->failed), d->failed_in);
+}
+
+extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc, cuda_release, device_memory, cuda_upload,
+                                                   cuda_download, now, health};
+
+gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
+{
+  gmg_device *d = gmg_device_of(e);
+  gmg_cuda_launched(e, where);
+  gmg_cuda_note(d, cudaStreamSynchronize(d->stream), where);
+  if (d->failed == cudaSuccess) return *d->total;
+  return {NAN, NAN, NAN, NAN};
+}
+
+static void end_device(gmg_context *c)
+{
+  gmg_device *d = c->device;
+  cudaSetDevice(d->number);
+  cudaFree(d->part);
+  cudaFree(d->arrived);
+  cudaFreeHost(d->total);
+  cudaGetLastError();
+  free(d);
+}
+
+static cudaError_t begin_device(gmg_device *d)
+{
+  cudaError_t error;
+  if ((error = cudaSetDevice(d->number))) return error;
+  if ((error = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, d->number))) return error;
+  if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
+  if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
+  if ((error = cudaMallocHost(&d->total, sizeof *d->total))) return error;
+  return cudaMemsetAsync(d->arrived, 0, sizeof *d->arrived, d->stream);
+}
+
+/* Whether there is machine code or PTX for the device. */
+static __global__ void probe(void) {}
+
+extern "C" gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream, gmg_context **context)
+{
+  int count = 0;
+  if (!context) return GMG_ERR_ARGUMENT;
+  *context = NULL;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found != cudaSuccess || count == 0) { /* no driver, or no device */
+    cudaGetLastError();
+    return GMG_ERR_DEVICE;
+  }
+  if (device < 0 || device >= count) return GMG_ERR_ARGUMENT;
+  cudaFuncAttributes attributes;
+  cudaSetDevice(device);
+  if (cudaFuncGetAttributes(&attributes, probe) != cudaSuccess) { /* too old a device for this library */
+    cudaGetLastError();
+    return GMG_ERR_UNSUPPORTED;
+  }
+  gmg_context *c = (gmg_context *)calloc(1, sizeof *c);
+  gmg_device *d = (gmg_device *)calloc(1, sizeof *d);
+  if (!c || !d) {
+    free(c), free(d);
+    return GMG_ERR_MEMORY;
+  }
+  d->number = device, d->stream = stream;
+  c->backend = GMG_BACKEND_CUDA, c->threads = 1, c->device = d, c->end = end_device;
+  const cudaError_t error = begin_device(d);
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    gmg_context_destroy(c);
+    return error == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
+  }
+  *context = c;
+  return GMG_OK;
+}

@@ -1,0 +1,129 @@
+/* Transfers between grids on a CUDA device: tensor products of 1D maps, restriction of the residual, and prolongation that
+   follows the coefficients (prolong_host.c has its source and reasons). */
+extern "C" {
+#include "stencil.h"
+}
+
+#include "row_cuda.cuh"
+
+/* What value(i, j, k) of the columns' grid adds up to in row (x, y, z). */
+template <class Value>
+static __device__ __forceinline__ real tensor_at(const gmg_map *m, size_t x, size_t y, size_t z, Value value)
+{
+  const real *wx = (const real *)m[0].weight + x * m[0].width, *wy = (const real *)m[1].weight + y * m[1].width;
+  const real *wz = (const real *)m[2].weight + z * m[2].width;
+  real sum = 0;
+  for (int q = 0; q < m[2].width; q++)
+    for (int p = 0; p < m[1].width; p++) {
+      const real w = wz[q] * wy[p];
+      if (w == 0) continue;
+      const size_t k = (size_t)m[2].wrap[m[2].first[z] + q], j = (size_t)m[1].wrap[m[1].first[y] + p];
+      for (int c = 0; c < m[0].width; c++)
+        if (wx[c] != 0) sum += w * wx[c] * value((size_t)m[0].wrap[m[0].first[x] + c], j, k);
+    }
+  return sum;
+}
+
+typedef struct {
+  gmg_map m[3];
+} maps;
+
+static gmg_points rows_of(const gmg_map map[3])
+{
+  const size_t n[3] = {(size_t)map[0].rows, (size_t)map[1].rows, (size_t)map[2].rows};
+  return gmg_points_of(n);
+}
+
+static __global__ void tensor_kernel(maps t, gmg_points p, const real *x, real *y, int add)
+{
+  const size_t c0 = (size_t)t.m[0].cols, c1 = (size_t)t.m[1].cols;
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    const real v = tensor_at(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return x[(d * c1 + b) * c0 + a]; });
+    y[c] = add ? y[c] + v : v;
+  });
+}
+
+extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
+{
+  const gmg_points p = rows_of(map);
+  const maps t = {{map[0], map[1], map[2]}};
+  tensor_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(t, p, (const real *)x, (real *)y, add);
+  gmg_cuda_launched(e, "transfer");
+}
+
+template <int kind>
+static __global__ void restrict_kernel(gmg_operator A, maps t, gmg_points p, const real *f, const real *u, real *coarse)
+{
+  const size_t n0 = A.n[0], n1 = A.n[1];
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    coarse[c] = tensor_at(t.m, i, j, k, [&](size_t a, size_t b, size_t d) {
+      return gmg_residual_at<kind>(A, a, b, d, (d * n1 + b) * n0 + a, f, u);
+    });
+  });
+}
+
+/* Wide maps would compute a residual many times over. */
+extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
+                                              const void *u, void *r, void *coarse)
+{
+  enum { MOST_READS = 8 };
+  if (map[0].width * map[1].width * map[2].width > MOST_READS) {
+    gmg_stencil_of(e)->residual(e, A, f, u, r);
+    R(gmg_tensor_cuda)(e, map, r, coarse, 0);
+    return;
+  }
+  const gmg_points p = rows_of(map);
+  const maps t = {{map[0], map[1], map[2]}};
+  GMG_LAUNCH(restrict_kernel, e, A, p, 0, *A, t, p, (const real *)f, (const real *)u, (real *)coarse);
+  gmg_cuda_launched(e, "restriction");
+}
+
+/* Unknown i of an axis: its parent, the neighbour (wrapped; the parent where a wall is), the weights of both, the parent's
+   less 1, and towards which side it moves. */
+typedef struct {
+  size_t parent, other;
+  real own, next;
+  int up;
+} move;
+
+static __device__ __forceinline__ move move_of(const gmg_map &m, size_t i)
+{
+  const real *w = (const real *)m.weight + i * m.width;
+  const int parent = m.cols == m.rows ? (int)i : (int)(i / 2), first = m.first[i];
+  int q = parent;
+  real own = w[0] - 1, next = 0;
+  if (m.width > 1 && first == parent) q = parent + 1, next = w[1];
+  else if (m.width > 1) q = parent - 1, own = w[1] - 1, next = w[0];
+  const int up = next != 0 ? q > parent : i + 1 == (size_t)m.rows;
+  return {(size_t)parent, (size_t)(next != 0 ? m.wrap[q] : parent), own, next, up};
+}
+
+static __global__ void prolong_faces_kernel(gmg_operator A, maps t, gmg_points p, const real *coarse, real *u)
+{
+  const size_t n0 = A.n[0], n1 = A.n[1], c0 = (size_t)t.m[0].cols, c1 = (size_t)t.m[1].cols;
+  const size_t stride[3] = {1, c0, c0 * c1}, step[3] = {1, n0, n0 * n1};
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    const size_t at[3] = {i, j, k}, line = k * n1 + j;
+    const size_t low[3] = {line * (n0 + 1) + i, (line + k) * n0 + i, line * n0 + i};
+    move m[3];
+    size_t parent = 0;
+    for (int a = 0; a < 3; a++) m[a] = move_of(t.m[a], at[a]), parent += m[a].parent * stride[a];
+    real v = coarse[parent];
+    const real own = v;
+    for (int a = 0; a < A.dim; a++) {
+      const real below = gmg_at(A.face[a], low[a]), above = gmg_at(A.face[a], low[a] + step[a]);
+      const real out = m[a].up ? above : below, in = m[a].up ? below : above;
+      const real other = coarse[parent + m[a].other * stride[a] - m[a].parent * stride[a]];
+      v += (out < in ? out / in : 1) * (m[a].own * own + m[a].next * other);
+    }
+    u[c] += v;
+  });
+}
+
+extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u)
+{
+  const gmg_points p = gmg_points_of(A->n);
+  const maps t = {{map[0], map[1], map[2]}};
+  prolong_faces_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, t, p, (const real *)c, (real *)u);
+  gmg_cuda_launched(e, "prolongation");
+}
