@@ -39,7 +39,8 @@ typedef struct gmg_operator {
   const int *below[3];     /**< Index of the lower neighbour, n[a] ints, where the context runs. */
   const int *above[3];     /**< Index of the upper neighbour, n[a] ints, where the context runs. */
   int wraps[3];            /**< 1 where the axis is periodic and has a neighbour beyond its end. */
-  int uniform[3];          /**< 1 where lo, hi and diag are the same in all rows of the axis but the first and the last. */
+  int uniform[3];          /**< 1 where lo, hi and diag are the same in all rows of the axis but the first and the last; 2 where
+                                these too couple inwards as strongly. */
   int coarsened[3];        /**< 1 where the next level is coarser along that axis. */
   int adjoint;             /**< 1 where residuals are restricted by the adjoint of interpolation, 0: by averaging. */
   double coupling[3];      /**< Typical coupling inside the axis, beta/h^2 (0 where n = 1); host. */

@@ -78,7 +78,7 @@ def bad_input(folder):
     run("poisson", "--shift", "-1", code=1, says="problem.shift = -1")
     run("poisson", "--bc", "periodic:neumann", code=1, says="GMG_PERIODIC must stand on both sides")
     run("poisson", "--accel", "cg", code=1, says="has no adjoint")
-    run("poisson", "--device", "cuda", code=1, says="not supported")
+    run("poisson", "--device", "cuda", code=1, says="--device cuda")
     run("poisson", "--n", "30000", code=1, says="out of memory")
     run("poisson", "--n", "16", "--json", f"{folder}/no/such/place.json", code=1, says="no/such/place.json")
     run("poisson", "--n", "16", "--output", f"{folder}/no/such/place.h5", code=1, says="no/such/place.h5")

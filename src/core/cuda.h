@@ -87,12 +87,13 @@ template <class Body> static __device__ __forceinline__ void gmg_for_points(cons
     const unsigned line = (unsigned)(p.stretches == 1 ? t : t / p.stretches);
     const unsigned stretch = p.stretches == 1 ? 0 : (unsigned)(t - (size_t)line * p.stretches), n1 = (unsigned)p.n[1];
     const unsigned k = line / n1, j = line - k * n1;
-    const size_t first = (size_t)stretch * p.across * GMG_PER + threadIdx.x;
+    const size_t first = (size_t)stretch * p.across * GMG_PER + threadIdx.x, start = (size_t)line * p.n[0];
+    if (first + (GMG_PER - 1) * p.across < p.n[0]) { /* without conditions in between, loads are sent off together */
 #pragma unroll
-    for (int s = 0; s < GMG_PER; s++) {
-      const size_t i = first + (size_t)s * p.across;
-      if (i < p.n[0]) body(i, (size_t)j, (size_t)k, (size_t)line * p.n[0] + i);
+      for (int s = 0; s < GMG_PER; s++) body(first + (size_t)s * p.across, (size_t)j, (size_t)k, start + first + (size_t)s * p.across);
+      continue;
     }
+    for (size_t i = first; i < p.n[0] && i < first + GMG_PER * p.across; i += p.across) body(i, (size_t)j, (size_t)k, start + i);
   }
 }
 

@@ -1,4 +1,4 @@
-/* Host memory, aligned to cache lines or huge pages, and the clock. */
+/* Host memory, aligned to cache lines, and the clock. */
 #include "exec.h"
 
 #include <omp.h>
@@ -8,16 +8,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CACHE_LINE = 64, HUGE_PAGE = 1 << 21 };
+enum { CACHE_LINE = 64, PAGE = 4096, LARGE = 1 << 22 };
 
-/* Large fields ask for huge pages: fewer address translations to look up. */
+/* Large fields ask for huge pages: fewer address translations to look up. It is a wish: what comes of it changes nothing. */
 static void *host_alloc(gmg_context *c, size_t bytes)
 {
   (void)c;
-  if (bytes > SIZE_MAX - HUGE_PAGE) return NULL;
-  const size_t unit = bytes < 2 * HUGE_PAGE ? CACHE_LINE : HUGE_PAGE;
-  void *p = aligned_alloc(unit, (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
-  if (p && unit == HUGE_PAGE) madvise(p, bytes, MADV_HUGEPAGE); /* a wish: what it returns changes nothing */
+  if (bytes > SIZE_MAX - PAGE) return NULL;
+  char *p = aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+  const size_t skip = (PAGE - (uintptr_t)p % PAGE) % PAGE;
+  if (p && bytes >= LARGE) madvise(p + skip, bytes - skip, MADV_HUGEPAGE);
   return p;
 }
 

@@ -13,9 +13,13 @@ extern "C" {
 #include "smoother.h"
 }
 
-#include "../stencil/row_cuda.cuh"
+#include "async_stream_cuda.cuh"
 
 static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};
+/* Where planes stream through: what the columns of a thread block make, and planes enough to pay for filling the pipeline, as
+   long as there are blocks for all multiprocessors. */
+static const size_t preferred_columns[4][2] = {{0}, {0}, {shape_of<2>::tx - 2, 1}, {shape_of<3>::tx - 2, shape_of<3>::ty - 2}};
+enum { MOST_PLANES = 256, LEAST_PLANES = 16 };
 
 /* What a launch needs to know of a level's blocks. */
 typedef struct {
@@ -25,15 +29,47 @@ typedef struct {
   int most;       /* the longest of them */
   int versions;   /* Jacobi keeps u before a sweep apart */
   size_t bytes;   /* of shared memory */
+  int streams;    /* planes stream through (async_stream_cuda.cuh) */
   int *order;     /* [blocks.total], device */
   real *before;   /* deterministic: u before the pass */
 } async_state;
+
+static int can_stream(const gmg_smoother_level *l)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || p->local != GMG_LOCAL_RED_BLACK || p->local_sweeps != 2 || p->overlap != 1)
+    return 0;
+  for (int a = 0; a < A->dim; a++)
+    if (A->uniform[a] != 2 || (A->wraps[a] && A->n[a] % 2)) return 0; /* at a seam colours meet */
+  return 1;
+}
+
+/* Blocks for planes that stream through; 0 where the caller wants others. */
+static int stream_blocks(const gmg_smoother_level *l, int processors, gmg_blocks *b)
+{
+  const gmg_operator *A = l->A;
+  const int along = A->dim - 1;
+  size_t want[3] = {preferred_columns[A->dim][0], preferred_columns[A->dim][1], 1}, planes = MOST_PLANES;
+  for (;; planes /= 2) {
+    want[along] = planes;
+    *b = gmg_blocks_make(A, l->params->block, want);
+    if (planes == LEAST_PLANES || b->total >= 4 * (size_t)processors) break;
+  }
+  return b->shape[0] <= preferred_columns[A->dim][0] && (A->dim == 2 || b->shape[1] <= preferred_columns[3][1]);
+}
 
 static async_state layout(const gmg_smoother_level *l)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   async_state s = {gmg_blocks_make(A, p->block, preferred_block[A->dim])};
+  gmg_blocks streaming;
+  if (can_stream(l) && stream_blocks(l, gmg_device_of(l->exec)->processors, &streaming)) {
+    s.blocks = streaming, s.streams = 1;
+    s.bytes = SLOTS * (size_t)(A->dim == 3 ? shape_of<3>::plane : shape_of<2>::plane) * sizeof(real);
+    return s;
+  }
   size_t cells = 1;
   for (int a = 0; a < 3; a++) {
     s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? p->overlap + 1 : 1;
@@ -183,6 +219,27 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   }
 }
 
+template <int dim> static void run_stream(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from,
+                                          void *to, int reversed)
+{
+  const gmg_operator *A = l->A;
+  const int axis[3] = {0, dim == 3 ? 1 : 2, dim - 1}; /* across, across, along */
+  gmg_device *d = gmg_device_of(l->exec);
+  stream x = {};
+  for (int a = 0; a < 3; a++) {
+    x.n[a] = (int)A->n[axis[a]], x.wraps[a] = A->wraps[axis[a]], x.diag[a] = A->diag[axis[a]];
+    x.own[a] = (int)s->blocks.shape[axis[a]], x.count[a] = (int)s->blocks.count[axis[a]];
+    x.coupling[a] = (real)A->coupling[axis[a]];
+  }
+  x.stride = dim == 3 ? A->n[0] * A->n[1] : A->n[0];
+  x.shift = (real)A->shift, x.omega = (real)gmg_weight_async(A, l->params);
+  x.reversed = reversed, x.total = s->blocks.total, x.order = s->order;
+  gmg_cuda_note(d, cudaFuncSetAttribute(stream_kernel<dim>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->bytes), "async");
+  stream_kernel<dim><<<(unsigned)(passes * s->blocks.total), shape_of<dim>::tx * shape_of<dim>::ty, s->bytes, d->stream>>>(
+      x, (const real *)f, (const real *)from, (real *)to);
+  gmg_cuda_launched(l->exec, "async");
+}
+
 template <int kind> static cudaError_t allow_shared(size_t bytes)
 {
   return cudaFuncSetAttribute(async_kernel<kind>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
@@ -194,6 +251,11 @@ static void run_blocks(const gmg_smoother_level *l, const async_state *s, size_t
 {
   const gmg_params *p = l->params;
   gmg_device *d = gmg_device_of(l->exec);
+  if (s->streams) {
+    if (l->A->dim == 3) run_stream<3>(l, s, passes, f, from, to, reversed);
+    else run_stream<2>(l, s, passes, f, from, to, reversed);
+    return;
+  }
   const gmg_points none = gmg_points_of(l->A->n);
   const relaxation how = {(int)p->local, p->local_sweeps, p->local == GMG_LOCAL_RED_BLACK ? 2 : 0, reversed,
                           (real)gmg_weight_async(l->A, p)};

@@ -25,12 +25,13 @@ static gmg_status create_coefficients(gmg_exec *e, gmg_operator *A, int faces, i
   return GMG_OK;
 }
 
-/* Rows inside an axis that do not differ. */
-static int is_uniform(const gmg_axis *x)
+/* Rows inside an axis that do not differ (1), and those at its ends only in what they have of a wall (2). */
+static int uniformity(const gmg_axis *x)
 {
-  for (size_t i = 2; i + 1 < x->n; i++)
+  const size_t n = x->n;
+  for (size_t i = 2; i + 1 < n; i++)
     if (x->lo[i] != x->lo[1] || x->hi[i] != x->hi[1] || x->diag[i] != x->diag[1]) return 0;
-  return 1;
+  return n > 2 && x->lo[1] == x->hi[1] && x->hi[0] == x->hi[1] && x->lo[n - 1] == x->lo[1] ? 2 : 1;
 }
 
 gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, int faces, int sigma,
@@ -46,7 +47,7 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
     A->h[a] = x->h;
     A->wraps[a] = gmg_axis_periodic(x) && x->n > 1;
     A->stretch[a] = x->stretch;
-    A->uniform[a] = is_uniform(x);
+    A->uniform[a] = uniformity(x);
     const struct {
       const double *from;
       const void **to;

@@ -16,6 +16,26 @@ extern "C" {
 
 static inline int gmg_kind_of(const gmg_operator *A) { return (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0); }
 
+/* Columns along the last axis: a thread walks up one, `high` planes of it, so that what lies above and below is at hand and a
+   plane is fetched once; thread blocks take tiles of `across` x `lines` columns. */
+typedef struct gmg_columns {
+  unsigned n[3], across, lines, high, tiles[3], total;
+} gmg_columns;
+
+static inline gmg_columns gmg_columns_of(const size_t n[3])
+{
+  gmg_columns c = {{(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}, 8, 0, 32, {0, 0, 0}, 1};
+  const unsigned most = n[1] < 8 ? GMG_THREADS : 32;
+  while (c.across < most && c.across < n[0]) c.across *= 2;
+  c.lines = GMG_THREADS / c.across;
+  const unsigned extent[3] = {c.across, c.lines, c.high};
+  for (int a = 0; a < 3; a++) c.tiles[a] = (c.n[a] + extent[a] - 1) / extent[a], c.total *= c.tiles[a];
+  return c;
+}
+
+static inline dim3 gmg_block_of(gmg_columns c) { return dim3(c.across, c.lines); }
+static inline unsigned gmg_grid_of(gmg_columns c, int sums) { return sums && c.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : c.total; }
+
 /* Launches kernel<kind> for an operator's kind, on the points p. */
 #define GMG_LAUNCH(kernel, e, A, p, sums, ...)                                                                            \
   do {                                                                                                                    \
@@ -88,6 +108,30 @@ static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, si
                                                        const real *f, const real *u)
 {
   return gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), u), f ? f[c] : 0, u[c]);
+}
+
+/* body(i, j, k, c, near, u) for every unknown, with the values of u around it and at it. The kernel must not write u. */
+template <class Body> static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg_columns &s, const real *u, Body body)
+{
+  const size_t n0 = A.n[0], slice = n0 * A.n[1];
+  for (unsigned tile = blockIdx.x; tile < s.total; tile += gridDim.x) {
+    const unsigned tx = tile % s.tiles[0], rest = tile / s.tiles[0], ty = rest % s.tiles[1], tz = rest / s.tiles[1];
+    const unsigned i = tx * s.across + threadIdx.x, j = ty * s.lines + threadIdx.y, begin = tz * s.high;
+    const unsigned end = begin + s.high < s.n[2] ? begin + s.high : s.n[2];
+    if (i >= s.n[0] || j >= s.n[1]) continue;
+    size_t c = (size_t)begin * slice + (size_t)j * n0 + i;
+    const gmg_places p = gmg_places_of(A, i, j, begin, c);
+    const long left = (long)(p.lo[0] - c), right = (long)(p.hi[0] - c), front = (long)(p.lo[1] - c), back = (long)(p.hi[1] - c);
+    const size_t top = A.wraps[2] ? c - (size_t)begin * slice : 0; /* what lies above the last plane */
+    real below = __ldg(u + p.lo[2]), here = __ldg(u + c);
+#pragma unroll 2
+    for (unsigned k = begin; k < end; k++, c += slice) {
+      const real above = k + 1 < s.n[2] ? __ldg(u + c + slice) : A.wraps[2] ? __ldg(u + top) : here;
+      const gmg_neighbours near = {{__ldg(u + c + left), __ldg(u + c + front), below}, {__ldg(u + c + right), __ldg(u + c + back), above}};
+      body((size_t)i, (size_t)j, (size_t)k, c, near, here);
+      below = here, here = above;
+    }
+  }
 }
 
 /* Control volume of an unknown. */

@@ -14,26 +14,32 @@ static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of
 
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
-template <int kind> static __global__ void residual_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real *r)
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, 5) residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
 {
-  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { r[c] = gmg_residual_at<kind>(A, i, j, k, c, f, u); });
+  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
+    r[c] = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, __ldg(f + c), here);
+  });
 }
 
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
-  const gmg_points p = points_of(A);
+  const gmg_columns p = gmg_columns_of(A->n);
   GMG_LAUNCH(residual_kernel, e, A, p, 0, *A, p, (const real *)f, (const real *)u, (real *)r);
   gmg_cuda_launched(e, "residual");
 }
 
-template <int kind> static __global__ void apply_kernel(gmg_operator A, gmg_points p, const real *u, real *v)
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, 5) apply_kernel(gmg_operator A, gmg_columns p, const real *u, real *v)
 {
-  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { v[c] = -gmg_residual_at<kind>(A, i, j, k, c, NULL, u); });
+  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
+    v[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
+  });
 }
 
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
-  const gmg_points p = points_of(A);
+  const gmg_columns p = gmg_columns_of(A->n);
   GMG_LAUNCH(apply_kernel, e, A, p, 0, *A, p, (const real *)u, (real *)v);
   gmg_cuda_launched(e, "operator");
 }
@@ -54,14 +60,14 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
 
 /* first: squares of the residual; second: squares of f. The residual itself where it is wanted. */
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS)
-    norm_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real scale, narrow_real *slim, SUMS)
+static __global__ void __launch_bounds__(GMG_THREADS, 4)
+    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real scale, narrow_real *slim, SUMS)
 {
   gmg_total t = {0, 0, 0, 0};
-  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    const real r = gmg_residual_at<kind>(A, i, j, k, c, f, u);
+  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
+    const real rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
     if (slim) slim[c] = (narrow_real)(scale * r);
-    t.first += (double)r * (double)r, t.second += (double)f[c] * (double)f[c];
+    t.first += (double)r * (double)r, t.second += (double)rhs * (double)rhs;
   });
   gmg_grid_total(t, part, arrived, to);
 }
@@ -69,7 +75,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
                               double *f_norm)
 {
-  const gmg_points p = points_of(A);
+  const gmg_columns p = gmg_columns_of(A->n);
   GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, (real)scale, (narrow_real *)r, TO_SUMS(e));
   const gmg_total t = gmg_cuda_total(e, "residual norm");
   if (f_norm) *f_norm = sqrt(t.second);
@@ -161,12 +167,12 @@ static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_cor
 /* first: <p, A p>; second: <p, x> */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    direction_kernel(gmg_operator A, gmg_points p, const real *d, const real *x, real *q, SUMS)
+    direction_kernel(gmg_operator A, gmg_columns p, const real *d, const real *x, real *q, SUMS)
 {
   gmg_total t = {0, 0, 0, 0};
-  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    const real image = -gmg_residual_at<kind>(A, i, j, k, c, NULL, d);
-    const double weighted = gmg_volume_at(A, i, j, k) * (double)d[c];
+  gmg_walk(A, p, d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
+    const real image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
+    const double weighted = gmg_volume_at(A, i, j, k) * (double)here;
     q[c] = image;
     t.first += weighted * (double)image, t.second += weighted * (double)x[c];
   });
@@ -175,7 +181,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 static gmg_pair direct_apply(const gmg_exec *e, const gmg_operator *A, gmg_correction c, double b, void *d, const void *x, void *q)
 {
-  const gmg_points p = points_of(A);
+  const gmg_columns p = gmg_columns_of(A->n);
   change(e, A->cells, c, b, d);
   GMG_LAUNCH(direction_kernel, e, A, p, 1, *A, p, (const real *)d, (const real *)x, (real *)q, TO_SUMS(e));
   const gmg_total t = gmg_cuda_total(e, "direction");

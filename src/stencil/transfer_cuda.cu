@@ -6,20 +6,25 @@ extern "C" {
 
 #include "row_cuda.cuh"
 
-/* What value(i, j, k) of the columns' grid adds up to in row (x, y, z). */
-template <class Value>
+/* What value(i, j, k) of the columns' grid adds up to in row (x, y, z). Widths are those of the maps, known to the compiler
+   where they are the usual ones, or 0. */
+template <int width_x, int width_y, int width_z, class Value>
 static __device__ __forceinline__ real tensor_at(const gmg_map *m, size_t x, size_t y, size_t z, Value value)
 {
-  const real *wx = (const real *)m[0].weight + x * m[0].width, *wy = (const real *)m[1].weight + y * m[1].width;
-  const real *wz = (const real *)m[2].weight + z * m[2].width;
+  const int X = width_x ? width_x : m[0].width, Y = width_y ? width_y : m[1].width, Z = width_z ? width_z : m[2].width;
+  const real *wx = (const real *)m[0].weight + x * X, *wy = (const real *)m[1].weight + y * Y, *wz = (const real *)m[2].weight + z * Z;
+  const int *i = m[0].wrap + __ldg(m[0].first + x), *j = m[1].wrap + __ldg(m[1].first + y), *k = m[2].wrap + __ldg(m[2].first + z);
   real sum = 0;
-  for (int q = 0; q < m[2].width; q++)
-    for (int p = 0; p < m[1].width; p++) {
-      const real w = wz[q] * wy[p];
-      if (w == 0) continue;
-      const size_t k = (size_t)m[2].wrap[m[2].first[z] + q], j = (size_t)m[1].wrap[m[1].first[y] + p];
-      for (int c = 0; c < m[0].width; c++)
-        if (wx[c] != 0) sum += w * wx[c] * value((size_t)m[0].wrap[m[0].first[x] + c], j, k);
+#pragma unroll
+  for (int q = 0; q < Z; q++)
+#pragma unroll
+    for (int p = 0; p < Y; p++) {
+      const real w = __ldg(wz + q) * __ldg(wy + p);
+      if (!width_x && w == 0) continue;
+#pragma unroll
+      for (int c = 0; c < X; c++)
+        if (width_x || wx[c] != 0)
+          sum += w * __ldg(wx + c) * value((size_t)__ldg(i + c), (size_t)__ldg(j + p), (size_t)__ldg(k + q));
     }
   return sum;
 }
@@ -34,11 +39,20 @@ static gmg_points rows_of(const gmg_map map[3])
   return gmg_points_of(n);
 }
 
-static __global__ void tensor_kernel(maps t, gmg_points p, const real *x, real *y, int add)
+/* LAUNCH(2, 2, 2) and so on: for the widths of the maps, where they are usual ones, else with 0, 0, 0. */
+#define FOR_WIDTHS(map, LAUNCH)                                                        \
+  switch (100 * map[0].width + 10 * map[1].width + map[2].width) {                     \
+    case 222: LAUNCH(2, 2, 2); break;                                                  \
+    case 221: LAUNCH(2, 2, 1); break;                                                  \
+    case 211: LAUNCH(2, 1, 1); break;                                                  \
+    default: LAUNCH(0, 0, 0);                                                          \
+  }
+
+template <int X, int Y, int Z> static __global__ void tensor_kernel(maps t, gmg_points p, const real *x, real *y, int add)
 {
   const size_t c0 = (size_t)t.m[0].cols, c1 = (size_t)t.m[1].cols;
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    const real v = tensor_at(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return x[(d * c1 + b) * c0 + a]; });
+    const real v = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return x[(d * c1 + b) * c0 + a]; });
     y[c] = add ? y[c] + v : v;
   });
 }
@@ -47,19 +61,36 @@ extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], cons
 {
   const gmg_points p = rows_of(map);
   const maps t = {{map[0], map[1], map[2]}};
-  tensor_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(t, p, (const real *)x, (real *)y, add);
+  const cudaStream_t stream = gmg_device_of(e)->stream;
+#define TENSOR(X, Y, Z) \
+  tensor_kernel<X, Y, Z><<<gmg_grid_of(p, 0), gmg_block_of(p), 0, stream>>>(t, p, (const real *)x, (real *)y, add)
+  FOR_WIDTHS(map, TENSOR)
+#undef TENSOR
   gmg_cuda_launched(e, "transfer");
 }
 
-template <int kind>
+template <int kind, int X, int Y, int Z>
 static __global__ void restrict_kernel(gmg_operator A, maps t, gmg_points p, const real *f, const real *u, real *coarse)
 {
   const size_t n0 = A.n[0], n1 = A.n[1];
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    coarse[c] = tensor_at(t.m, i, j, k, [&](size_t a, size_t b, size_t d) {
+    coarse[c] = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) {
       return gmg_residual_at<kind>(A, a, b, d, (d * n1 + b) * n0 + a, f, u);
     });
   });
+}
+
+template <int kind>
+static void restrict_kind(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+{
+  const gmg_points p = rows_of(map);
+  const maps t = {{map[0], map[1], map[2]}};
+  const cudaStream_t stream = gmg_device_of(e)->stream;
+#define RESTRICT(X, Y, Z)                                                                                       \
+  restrict_kernel<kind, X, Y, Z><<<gmg_grid_of(p, 0), gmg_block_of(p), 0, stream>>>(*A, t, p, (const real *)f, \
+                                                                                   (const real *)u, (real *)coarse)
+  FOR_WIDTHS(map, RESTRICT)
+#undef RESTRICT
 }
 
 /* Wide maps would compute a residual many times over. */
@@ -72,9 +103,12 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
     R(gmg_tensor_cuda)(e, map, r, coarse, 0);
     return;
   }
-  const gmg_points p = rows_of(map);
-  const maps t = {{map[0], map[1], map[2]}};
-  GMG_LAUNCH(restrict_kernel, e, A, p, 0, *A, t, p, (const real *)f, (const real *)u, (real *)coarse);
+  switch (gmg_kind_of(A)) {
+#define RESTRICT(kind) \
+  case kind: restrict_kind<kind>(e, A, map, f, u, coarse); break;
+    GMG_KINDS(RESTRICT)
+#undef RESTRICT
+  }
   gmg_cuda_launched(e, "restriction");
 }
 
