@@ -5,8 +5,12 @@
 
 #include "mg/solver.h"
 
+#ifdef GMG_CUDA
+#include <cuda_runtime_api.h>
+#endif
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -476,6 +480,113 @@ static void refusals(void **state)
   gmg_context_destroy(c);
 }
 
+/* NaN in f is found on both. */
+static void nan_in_f(void **state)
+{
+  (void)state;
+  const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
+  const gmg_params q = gmg_params_default();
+  both b = begin_both(&p, &q, "NaN in f");
+  const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+  twin f = begin_twin(e[0], e[1], unknowns(&p), 81), u = begin_twin(e[0], e[1], unknowns(&p), 0);
+  const double nan = NAN;
+  gmg_status status[2];
+  ON_BOTH(i) {
+    (void)gmg_exec_write_reals(e[i], (char *)f.at[i] + 1000 * sizeof(double), 1, &nan);
+    status[i] = gmg_solve(b.solver[i], f.at[i], u.at[i], NULL);
+    print_message("NaN in f: %s: %s\n", gmg_status_string(status[i]), gmg_context_error(b.context[i]));
+  }
+  assert_int_equal(status[0], status[1]);
+  assert_int_not_equal(status[1], GMG_OK);
+  end_twin(&f), end_twin(&u);
+  f = begin_twin(e[0], e[1], unknowns(&p), 82), u = begin_twin(e[0], e[1], unknowns(&p), 0);
+  ON_BOTH(i) assert_ok(b.context[i], gmg_solve(b.solver[i], f.at[i], u.at[i], NULL)); /* still usable */
+  end_twin(&f), end_twin(&u);
+  end_both(&b);
+}
+
+#ifdef GMG_CUDA
+/* Solvers and contexts leave no device memory behind. */
+static void rounds(void **state)
+{
+  (void)state;
+  const gmg_problem p = make_problem(2, 100, 60, 1, GMG_CELL, "ddnn");
+  const gmg_params q = gmg_params_default();
+  size_t before = 0, now = 0, all;
+  for (int turn = 0; turn < 1000; turn++) {
+    gmg_context *c;
+    gmg_solver *s;
+    void *f, *u;
+    assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+    assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+    assert_int_equal(cudaMalloc(&f, unknowns(&p) * sizeof(double)), cudaSuccess);
+    assert_int_equal(cudaMalloc(&u, unknowns(&p) * sizeof(double)), cudaSuccess);
+    assert_int_equal(cudaMemset(f, 1, unknowns(&p) * sizeof(double)), cudaSuccess);
+    assert_int_equal(cudaMemset(u, 0, unknowns(&p) * sizeof(double)), cudaSuccess);
+    if (turn % 10 == 0) assert_true(gmg_solve(s, f, u, NULL) <= GMG_STAGNATED);
+    cudaFree(f), cudaFree(u);
+    gmg_solver_destroy(s);
+    gmg_context_destroy(c);
+    assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
+    if (turn == 20) before = now;
+  }
+  assert_true(before - now < (1 << 22) || now > before);
+}
+
+/* Two solvers on streams of their own, each used by its own thread: what each computes alone. */
+typedef struct {
+  unsigned long seed;
+  double *u;
+  int failed;
+} work;
+
+static void *solve_alone(void *argument)
+{
+  work *w = argument;
+  const gmg_problem p = make_problem(3, 40, 40, 40, GMG_CELL, "dddddd");
+  const size_t N = unknowns(&p);
+  gmg_params q = gmg_params_default();
+  gmg_context *c;
+  gmg_solver *s;
+  cudaStream_t stream;
+  double *f = field(N, w->seed), *device_f, *device_u;
+  q.deterministic = 1;
+  w->failed = cudaSetDevice(0) || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) || cudaMalloc((void **)&device_f, N * sizeof *f) ||
+              cudaMalloc((void **)&device_u, N * sizeof *f) || cudaMemcpy(device_f, f, N * sizeof *f, cudaMemcpyHostToDevice) ||
+              gmg_context_create_cuda(0, stream, &c) || gmg_solver_create(c, &p, &q, &s);
+  for (int turn = 0; turn < 20 && !w->failed; turn++) {
+    w->failed |= cudaMemsetAsync(device_u, 0, N * sizeof *f, stream) || gmg_solve(s, device_f, device_u, NULL) != GMG_OK;
+    w->failed |= cudaMemcpyAsync(w->u, device_u, N * sizeof *f, cudaMemcpyDeviceToHost, stream) || cudaStreamSynchronize(stream);
+  }
+  if (w->failed) return NULL;
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  cudaFree(device_f), cudaFree(device_u), cudaStreamDestroy(stream);
+  free(f);
+  return NULL;
+}
+
+static void two_streams(void **state)
+{
+  (void)state;
+  enum { N = 40 * 40 * 40 };
+  work alone[2], together[2];
+  pthread_t thread[2];
+  for (int i = 0; i < 2; i++) {
+    alone[i] = (work){91 + (unsigned long)i, field(N, 0), 0}, together[i] = (work){91 + (unsigned long)i, field(N, 0), 0};
+    solve_alone(&alone[i]);
+    assert_false(alone[i].failed);
+  }
+  for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&thread[i], NULL, solve_alone, &together[i]), 0);
+  for (int i = 0; i < 2; i++) {
+    pthread_join(thread[i], NULL);
+    assert_false(together[i].failed);
+    assert_memory_equal(alone[i].u, together[i].u, N * sizeof(double));
+    free(alone[i].u), free(together[i].u);
+  }
+}
+#endif
+
 int main(void)
 {
   gmg_context *c;
@@ -490,6 +601,10 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_media),
                                      cmocka_unit_test(smoothers_agree),  cmocka_unit_test(solves_agree),
                                      cmocka_unit_test(hard_solves_agree), cmocka_unit_test(asynchronous_band),
-                                     cmocka_unit_test(refusals)};
+                                     cmocka_unit_test(refusals),
+#ifdef GMG_CUDA
+                                     cmocka_unit_test(rounds), cmocka_unit_test(two_streams),
+#endif
+                                     cmocka_unit_test(nan_in_f)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
