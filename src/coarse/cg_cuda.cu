@@ -51,7 +51,7 @@ static __device__ void remove_mean(const gmg_operator &A, double volume, real *x
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    cg_kernel(gmg_operator A, gmg_points none, double volume, int singular, double rtol, real *r, real *u, real *z, real *p, real *q)
+    cg_kernel(gmg_operator A, double volume, int singular, double rtol, real *r, real *u, real *z, real *p, real *q)
 {
   if (singular) remove_mean(A, volume, r);
   EACH(c) {
@@ -87,11 +87,11 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 extern "C" int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *r, void *u, void *z, void *p, void *q)
 {
   const gmg_operator *A = problem->A;
-  const size_t single[3] = {GMG_PER * 8, GMG_THREADS / 8, 1}; /* one block of GMG_THREADS */
-  if (A->cells > MOST) return 0;
+  const size_t single[3] = {1, 1, 1};
   gmg_points one = gmg_points_of(single);
-  one.across = GMG_THREADS, one.lines = 1, one.tasks = 1;
-  GMG_LAUNCH(cg_kernel, e, A, one, 0, *A, one, problem->volume, problem->singular, problem->rtol, (real *)r, (real *)u, (real *)z,
+  one.across = GMG_THREADS, one.lines = 1; /* one thread block */
+  if (A->cells > MOST) return 0;
+  GMG_LAUNCH(cg_kernel, e, A, one, 0, *A, problem->volume, problem->singular, problem->rtol, (real *)r, (real *)u, (real *)z,
              (real *)p, (real *)q);
   gmg_cuda_launched(e, "coarse CG");
   return 1;

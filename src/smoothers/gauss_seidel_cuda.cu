@@ -24,7 +24,7 @@ static __global__ void plane_kernel(gmg_operator A, gmg_points lines, size_t pla
 }
 
 template <int kind>
-static __global__ void line_kernel(gmg_operator A, gmg_points one, const real *f, real *u, real omega, int backward)
+static __global__ void line_kernel(gmg_operator A, const real *f, real *u, real omega, int backward)
 {
   if (threadIdx.x || threadIdx.y) return;
   for (size_t i = 0; i < A.n[0]; i++) relax<kind>(A, backward ? A.n[0] - 1 - i : i, 0, 0, f, u, omega);
@@ -39,7 +39,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   const size_t n[3] = {A->n[1], A->n[2], 1}, single[3] = {1, 1, 1}, planes = A->n[0] + A->n[1] + A->n[2] - 2;
   const gmg_points lines = gmg_points_of(n), one = gmg_points_of(single);
   for (int s = 0; s < steps; s++) {
-    if (A->dim == 1) GMG_LAUNCH(line_kernel, l->exec, A, one, 0, *A, one, (const real *)f, (real *)u, omega, backward);
+    if (A->dim == 1) GMG_LAUNCH(line_kernel, l->exec, A, one, 0, *A, (const real *)f, (real *)u, omega, backward);
     for (size_t d = 0; d < planes && A->dim > 1; d++)
       GMG_LAUNCH(plane_kernel, l->exec, A, lines, 0, *A, lines, backward ? planes - 1 - d : d, (const real *)f, (real *)u, omega);
     gmg_cuda_launched(l->exec, "gauss_seidel");
