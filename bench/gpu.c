@@ -42,7 +42,11 @@ static void add(samples *s, double x)
   s->sample[at] = x;
 }
 
-static double median(const samples *s) { return s->count % 2 ? s->sample[s->count / 2] : (s->sample[s->count / 2 - 1] + s->sample[s->count / 2]) / 2; }
+static double median(const samples *s)
+{
+  const double *middle = s->sample + s->count / 2;
+  return s->count % 2 ? *middle : (middle[-1] + *middle) / 2;
+}
 
 static void stop(const char *what, const char *why)
 {
@@ -68,7 +72,8 @@ static void row(const char *name, const char *unit, const samples *s, double byt
   printf(" %s\n", extra);
   fflush(stdout);
   if (!bench.json) return;
-  fprintf(bench.json, "%s\n    {\"name\": \"%s\", \"median\": %.6g, \"min\": %.6g, \"max\": %.6g, \"runs\": %d, \"unit\": \"%s\"", bench.rows++ ? "," : "",
+  fprintf(bench.json, "%s\n    {\"name\": \"%s\", \"median\": %.6g, \"min\": %.6g, \"max\": %.6g, \"runs\": %d, \"unit\": \"%s\"",
+          bench.rows++ ? "," : "",
           name, m, s->sample[0] * scale, s->sample[s->count - 1] * scale, s->count, unit);
   if (bytes > 0) fprintf(bench.json, ", \"bytes\": %.6g, \"fraction_of_copy\": %.4f", bytes, bytes / median(s) / bench.copy);
   fprintf(bench.json, "%s}", extra);
@@ -152,7 +157,8 @@ typedef struct {
 static run begin(int dim, size_t n)
 {
   const size_t size[3] = {n, n, n};
-  run r = {.problem = gmg_problem_default(dim, size), .params = gmg_params_default(), .cells = dim == 1 ? n : dim == 2 ? n * n : n * n * n};
+  run r = {.problem = gmg_problem_default(dim, size), .params = gmg_params_default()};
+  r.cells = dim == 1 ? n : dim == 2 ? n * n : n * n * n;
   if (gmg_context_create_cuda(0, NULL, &r.context) != GMG_OK) stop("gmg_context_create_cuda", "no device");
   return r;
 }
@@ -160,7 +166,8 @@ static run begin(int dim, size_t n)
 static void build(run *r)
 {
   gmg_solver_destroy(r->solver);
-  if (gmg_solver_create(r->context, &r->problem, &r->params, &r->solver) != GMG_OK) stop("gmg_solver_create", gmg_context_error(r->context));
+  if (gmg_solver_create(r->context, &r->problem, &r->params, &r->solver) != GMG_OK)
+    stop("gmg_solver_create", gmg_context_error(r->context));
 }
 
 static void end(run *r)
@@ -217,7 +224,10 @@ static void solve_row(const char *name, run *r, const double *f, double *u, doub
     const double t = solve(r, f, u, &report);
     if (i >= 0) add(&s, t);
   }
-  snprintf(extra, sizeof extra, ", \"factor\": %.4g, \"cycles\": %d, \"status\": \"%s\", \"tolerance\": %g, \"floor\": %.3g, \"floor_of\": \"a smooth f, from gmg_plan()\", \"f\": \"uniform in -0.5..0.5, splitmix64\", \"start\": \"zero\", \"norm\": \"2-norm of the residual over that of f\"",
+  snprintf(extra, sizeof extra,
+           ", \"factor\": %.4g, \"cycles\": %d, \"status\": \"%s\", \"tolerance\": %g, \"floor\": %.3g, "
+           "\"floor_of\": \"a smooth f, from gmg_plan()\", \"f\": \"uniform in -0.5..0.5, splitmix64\", \"start\": \"zero\", "
+           "\"norm\": \"2-norm of the residual over that of f\"",
            report.factor, report.cycles, gmg_status_string(report.status), rtol, floor);
   row(name, "ms", &s, 0, extra);
 }
@@ -264,7 +274,8 @@ static void fmg_row(const char *name, int dim, size_t n)
     if (i >= 0) add(&s, t);
   }
   cudaMemcpy(host, u, r.cells * sizeof *u, cudaMemcpyDeviceToHost);
-  snprintf(extra, sizeof extra, ", \"error_algebraic\": %.4g, \"error_discretisation\": %.4g, \"f\": \"manufactured\"", distance(host, discrete, r.cells),
+  snprintf(extra, sizeof extra, ", \"error_algebraic\": %.4g, \"error_discretisation\": %.4g, \"f\": \"manufactured\"",
+           distance(host, discrete, r.cells),
            distance(discrete, exact, r.cells));
   row(name, "ms", &s, 0, extra);
   cudaFree(f), cudaFree(u);
@@ -444,13 +455,15 @@ static void write_head(const char *path, const char *commit)
   if (!bench.json) stop(path, "cannot be written");
   fprintf(bench.json,
           "{\n  \"program\": \"bench_gpu\",\n  \"commit\": \"%s\",\n  \"date\": \"%s\",\n  \"device\": \"%s\",\n  \"driver\": \"%s\",\n"
-          "  \"cuda_driver\": %d,\n  \"cuda_runtime\": %d,\n  \"copy\": {\"median\": %.6g, \"unit\": \"bytes/s, read and written\"},\n  \"results\": [",
+          "  \"cuda_driver\": %d,\n  \"cuda_runtime\": %d,\n"
+          "  \"copy\": {\"median\": %.6g, \"unit\": \"bytes/s, read and written\"},\n  \"results\": [",
           commit, date, p.name, getenv("GMG_BENCH_DRIVER") ? getenv("GMG_BENCH_DRIVER") : "not known", driver, runtime, bench.copy);
 }
 
 int main(int argc, char **argv)
 {
-  static const struct option options[] = {{"json", 1, NULL, 'j'}, {"only", 1, NULL, 'o'}, {"commit", 1, NULL, 'c'}, {"runs", 1, NULL, 'r'}, {0}};
+  static const struct option options[] = {
+      {"json", 1, NULL, 'j'}, {"only", 1, NULL, 'o'}, {"commit", 1, NULL, 'c'}, {"runs", 1, NULL, 'r'}, {0}};
   const char *path = NULL, *commit = "not known";
   bench.runs = 10;
   for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {

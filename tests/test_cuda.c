@@ -171,11 +171,13 @@ static void operations(const char *name, const both *b, int l)
   gmg_level *L[2] = {&s[0]->level[l], &s[1]->level[l]};
   const gmg_exec *e[2] = {s[0]->levels_exec, s[1]->levels_exec};
   const size_t n = L[0]->A.cells;
-  twin u = begin_twin(e[0], e[1], n, 11), f = begin_twin(e[0], e[1], n, 12), r = begin_twin(e[0], e[1], n, 0), q = begin_twin(e[0], e[1], n, 0);
+  twin u = begin_twin(e[0], e[1], n, 11), f = begin_twin(e[0], e[1], n, 12);
+  twin r = begin_twin(e[0], e[1], n, 0), q = begin_twin(e[0], e[1], n, 0);
   double norm[2], f_norm[2], magnitude[2], dot[2], mean[2], corrected[2];
   gmg_pair pair[2];
   for (int a = 0; a < 3; a++)
-    if (L[0]->A.face[a]) same(name, "coefficients on faces", e[0], e[1], L[0]->A.face[a], L[1]->A.face[a], gmg_face_count(&L[0]->A, a), 64);
+    if (L[0]->A.face[a])
+      same(name, "coefficients on faces", e[0], e[1], L[0]->A.face[a], L[1]->A.face[a], gmg_face_count(&L[0]->A, a), 64);
   if (L[0]->A.sigma) same(name, "sigma", e[0], e[1], L[0]->A.sigma, L[1]->A.sigma, n, 64);
   ON_BOTH(i) {
     const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
@@ -236,7 +238,8 @@ static void boundaries(const char *name, const both *b)
   twin u = begin_twin(e[0], e[1], A->cells, 31), p = begin_twin(e[0], e[1], padded, 0);
   for (int a = 0; a < A->dim; a++) {
     const size_t faces = gmg_face_count(A, a);
-    twin g = begin_twin(e[0], e[1], A->cells / A->n[a], 40 + (uint64_t)a), flux = begin_twin(e[0], e[1], faces, 0), slope = begin_twin(e[0], e[1], faces, 0);
+    twin g = begin_twin(e[0], e[1], A->cells / A->n[a], 40 + (uint64_t)a);
+    twin flux = begin_twin(e[0], e[1], faces, 0), slope = begin_twin(e[0], e[1], faces, 0);
     for (int side = 0; side < 2; side++)
       ON_BOTH(i) if (L[i]->faces.g[a][side]) assert_ok(b->context[i], gmg_set_boundary_values(s[i], a, side, g.at[i]));
     ON_BOTH(i) gmg_stencil_of(e[i])->flux(e[i], &L[i]->A, &L[i]->faces, a, u.at[i], flux.at[i], slope.at[i]);
@@ -444,7 +447,8 @@ static void asynchronous_band(void **state)
         for (; at > 0 && factor[at - 1] > v; at--) factor[at] = factor[at - 1];
         factor[at] = v;
       }
-      print_message("async, %dD, %zu an axis: factor %.4f, %.4f, %.4f (least, median, most of 100)\n", dim, n, factor[0], factor[50], factor[99]);
+      print_message("async, %dD, %zu an axis: factor %.4f, %.4f, %.4f (least, median, most of 100)\n", dim, n, factor[0], factor[50],
+                    factor[99]);
       assert_below(factor[99], 0.12);
       end_twin(&u), end_twin(&f);
       gmg_solver_destroy(b.solver[DEVICE]);
@@ -551,7 +555,8 @@ static void *solve_alone(void *argument)
   cudaStream_t stream;
   double *f = field(N, w->seed), *device_f, *device_u;
   q.deterministic = 1;
-  w->failed = cudaSetDevice(0) || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) || cudaMalloc((void **)&device_f, N * sizeof *f) ||
+  w->failed = cudaSetDevice(0) || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) ||
+              cudaMalloc((void **)&device_f, N * sizeof *f) ||
               cudaMalloc((void **)&device_u, N * sizeof *f) || cudaMemcpy(device_f, f, N * sizeof *f, cudaMemcpyHostToDevice) ||
               gmg_context_create_cuda(0, stream, &c) || gmg_solver_create(c, &p, &q, &s);
   for (int turn = 0; turn < 20 && !w->failed; turn++) {

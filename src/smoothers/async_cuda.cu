@@ -218,13 +218,15 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const int mine = own[0] * own[1] * own[2];
   for (int c = me; c < mine; c += GMG_THREADS) {
     const int z = c / (own[0] * own[1]), y = (c - z * own[0] * own[1]) / own[0], x = c - z * own[0] * own[1] - y * own[0];
-    const size_t i = at[0] * s.blocks.shape[0] + (size_t)x, j = at[1] * s.blocks.shape[1] + (size_t)y, k = at[2] * s.blocks.shape[2] + (size_t)z;
+    const size_t i = at[0] * s.blocks.shape[0] + (size_t)x, j = at[1] * s.blocks.shape[1] + (size_t)y;
+    const size_t k = at[2] * s.blocks.shape[2] + (size_t)z;
     __stcg(to + (k * A.n[1] + j) * A.n[0] + i, old[((z + s.margin[2]) * sy + y + s.margin[1]) * sx + x + s.margin[0]]);
   }
 }
 
-template <int dim> static void run_stream(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from,
-                                          void *to, int reversed)
+template <int dim>
+static void run_stream(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                       int reversed)
 {
   const gmg_operator *A = l->A;
   const int axis[3] = {0, dim == 3 ? 1 : 2, dim - 1}; /* across, across, along */

@@ -79,7 +79,9 @@ static __global__ void __launch_bounds__(shape_of<dim>::tx * shape_of<dim>::ty, 
   if (me >= sides) rx = (me - sides) % wide, ry = me - sides < wide ? -1 : high;
   const int ri = begin[0] - 1 + rx, rj = dim == 3 ? begin[1] - 1 + ry : 0;
   const int ring_exists = me < ring && (s.wraps[0] || (ri >= 0 && ri < s.n[0])) && (dim < 3 || s.wraps[1] || (rj >= 0 && rj < s.n[1]));
-  const size_t ring_column = ring_exists ? (size_t)(dim == 3 ? around(rj, s.n[1], s.wraps[1]) : 0) * s.n[0] + around(ri, s.n[0], s.wraps[0]) : 0;
+  const int ring_gi = ring_exists ? around(ri, s.n[0], s.wraps[0]) : 0;
+  const int ring_gj = ring_exists && dim == 3 ? around(rj, s.n[1], s.wraps[1]) : 0;
+  const size_t ring_column = (size_t)ring_gj * s.n[0] + ring_gi;
   const int ring_e = (ri + rj + first + 1 + s.reversed) & 1;
   real *const ring_here = tile + (dim == 3 ? (ry + 1) * pitch : 0) + rx + 1;
 
@@ -159,7 +161,8 @@ static __global__ void __launch_bounds__(shape_of<dim>::tx * shape_of<dim>::ty, 
 #pragma unroll
         for (int d = 0; d < 2; d++) {
           const int c = (2 * t - 1 + d + WINDOW) % WINDOW, r = 2 * T - 1 + d, q = r - WINDOW + e;
-          if (mine && (!checked || (q >= 2 && q < own[2] + 2))) __stcg(to + (checked ? (first + q) * stride : place(r - WINDOW, e)) + column, w[c]);
+          if (mine && (!checked || (q >= 2 && q < own[2] + 2)))
+            __stcg(to + (checked ? (first + q) * stride : place(r - WINDOW, e)) + column, w[c]);
           w[c] = come[d];
           if (inside) here[((r + 2 * e) & (SLOTS - 1)) * plane] = come[d];
           if (me < ring) ring_here[((r + 2 * ring_e) & (SLOTS - 1)) * plane] = ring_come[d];

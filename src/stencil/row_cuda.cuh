@@ -111,7 +111,8 @@ static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, si
 }
 
 /* body(i, j, k, c, near, u) for every unknown, with the values of u around it and at it. The kernel must not write u. */
-template <class Body> static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg_columns &s, const real *u, Body body)
+template <class Body>
+static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg_columns &s, const real *u, Body body)
 {
   const size_t n0 = A.n[0], slice = n0 * A.n[1];
   for (unsigned tile = blockIdx.x; tile < s.total; tile += gridDim.x) {

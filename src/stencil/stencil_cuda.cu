@@ -15,7 +15,8 @@ static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, 5) residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
+static __global__ void __launch_bounds__(GMG_THREADS, 5)
+    residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
 {
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
     r[c] = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, __ldg(f + c), here);
