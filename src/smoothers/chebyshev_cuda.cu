@@ -1,20 +1,10 @@
-/* Chebyshev polynomial smoother on a CUDA device (Adams, Brezina, Hu, Tuminaro 2003); chebyshev_host.c explains it. State:
-   the last correction d. */
+/* Chebyshev polynomial smoother on a CUDA device (Adams, Brezina, Hu, Tuminaro 2003; chebyshev.h). State: the last
+   correction d. */
 extern "C" {
-#include "smoother.h"
+#include "chebyshev.h"
 }
 
 #include "../stencil/row_cuda.cuh"
-
-static gmg_status setup(const gmg_smoother_level *l, void **state)
-{
-  return gmg_exec_alloc(l->exec, "chebyshev correction", l->A->cells * l->exec->real_size, state);
-}
-
-static void destroy(const gmg_smoother_level *l, void *state)
-{
-  gmg_exec_release(l->exec, state, l->A->cells * l->exec->real_size);
-}
 
 /* d = c0 d + c1 D^-1 (f - A u); d is not read where c0 is 0 */
 template <int kind>
@@ -38,18 +28,7 @@ static void correct(const gmg_smoother_level *l, const void *f, void *u, double 
 static void sweep(const gmg_smoother_level *l, void *d, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)leg;
-  double low, high;
-  gmg_rough_range(l->A, &low, &high);
-  const double theta = (high + low) / 2, delta = (high - low) / 2, sigma = theta / delta;
-  for (int s = 0; s < steps; s++) {
-    double rho = 1 / sigma;
-    correct(l, f, u, 0, 1 / theta, d);
-    for (int k = 2; k <= l->params->local_sweeps; k++) {
-      const double next = 1 / (2 * sigma - rho);
-      correct(l, f, u, next * rho, 2 * next / delta, d);
-      rho = next;
-    }
-  }
+  gmg_chebyshev_sweep(l, d, f, u, steps, correct);
 }
 
-extern "C" const gmg_smoother_ops R(gmg_chebyshev_cuda) = {.setup = setup, .sweep = sweep, .destroy = destroy};
+extern "C" const gmg_smoother_ops R(gmg_chebyshev_cuda) = {.setup = gmg_chebyshev_setup, .sweep = sweep, .destroy = gmg_chebyshev_destroy};
