@@ -1,0 +1,152 @@
+/* The same solver on the host and on a CUDA device, and fields that live on both: the host is the oracle. Shared by the tests
+   of CUDA, which are skipped, with the reason, where the library is built without it or no device is there. */
+#ifndef GMG_TEST_TWINS_H
+#define GMG_TEST_TWINS_H
+
+#include "gmg_cuda.h"
+#include "media.h"
+
+#include "mg/solver.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SKIPPED = 77 }; /* to CTest */
+
+/* The same solver on both. */
+typedef struct {
+  gmg_context *context[2];
+  gmg_solver *solver[2];
+} both;
+enum { HOST, DEVICE };
+
+static inline both begin_both(const gmg_problem *p, const gmg_params *q, const char *name)
+{
+  both b;
+  gmg_problem on_device = *p;
+  size_t N = unknowns(p), real = p->type == GMG_F64 ? sizeof(double) : sizeof(float);
+  assert_int_equal(gmg_context_create_host(2, &b.context[HOST]), GMG_OK);
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &b.context[DEVICE]), GMG_OK);
+  const gmg_exec e = gmg_exec_make(b.context[DEVICE], p->type, 0);
+  const void **const arrays[] = {&on_device.beta, &on_device.sigma, &on_device.beta_face[0], &on_device.beta_face[1],
+                                 &on_device.beta_face[2]};
+  void *copies[5] = {NULL};
+  for (int i = 0; i < 5; i++) {
+    if (!*arrays[i]) continue;
+    const size_t bytes = (i < 2 ? N : N / p->n[i - 2] * (p->n[i - 2] + 1)) * real;
+    copies[i] = e.memory->alloc(e.context, bytes);
+    assert_non_null(copies[i]);
+    e.memory->upload(e.context, copies[i], *arrays[i], bytes);
+    *arrays[i] = copies[i];
+  }
+  for (int i = 0; i < 2; i++) {
+    const gmg_status status = gmg_solver_create(b.context[i], i ? &on_device : p, q, &b.solver[i]);
+    if (status != GMG_OK) fail_msg("%s on the %s: %s", name, i ? "device" : "host", gmg_context_error(b.context[i]));
+  }
+  for (int i = 0; i < 5; i++)
+    if (copies[i]) e.memory->release(e.context, copies[i]);
+  return b;
+}
+
+static inline void end_both(both *b)
+{
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(b->solver[i]->exec.memory->health(b->context[i]), GMG_OK);
+    gmg_solver_destroy(b->solver[i]);
+    gmg_context_destroy(b->context[i]);
+  }
+}
+
+/* A field in both memories, from doubles. */
+typedef struct {
+  void *at[2];
+  size_t n;
+  gmg_exec exec[2];
+} twin;
+
+static inline twin begin_twin(const gmg_exec *host, const gmg_exec *device, size_t n, uint64_t seed)
+{
+  twin t = {.n = n, .exec = {*host, *device}};
+  double *values = field(n, seed);
+  for (int i = 0; i < 2; i++) {
+    t.at[i] = t.exec[i].memory->alloc(t.exec[i].context, n * t.exec[i].real_size);
+    assert_non_null(t.at[i]);
+    (void)gmg_exec_write_reals(&t.exec[i], t.at[i], n, values);
+  }
+  free(values);
+  return t;
+}
+
+static inline void end_twin(twin *t)
+{
+  for (int i = 0; i < 2; i++) t->exec[i].memory->release(t->exec[i].context, t->at[i]);
+}
+
+static inline double epsilon_of(const gmg_exec *e) { return gmg_type_traits_of(e->type)->epsilon; }
+
+/* Largest difference over the largest value, in units of the last place; ends both arrays' lives on the host. */
+static inline double ulps(const gmg_exec *host, const gmg_exec *device, const void *a, const void *b, size_t n)
+{
+  double *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y), largest = 0, most = 0;
+  gmg_exec_read_reals(host, a, n, x);
+  gmg_exec_read_reals(device, b, n, y);
+  for (size_t i = 0; i < n; i++) {
+    largest = fmax(largest, fabs(x[i]));
+    if (!(fabs(x[i] - y[i]) <= most)) most = fabs(x[i] - y[i]); /* NaN too */
+  }
+  free(x), free(y);
+  return most == 0 ? 0 : most / largest / epsilon_of(host);
+}
+
+static inline void same(const char *name, const char *what, const gmg_exec *host, const gmg_exec *device, const void *a, const void *b,
+                 size_t n, double limit)
+{
+  const double u = ulps(host, device, a, b, n);
+  if (!(u <= limit)) fail_msg("%s, %s: host and device differ by %g units in the last place, limit %g", name, what, u, limit);
+}
+
+static inline void same_twin(const char *name, const char *what, const twin *t, double limit)
+{
+  same(name, what, &t->exec[HOST], &t->exec[DEVICE], t->at[HOST], t->at[DEVICE], t->n, limit);
+}
+
+static inline void same_number(const char *name, const char *what, const gmg_exec *e, double a, double b, double limit)
+{
+  if (!(fabs(a - b) <= limit * epsilon_of(e) * fabs(a)))
+    fail_msg("%s, %s: host %.17g, device %.17g", name, what, a, b);
+}
+
+#define ON_BOTH(i) for (int i = 0; i < 2; i++)
+
+typedef struct {
+  const char *name;
+  shape shape;
+} plain_case;
+
+static const plain_case plain[] = {
+    {"1D cells", {1, {1000, 1, 1}, GMG_CELL, "dn"}},           {"1D vertices, periodic", {1, {65, 1, 1}, GMG_VERTEX, "pp"}},
+    {"2D cells, Robin", {2, {67, 33, 1}, GMG_CELL, "drnd"}},   {"2D vertices, odd periodic", {2, {33, 31, 1}, GMG_VERTEX, "pppp"}},
+    {"3D cells", {3, {32, 32, 32}, GMG_CELL, "dddddd"}},       {"3D vertices", {3, {31, 17, 20}, GMG_VERTEX, "ndrdpp"}},
+    {"3D odd periodic, singular", {3, {25, 15, 17}, GMG_CELL, "pppppp"}}, {"3D thin box", {3, {40, 40, 5}, GMG_CELL, "ddddnn"}},
+    {"one unknown", {3, {1, 1, 1}, GMG_CELL, "dddddd"}},       {"3D a prime", {3, {37, 3, 2}, GMG_VERTEX, "ddnnpp"}}};
+enum { PLAIN = sizeof plain / sizeof *plain };
+
+/* 0, or what to return to CTest. */
+static inline int without_device(void)
+{
+  gmg_context *c;
+  const gmg_status status = gmg_context_create_cuda(0, NULL, &c);
+  if (status != GMG_OK) {
+    printf("skipped: %s\n", status == GMG_ERR_UNSUPPORTED ? "the library was built without CUDA, or not for this device"
+                            : status == GMG_ERR_DEVICE    ? "no CUDA device or no driver"
+                                                          : gmg_status_string(status));
+    return SKIPPED;
+  }
+  gmg_context_destroy(c);
+  return 0;
+}
+
+#endif
