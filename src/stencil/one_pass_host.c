@@ -48,6 +48,8 @@ static void ask_for(const void *p, size_t from, size_t n, size_t size)
 /* Memory is slow to answer: lines are asked for some lines ahead, in parts between the work. 22.9 -> 21.2 ms at 256^3. */
 enum { AHEAD = 2 };
 
+/* Lines go in blocks of GMG_ROWS through all slices of the share, so that three slices of a block stay in the cache: 20.6 -> 19.5
+   ms. Row 0 is looked at last of a slice, when the row that a periodic axis puts below it has changed too. */
 static gmg_pair run_slices(const gmg_exec *e, const work *x)
 {
   const gmg_operator *A = x->A;
