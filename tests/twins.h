@@ -131,7 +131,11 @@ static const plain_case plain[] = {
     {"2D cells, Robin", {2, {67, 33, 1}, GMG_CELL, "drnd"}},   {"2D vertices, odd periodic", {2, {33, 31, 1}, GMG_VERTEX, "pppp"}},
     {"3D cells", {3, {32, 32, 32}, GMG_CELL, "dddddd"}},       {"3D vertices", {3, {31, 17, 20}, GMG_VERTEX, "ndrdpp"}},
     {"3D odd periodic, singular", {3, {25, 15, 17}, GMG_CELL, "pppppp"}}, {"3D thin box", {3, {40, 40, 5}, GMG_CELL, "ddddnn"}},
-    {"one unknown", {3, {1, 1, 1}, GMG_CELL, "dddddd"}},       {"3D a prime", {3, {37, 3, 2}, GMG_VERTEX, "ddnnpp"}}};
+    {"one unknown", {3, {1, 1, 1}, GMG_CELL, "dddddd"}},       {"3D a prime", {3, {37, 3, 2}, GMG_VERTEX, "ddnnpp"}},
+    /* unknowns that go by pairs, on all levels or on some */
+    {"3D pairs", {3, {72, 40, 24}, GMG_CELL, "dnddrd"}},       {"3D pairs, periodic", {3, {20, 64, 36}, GMG_CELL, "ppddpp"}},
+    {"2D pairs", {2, {132, 264, 1}, GMG_CELL, "dndd"}},        {"2D pairs, periodic", {2, {64, 96, 1}, GMG_CELL, "pppp"}},
+    {"2D few rows", {2, {500, 350, 1}, GMG_CELL, "ddpp"}}};
 enum { PLAIN = sizeof plain / sizeof *plain };
 
 /* 0, or what to return to CTest. */

@@ -30,6 +30,19 @@ static void sample_problem(gmg_solver *s, const void *f)
   }
 }
 
+/* The next coarser level's solution, linearly. Walls without values are those of a correction, whose prolongation needs no
+   ghosts. */
+static void interpolate(gmg_solver *s, gmg_level *L, gmg_level *C)
+{
+  const int linear = L->by_faces || !L->A.face[0];
+  if (linear && !s->has_values) {
+    s->stencil->tensor(&s->exec, L->prolong, C->u, L->u, 0);
+    return;
+  }
+  s->stencil->pad(&s->exec, &C->A, &C->faces, C->u, C->padded);
+  s->stencil->tensor(&s->exec, L->interpolate, C->padded, L->u, 0);
+}
+
 void gmg_fmg(gmg_solver *s, const void *f, const void *f_eff, void *u)
 {
   const int coarsest = s->levels - 1;
@@ -44,8 +57,7 @@ void gmg_fmg(gmg_solver *s, const void *f, const void *f_eff, void *u)
   for (int l = coarsest - 1; l >= 0; l--) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
     gmg_charge(s, l);
-    s->stencil->pad(&s->exec, &C->A, &C->faces, C->u, C->padded);
-    s->stencil->tensor(&s->exec, L->interpolate, C->padded, L->u, 0);
+    interpolate(s, L, C);
     if (s->singular) gmg_remove_mean(&s->exec, &L->A, L->volume, L->u);
     for (int i = 0; i < s->params.fmg; i++) gmg_cycle(s, l);
   }

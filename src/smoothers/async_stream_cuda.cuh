@@ -9,16 +9,20 @@
      half sweep s = 1..4 relaxes plane  r = 2 T - 3 s  of the column, counted as  r = q - e,  q from the first plane read;
      planes 2 T - 13 and 2 T - 12 are done and written back;  2 T - 1 and 2 T come in.
 
-   Every thread does the same in every step. Its own column's planes are in registers (`w`, indices constant after unrolling six
-   steps), and in shared memory for its neighbours: plane q in slot (q + e) % 16, where a neighbour of the other colour finds
-   it at (2 T - 3 s + 1) % 16. What half sweeps read and write in one step are different slots:
-   reads -2, -5, -8, -11, writes -3, -6, -9, -12 (e = 0) or -1, -4, -7, -10 (e = 1), arrivals -1, 0 or 1, 2. */
+   Every thread does the same in every step. Its own column's planes are in registers (`w`), and in shared memory for its
+   neighbours: plane q in slot (q + e) % 16, where a neighbour of the other colour finds it at (2 T - 3 s + 1) % 16. What half
+   sweeps read and write in one step are different slots:
+   reads -2, -5, -8, -11, writes -3, -6, -9, -12 (e = 0) or -1, -4, -7, -10 (e = 1), arrivals -1, 0 or 1, 2.
+   Eight steps are unrolled, after which registers and slots are in place again: all of their indices are constants.
+
+   What comes in is asked for AHEAD steps before, as with one thread block a multiprocessor nothing else covers the way to
+   memory: asking at the beginning of the step took 1.9 ms at 512^3. */
 #ifndef GMG_ASYNC_STREAM_CUDA_H
 #define GMG_ASYNC_STREAM_CUDA_H
 
 #include "../stencil/row_cuda.cuh"
 
-enum { STAGES = 4, WINDOW = 12, STEPS = 6, SLOTS = 16 }; /* registers of a column; steps until they are in place again */
+enum { STAGES = 4, STEPS = 8, SLOTS = 2 * STEPS, DONE = 12, AHEAD = 2, RING = 4 }; /* DONE: planes from coming in to going out */
 
 /* Columns of a thread block. */
 template <int dim> struct shape_of {
@@ -90,88 +94,109 @@ static __global__ void __launch_bounds__(shape_of<dim>::tx * shape_of<dim>::ty, 
   const int low = max(there, 1) - e, top = exists ? min(gone, planes - 1) - e : -64;
   const int wall_low = s.wraps[2] ? -64 : -first - e, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first - e;
 
-  /* one over the diagonal: inside, and on the planes at the walls */
-  real inverse[3];
+  /* weight over the diagonal: inside, and on the planes at the walls; 0 where nothing is to be relaxed */
+  real relax[3];
+  const real omega = exists ? s.omega : (real)0, keep = 1 - omega;
 #pragma unroll
   for (int w = 0; w < 3; w++) {
     const int k = w == 0 ? 0 : w == 2 ? s.n[2] - 1 : s.n[2] > 2 ? 1 : 0;
-    inverse[w] = 1 / (gmg_at(s.diag[0], gi) + (dim == 3 ? gmg_at(s.diag[1], gj) : 0) + gmg_at(s.diag[2], k) + s.shift);
+    relax[w] = omega / (gmg_at(s.diag[0], gi) + (dim == 3 ? gmg_at(s.diag[1], gj) : 0) + gmg_at(s.diag[2], k) + s.shift);
   }
   const int at_wall = !s.wraps[2] && (first < 1 || first + planes > s.n[2] - 1);
 
-  real w[WINDOW], odd[STEPS], even[STEPS];
+  /* where a plane is put for the neighbours: slot b if that and the two above are slots, or else beyond their end. A column
+     that is not inside puts it into a corner that nobody reads. */
+  real *const low_slot = (inside ? here : tile + tx + 1) + 2 * e * plane, *const high_slot = low_slot - (e ? SLOTS : 0) * plane;
+  real *const ring_low = ring_here + 2 * ring_e * plane, *const ring_high = ring_low - (ring_e ? SLOTS : 0) * plane;
+
+  real w[SLOTS], odd[STEPS], even[STEPS], come[RING][2], ring_come[RING][2];
 #pragma unroll
-  for (int c = 0; c < WINDOW; c++) w[c] = 0;
+  for (int c = 0; c < SLOTS; c++) w[c] = 0;
 #pragma unroll
   for (int c = 0; c < STEPS; c++) odd[c] = even[c] = 0;
   for (int c = me; c < SLOTS * plane; c += threads) tile[c] = 0;
+
+  const long stride = (long)s.stride;
+  const auto is_there = [&](int q) { return q >= there && q < gone; };
+  const auto place = [&](int q) { return around(first + q, s.n[2], s.wraps[2]) * stride; };
+  /* asks for planes 2 T - 1 and 2 T */
+  const auto ask = [&](int T, real *own_plane, real *ring_plane) {
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+      const int r = 2 * T - 1 + d;
+      own_plane[d] = from && exists && is_there(r + e) ? __ldcg(from + place(r + e) + column) : (real)0;
+      ring_plane[d] = from && ring_exists && is_there(r + ring_e) ? __ldcg(from + place(r + ring_e) + ring_column) : (real)0;
+    }
+  };
+#pragma unroll
+  for (int T = 0; T < AHEAD; T++) ask(T, come[T], ring_come[T]);
   __syncthreads();
 
   /* Steps in which every plane that is touched is there, and none is at a wall, go without checks. */
   const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
-  const int plain_from = max(there + 15, 16) / 2 + 1, plain_to = folded ? -1 : (min(gone, own[2] + 2) - 4) / 2;
-  const long stride = (long)s.stride;
-  for (int T0 = 0; 2 * T0 - 13 < planes; T0 += STEPS) {
-    const auto steps = [&](auto checks) {
-      constexpr int checked = decltype(checks)::value;
+  const int plain_from = (there + 16) / 2, plain_to = folded ? -1 : (gone - 2 * AHEAD) / 2, last = (own[2] + 14) / 2 + 1;
+  const real *const ring_from = from + (long)(first + ring_e) * stride + (long)ring_column;
+  const long column_at = (long)(first + e) * stride + (long)column;
+  for (int T0 = 0; T0 < last; T0 += STEPS) {
 #pragma unroll
-      for (int t = 0; t < STEPS; t++) {
-        const int T = T0 + t;
-        const long base = (long)(first + 2 * T) * stride;
-        /* where plane r of a column of colour c lies, and whether it is there */
-        const auto place = [&](int r, int c) {
-          return checked ? around(first + r + c, s.n[2], s.wraps[2]) * stride : base + (r - 2 * T + c) * stride;
-        };
-        const auto is_there = [&](int r, int c) { return !checked || (r + c >= there && r + c < gone); };
-        const auto relaxes = [&](int r) { return checked ? r >= low && r < top : exists; };
+    for (int t = 0; t < STEPS; t++) {
+      const int T = T0 + t;
+      const auto step = [&](auto checks) {
+        constexpr int checked = decltype(checks)::value;
+        const long base = 2 * T * stride, at = column_at + base; /* plane 2 T */
+        const auto relaxes = [&](int r) { return r >= low && r < top; };
 
-        /* ask for what comes in at the end of the step, and for f two steps ahead */
-        real come[2] = {0, 0}, ring_come[2] = {0, 0};
+        if (checked) {
+          ask(T + AHEAD, come[(t + AHEAD) % RING], ring_come[(t + AHEAD) % RING]);
+          if (relaxes(2 * T + 1)) odd[(t + 2) % STEPS] = __ldg(f + place(2 * T + 1 + e) + column);
+          if (relaxes(2 * T - 2)) even[(t + 2) % STEPS] = __ldg(f + place(2 * T - 2 + e) + column);
+        } else {
 #pragma unroll
-        for (int d = 0; d < 2; d++) {
-          const int r = 2 * T - 1 + d;
-          if (from && exists && is_there(r, e)) come[d] = __ldcg(from + place(r, e) + column);
-          if (from && ring_exists && is_there(r, ring_e)) ring_come[d] = __ldcg(from + place(r, ring_e) + ring_column);
+          for (int d = 0; d < 2; d++) {
+            come[(t + AHEAD) % RING][d] = ring_come[(t + AHEAD) % RING][d] = 0;
+            if (from && exists) come[(t + AHEAD) % RING][d] = __ldcg(from + (2 * AHEAD - 1 + d) * stride + at);
+            if (from && ring_exists) ring_come[(t + AHEAD) % RING][d] = __ldcg(ring_from + (2 * AHEAD - 1 + d) * stride + base);
+          }
+          if (exists) odd[(t + 2) % STEPS] = __ldg(f + stride + at), even[(t + 2) % STEPS] = __ldg(f - 2 * stride + at);
         }
-        if (relaxes(2 * T + 1)) odd[(t + 2) % STEPS] = __ldg(f + place(2 * T + 1, e) + column);
-        if (relaxes(2 * T - 2)) even[(t + 2) % STEPS] = __ldg(f + place(2 * T - 2, e) + column);
 
         /* four half sweeps, none of which sees what another does here */
         real now[STAGES];
 #pragma unroll
         for (int h = 1; h <= STAGES; h++) {
-          const int r = 2 * T - 3 * h, c = (2 * t - 3 * h + 24) % WINDOW;
-          const real *beside = here + ((r + 1) & (SLOTS - 1)) * plane;
-          const real rhs = h == 1 ? odd[t] : h == 2 ? even[t] : h == 3 ? odd[(t + 3) % STEPS] : even[(t + 3) % STEPS];
-          real sum = s.coupling[0] * (beside[-1] + beside[1]) + s.coupling[2] * (w[(c + WINDOW - 1) % WINDOW] + w[(c + 1) % WINDOW]);
+          const int r = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS;
+          const real *beside = here + (c + 1) % SLOTS * plane;
+          const real rhs = h == 1 ? odd[t] : h == 2 ? even[t] : h == 3 ? odd[(t + 5) % STEPS] : even[(t + 5) % STEPS];
+          real sum = rhs + s.coupling[0] * (beside[-1] + beside[1]);
           if (dim == 3) sum += s.coupling[1] * (beside[-pitch] + beside[pitch]);
-          real inv = inverse[1];
-          if (checked && at_wall) inv = r == wall_low ? inverse[0] : r == wall_high ? inverse[2] : inv;
-          now[h - 1] = w[c] + s.omega * ((rhs + sum) * inv - w[c]);
+          sum += s.coupling[2] * (w[(c + SLOTS - 1) % SLOTS] + w[(c + 1) % SLOTS]);
+          real by = relax[1];
+          if (checked && at_wall) by = r == wall_low ? relax[0] : r == wall_high ? relax[2] : by;
+          now[h - 1] = keep * w[c] + by * sum;
         }
 #pragma unroll
         for (int h = 1; h <= STAGES; h++) {
-          const int r = 2 * T - 3 * h;
-          if (!relaxes(r)) continue;
-          w[(2 * t - 3 * h + 24) % WINDOW] = now[h - 1];
-          here[((r + 2 * e) & (SLOTS - 1)) * plane] = now[h - 1];
+          const int c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS;
+          if (checked && !relaxes(2 * T - 3 * h)) continue;
+          w[c] = now[h - 1];
+          (c < SLOTS - 2 ? low_slot : high_slot)[c * plane] = now[h - 1];
         }
 
         /* two planes are done, two are new */
 #pragma unroll
         for (int d = 0; d < 2; d++) {
-          const int c = (2 * t - 1 + d + WINDOW) % WINDOW, r = 2 * T - 1 + d, q = r - WINDOW + e;
+          const int c = (2 * t - 1 + d + SLOTS) % SLOTS, q = 2 * T - 1 + d - DONE + e;
           if (mine && (!checked || (q >= 2 && q < own[2] + 2)))
-            __stcg(to + (checked ? (first + q) * stride : place(r - WINDOW, e)) + column, w[c]);
-          w[c] = come[d];
-          if (inside) here[((r + 2 * e) & (SLOTS - 1)) * plane] = come[d];
-          if (me < ring) ring_here[((r + 2 * ring_e) & (SLOTS - 1)) * plane] = ring_come[d];
+            __stcg(to + (checked ? (first + q) * stride + (long)column : at + (d - 1 - DONE) * stride), w[(c + SLOTS - DONE) % SLOTS]);
+          w[c] = come[t % RING][d];
+          (c < SLOTS - 2 ? low_slot : high_slot)[c * plane] = come[t % RING][d];
+          if (me < ring) (c < SLOTS - 2 ? ring_low : ring_high)[c * plane] = ring_come[t % RING][d];
         }
         __syncthreads();
-      }
-    };
-    if (T0 >= plain_from && T0 + STEPS <= plain_to) steps(without());
-    else steps(with());
+      };
+      if (T >= plain_from && T < plain_to) step(without());
+      else if (T < last) step(with());
+    }
   }
 }
 

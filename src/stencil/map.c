@@ -210,6 +210,26 @@ static void find_repetition(const table *t, gmg_map *map)
   }
 }
 
+static gmg_pairs find_pairs(const table *t)
+{
+  static const struct {
+    gmg_pairs kind;
+    int rows, cols, low, high; /* rows * rows = cols * cols; row r reaches from low to high beyond its place */
+  } kinds[] = {{GMG_PAIRS_AVERAGE, 2, 1, 0, 1}, {GMG_PAIRS_ADJOINT, 2, 1, -1, 2}, {GMG_PAIRS_LINEAR, 1, 2, 0, 1}};
+  for (int kind = 0; kind < 3; kind++) {
+    int fits = t->rows * (size_t)kinds[kind].rows == t->cols * (size_t)kinds[kind].cols;
+    for (size_t r = 0; r < t->rows && fits; r++) {
+      const int place = kinds[kind].rows == 2 ? 2 * (int)r : ((int)r + 1) / 2 - 1;
+      for (int m = 0; m < t->width; m++) {
+        const int reach = t->first[r] + m - place;
+        if (t->weight[r * (size_t)t->width + (size_t)m] != 0 && (reach < kinds[kind].low || reach > kinds[kind].high)) fits = 0;
+      }
+    }
+    if (fits) return kinds[kind].kind;
+  }
+  return GMG_PAIRS_NONE;
+}
+
 /* Actual column of an index: once around when periodic, clamped (under weight 0) otherwise. */
 static int *make_wrap(const table *t, int periodic)
 {
@@ -234,6 +254,7 @@ gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, 
     narrow(&t);
     *map = (gmg_map){.rows = (int)t.rows, .cols = (int)t.cols, .width = t.width};
     find_repetition(&t, map);
+    map->pairs = values ? find_pairs(&t) : GMG_PAIRS_NONE;
     const size_t weights = t.rows * (size_t)t.width, wraps = t.cols + 2 * GMG_MAP_PAD;
     status = gmg_exec_reals(e, "transfer weights", weights, t.weight, &map->memory[0]);
     if (status == GMG_OK) map->bytes[0] = weights * e->real_size;

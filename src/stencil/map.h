@@ -9,8 +9,17 @@
 
 enum { GMG_MAP_PAD = 8 }; /* how far a row may reach beyond the ends */
 
+/* Which rows and columns belong together where every second mesh point goes, for kernels that take them by pairs. */
+typedef enum {
+  GMG_PAIRS_NONE,
+  GMG_PAIRS_AVERAGE, /* row I reads columns 2 I and 2 I + 1 only */
+  GMG_PAIRS_ADJOINT, /* row I reads columns 2 I - 1 to 2 I + 2 only */
+  GMG_PAIRS_LINEAR   /* row 2 I reads columns I - 1 and I only, row 2 I + 1 columns I and I + 1 */
+} gmg_pairs;
+
 typedef struct gmg_map {
   int rows, cols, width;
+  gmg_pairs pairs;
   int begin, end;     /* rows whose pattern repeats: first moves on by `in` and weights recur every `out` rows */
   int out, in;        /* 1 and 2 (restriction), 2 and 1 (prolongation), 1 and 1 */
   double repeat[2][4]; /* the weights of the rows begin and begin + 1 where it repeats; width <= 4 there */

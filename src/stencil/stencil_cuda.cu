@@ -3,7 +3,7 @@ extern "C" {
 #include "stencil.h"
 }
 
-#include "row_cuda.cuh"
+#include "even_cuda.cuh"
 
 #include <math.h>
 
@@ -23,8 +23,23 @@ static __global__ void __launch_bounds__(GMG_THREADS, 5)
   });
 }
 
+template <int deep>
+static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_even_kernel(gmg_even s, const real *f, const real *u, real *to)
+{
+  gmg_walk_even<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &) {
+#pragma unroll
+    for (int d = 0; d < deep; d++) *(real_pair *)(to + c + d * (size_t)s.n[0]) = real_pair{r.at[d][0], r.at[d][1]};
+  });
+}
+
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
+  gmg_even s;
+  if (gmg_even_of(A, gmg_device_of(e)->processors, f, u, r, &s)) {
+    GMG_LAUNCH_EVEN(residual_even_kernel, e, s, 0, s, (const real *)f, (const real *)u, (real *)r);
+    gmg_cuda_launched(e, "residual");
+    return;
+  }
   const gmg_columns p = gmg_columns_of(A->n);
   GMG_LAUNCH(residual_kernel, e, A, p, 0, *A, p, (const real *)f, (const real *)u, (real *)r);
   gmg_cuda_launched(e, "residual");
@@ -73,11 +88,32 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
   gmg_grid_total(t, part, arrived, to);
 }
 
+template <int deep>
+static __global__ void __launch_bounds__(GMG_THREADS, 2)
+    norm_even_kernel(gmg_even s, const real *f, const real *u, real scale, narrow_real *slim, SUMS)
+{
+  gmg_total t = {0, 0, 0, 0};
+  gmg_walk_even<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
+#pragma unroll
+    for (int d = 0; d < deep; d++) {
+      if (slim) *(float2 *)(slim + c + d * (size_t)s.n[0]) = float2{(float)(scale * r.at[d][0]), (float)(scale * r.at[d][1])};
+#pragma unroll
+      for (int b = 0; b < 2; b++)
+        t.first += (double)r.at[d][b] * (double)r.at[d][b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
+    }
+  });
+  gmg_grid_total(t, part, arrived, to);
+}
+
 static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
                               double *f_norm)
 {
   const gmg_columns p = gmg_columns_of(A->n);
-  GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, (real)scale, (narrow_real *)r, TO_SUMS(e));
+  gmg_even s;
+  if (gmg_even_of(A, gmg_device_of(e)->processors, f, u, r, &s))
+    GMG_LAUNCH_EVEN(norm_even_kernel, e, s, 1, s, (const real *)f, (const real *)u, (real)scale, (narrow_real *)r, TO_SUMS(e));
+  else
+    GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, (real)scale, (narrow_real *)r, TO_SUMS(e));
   const gmg_total t = gmg_cuda_total(e, "residual norm");
   if (f_norm) *f_norm = sqrt(t.second);
   return sqrt(t.first);

@@ -4,7 +4,7 @@ extern "C" {
 #include "stencil.h"
 }
 
-#include "row_cuda.cuh"
+#include "transfer_pairs_cuda.cuh"
 
 /* What value(i, j, k) of the columns' grid adds up to in row (x, y, z). Widths are those of the maps, known to the compiler
    where they are the usual ones, or 0. */
@@ -62,6 +62,10 @@ extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], cons
   const gmg_points p = rows_of(map);
   const maps t = {{map[0], map[1], map[2]}};
   const cudaStream_t stream = gmg_device_of(e)->stream;
+  if (prolong_pairs(e, map, x, y, add)) {
+    gmg_cuda_launched(e, "prolongation");
+    return;
+  }
 #define TENSOR(X, Y, Z) \
   tensor_kernel<X, Y, Z><<<gmg_grid_of(p, 0), gmg_block_of(p), 0, stream>>>(t, p, (const real *)x, (real *)y, add)
   FOR_WIDTHS(map, TENSOR)
@@ -98,6 +102,10 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
                                               const void *u, void *r, void *coarse)
 {
   enum { MOST_READS = 8 };
+  if (restrict_pairs(e, A, map, f, u, coarse)) {
+    gmg_cuda_launched(e, "restriction");
+    return;
+  }
   if (map[0].width * map[1].width * map[2].width > MOST_READS) {
     gmg_stencil_of(e)->residual(e, A, f, u, r);
     R(gmg_tensor_cuda)(e, map, r, coarse, 0);
