@@ -16,10 +16,6 @@ extern "C" {
 #include "async_stream_cuda.cuh"
 
 static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};
-/* Where planes stream through: what the columns of a thread block make, and planes enough to pay for filling the pipeline, as
-   long as there are blocks for all multiprocessors. */
-static const size_t preferred_columns[4][2] = {{0}, {0}, {shape_of<2>::tx - 2, 1}, {shape_of<3>::tx - 2, shape_of<3>::ty - 2}};
-enum { MOST_PLANES = 256, LEAST_PLANES = 16 };
 /* On smaller levels filling the pipeline takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57 instead of 1.84 ms. */
 enum { MANY = 500000 };
 
@@ -41,7 +37,7 @@ static int can_stream(const gmg_smoother_level *l)
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   const int free_choice = !p->block[0] && !p->block[1] && !p->block[2];
-  if (free_choice && A->cells < MANY) return 0;
+  if ((free_choice && A->cells < MANY) || A->cells > 0x7fffffff) return 0;
   if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || p->local != GMG_LOCAL_RED_BLACK || p->local_sweeps != 2 || p->overlap != 1)
     return 0;
   for (int a = 0; a < A->dim; a++)
@@ -49,18 +45,36 @@ static int can_stream(const gmg_smoother_level *l)
   return 1;
 }
 
-/* Blocks for planes that stream through; 0 where the caller wants others. */
+/* Rows of threads (3D) or warps (2D) that a block takes where planes stream through. */
+static size_t stream_rows(int dim, const gmg_blocks *b) { return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64; }
+
+/* Blocks for planes that stream through; 0 where the caller wants others. Shapes
+   are chosen so that the last blocks end together, FILL planes being lost in each. */
 static int stream_blocks(const gmg_smoother_level *l, int processors, gmg_blocks *b)
 {
+  enum { FILL = 14, MOST = 32, FEW = 2 };
   const gmg_operator *A = l->A;
-  const int along = A->dim - 1;
-  size_t want[3] = {preferred_columns[A->dim][0], preferred_columns[A->dim][1], 1}, planes = MOST_PLANES;
-  for (;; planes /= 2) {
-    want[along] = planes;
-    *b = gmg_blocks_make(A, l->params->block, want);
-    if (planes == LEAST_PLANES || b->total >= 4 * (size_t)processors) break;
-  }
-  return b->shape[0] <= preferred_columns[A->dim][0] && (A->dim == 2 || b->shape[1] <= preferred_columns[3][1]);
+  const int dim = A->dim, along = dim - 1;
+  const size_t most = dim == 3 ? shape_of<3>::rows : shape_of<2>::lanes / 32, beside = dim == 3 ? shape_of<3>::lanes - 2 : 0;
+  gmg_blocks best = {};
+  size_t least = 0;
+  for (size_t rows = most; rows >= FEW && 3 * rows >= 2 * most; rows--)
+    for (size_t parts = 1; parts <= MOST && parts <= A->n[along]; parts++) {
+      size_t want[3] = {dim == 3 ? beside : 64 * rows - 4, dim == 3 ? 2 * rows - 2 : 1, 1};
+      want[along] = (A->n[along] + parts - 1) / parts;
+      *b = gmg_blocks_make(A, l->params->block, want);
+      if (dim == 2 && b->shape[0] % 2 && !l->params->block[0]) { /* whole pairs, one count of blocks */
+        want[0] = b->shape[0] + 1;
+        const size_t wanted[3] = {want[0], l->params->block[1], l->params->block[2]};
+        *b = gmg_blocks_make(A, wanted, want);
+      }
+      const size_t room = (size_t)processors * (size_t)(dim == 3 ? shape_of<3>::blocks : shape_of<2>::blocks);
+      const size_t time = (b->total + room - 1) / room * (b->shape[along] + FILL) * stream_rows(dim, b);
+      if (stream_rows(dim, b) > most || (dim == 3 && b->shape[0] > beside) || (least && time >= least)) continue;
+      best = *b, least = time;
+    }
+  *b = best;
+  return least > 0;
 }
 
 static async_state layout(const gmg_smoother_level *l)
@@ -71,7 +85,7 @@ static async_state layout(const gmg_smoother_level *l)
   gmg_blocks streaming;
   if (can_stream(l) && stream_blocks(l, gmg_device_of(l->exec)->processors, &streaming)) {
     s.blocks = streaming, s.streams = 1;
-    s.bytes = SLOTS * (size_t)(A->dim == 3 ? shape_of<3>::plane : shape_of<2>::plane) * sizeof(real);
+    s.bytes = (size_t)(A->dim == 3 ? shape_of<3>::reals : shape_of<2>::reals) * sizeof(real);
     return s;
   }
   size_t cells = 1;
@@ -237,11 +251,12 @@ static void run_stream(const gmg_smoother_level *l, const async_state *s, size_t
     x.own[a] = (int)s->blocks.shape[axis[a]], x.count[a] = (int)s->blocks.count[axis[a]];
     x.coupling[a] = (real)A->coupling[axis[a]];
   }
-  x.stride = dim == 3 ? A->n[0] * A->n[1] : A->n[0];
+  x.stride = (int)(dim == 3 ? A->n[0] * A->n[1] : A->n[0]);
+  x.whole = A->n[0] % 2 == 0 && s->blocks.shape[0] % 2 == 0 && ((uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
   x.shift = (real)A->shift, x.omega = (real)gmg_weight_async(A, l->params);
   x.reversed = reversed, x.total = s->blocks.total, x.order = s->order;
   gmg_cuda_note(d, cudaFuncSetAttribute(stream_kernel<dim>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->bytes), "async");
-  stream_kernel<dim><<<(unsigned)(passes * s->blocks.total), shape_of<dim>::tx * shape_of<dim>::ty, s->bytes, d->stream>>>(
+  stream_kernel<dim><<<(unsigned)(passes * s->blocks.total), (unsigned)(32 * stream_rows(dim, &s->blocks)), s->bytes, d->stream>>>(
       x, (const real *)f, (const real *)from, (real *)to);
   gmg_cuda_launched(l->exec, "async");
 }

@@ -1,47 +1,58 @@
 /* The asynchronous smoother's pass where it counts: 2D and 3D, constant coefficients, two local red-black sweeps, overlap 1.
    Included by async_cuda.cu alone, whose general kernel does everything else and is the oracle in tests.
 
-   A thread has a column of the tile along the last axis, a thread block the columns of a block of unknowns, one layer around
-   them and (read only) a ring. Planes stream through. Four half sweeps are at work at once, three planes apart, so that none
-   touches what another does in the same step; a step takes two planes, and one barrier. With e the colour of a column (so that
-   columns beside each other differ), in step T
+   A thread has two columns of the tile along the last axis, one beside (2D) or behind (3D) the other, a thread block the columns
+   of a block of unknowns, one layer around them, and what is only read: a ring, loaded apart in 3D; in 2D one more column at
+   either end. Planes stream through. Column A of a thread is the one whose even planes are relaxed first, B the other; which of the two
+   comes first changes from lane to lane (3D) or from block to block (2D). Four half sweeps are at work at once, three planes
+   apart, so that none touches what another does in the same step; a step takes two planes, and one barrier. In step T
 
-     half sweep s = 1..4 relaxes plane  r = 2 T - 3 s  of the column, counted as  r = q - e,  q from the first plane read;
-     planes 2 T - 13 and 2 T - 12 are done and written back;  2 T - 1 and 2 T come in.
+     half sweep h = 1..4 relaxes plane  q = 2 T - 3 h  of column A and q + 1 of column B;
+     planes 2 T - 13 and 2 T - 12 are done and written back;  2 T and 2 T + 1 come in.
 
-   Every thread does the same in every step. Its own column's planes are in registers (`w`), and in shared memory for its
-   neighbours: plane q in slot (q + e) % 16, where a neighbour of the other colour finds it at (2 T - 3 s + 1) % 16. What half
-   sweeps read and write in one step are different slots:
-   reads -2, -5, -8, -11, writes -3, -6, -9, -12 (e = 0) or -1, -4, -7, -10 (e = 1), arrivals -1, 0 or 1, 2.
+   Planes of a thread's own columns are in registers, indexed by q (A) and q - 1 (B), and for the neighbours in shared memory: plane
+   q in slot q % 16 of the A's, (q + 1) % 16 of the B's. Beside an A there are B's only, and the other way round. The slots
+   that a half sweep reads, 2 T - 3 h + 1 of the others, are written by none in the same step.
    Eight steps are unrolled, after which registers and slots are in place again: all of their indices are constants.
 
-   What comes in is asked for AHEAD steps before, as with one thread block a multiprocessor nothing else covers the way to
-   memory: asking at the beginning of the step took 1.9 ms at 512^3. */
+   At 512^3 the pass is bound by what goes through shared memory and the L1 cache: planes are therefore read and written whole,
+   and given to A and B afterwards; f takes no register on its way; one neighbour across is in a register. What comes in is
+   asked for one step (u) or two (f) before, as little else covers the way to memory. */
 #ifndef GMG_ASYNC_STREAM_CUDA_H
 #define GMG_ASYNC_STREAM_CUDA_H
 
-#include "../stencil/row_cuda.cuh"
+#include "../stencil/even_cuda.cuh"
 
-enum { STAGES = 4, STEPS = 8, SLOTS = 2 * STEPS, DONE = 12, AHEAD = 2, RING = 4 }; /* DONE: planes from coming in to going out */
+#include <cuda_pipeline.h>
 
-/* Columns of a thread block. */
+enum { STAGES = 4, STEPS = 8, SLOTS = 2 * STEPS };
+
+/* Columns of a thread block go by pairs: at most `lanes` across the first axis, and in 3D `rows` behind each other; `blocks` of
+   them to a multiprocessor, as there are registers. Measured on an H200: 3D in double 1.36 ms at 512^3 with 10 rows, 1.6 with 8, 9
+   or 11; 12 leave the L1 cache too little to land in. 3D in float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with 10. 2D in
+   double 0.51 ms at 8192^2 with 4 x 96 lanes, 0.58 with 2 x 192. */
 template <int dim> struct shape_of {
-  static constexpr int tx = dim == 3 ? 32 : 256, ty = dim == 2 ? 1 : sizeof(real) == 8 ? 16 : 24; /* as registers allow */
-  static constexpr int pitch = tx + 2, plane = dim == 3 ? pitch * (ty + 2) : pitch;
+  static constexpr int wide = sizeof(real) == 8, roomy = !wide; /* roomy: f stays in registers once it is there */
+  static constexpr int lanes = dim == 3 ? 32 : wide ? 96 : 256, rows = dim == 2 ? 1 : wide ? 10 : 8, threads = lanes * rows;
+  static constexpr int blocks = dim == 3 ? (wide ? 1 : 2) : (wide ? 4 : 2);
+  /* in shared memory: A's, B's, and f of both columns */
+  static constexpr int pitch = lanes + 2, plane = dim == 3 ? pitch * (rows + 2) : pitch, colour = SLOTS * plane;
+  static constexpr int reals = 2 * colour + SLOTS * 2 * threads;
 };
 
 typedef struct {
   int n[3], wraps[3];  /* axes across (0, 1) and along (2) the columns; in 2D axis 1 has one unknown */
-  size_t stride;       /* from plane to plane */
+  int stride;          /* from plane to plane */
+  int whole;           /* 2D: pairs are aligned */
   int own[3], count[3];
   const void *diag[3];
   real shift, coupling[3], omega;
   int reversed;
-  size_t first, total;
+  size_t total;
   const int *order;
 } stream;
 
-/* Whether a stretch of steps checks what is there: known to the compiler. */
+/* Whether a step checks what is there: known to the compiler. */
 struct with {
   static constexpr int value = 1;
 };
@@ -49,148 +60,205 @@ struct without {
   static constexpr int value = 0;
 };
 
-static __device__ __forceinline__ int around(int i, int n, int wraps) { return !wraps ? i : i < 0 ? i + n : i >= n ? i - n : i; }
+/* What a thread knows of a column. */
+typedef struct {
+  int exists, mine, inside;
+  int place;  /* in a plane of the level */
+  real relax; /* weight over the diagonal inside the level, or 0 */
+} column;
+
+/* Column (x, y) of a tile, (i, j) of the level. Two columns around the own ones are there, in 3D one, and one is relaxed. */
+template <int dim>
+static __device__ __forceinline__ column column_of(const stream &s, int i, int j, int x, int y, const int own[3])
+{
+  const int margin = dim == 3 ? 1 : 2;
+  const int relaxed = x >= margin - 1 && x < own[0] + margin + 1 && (dim == 2 || y < own[1] + 2);
+  column c;
+  c.inside = x < own[0] + 2 * margin && (dim == 2 || y < own[1] + 2);
+  c.exists = c.inside && (s.wraps[0] || (i >= 0 && i < s.n[0])) && (dim == 2 || s.wraps[1] || (j >= 0 && j < s.n[1]));
+  c.mine = c.exists && x >= margin && x < own[0] + margin && (dim == 2 || (y > 0 && y <= own[1]));
+  const int gi = c.exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0, gj = c.exists && dim == 3 ? gmg_around(j, s.n[1], s.wraps[1]) : 0;
+  c.place = gj * s.n[0] + gi;
+  const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
+  c.relax = c.exists && relaxed ? s.omega / diag : (real)0;
+  return c;
+}
+
+/* The weight on a plane whose share of the diagonal is larger by `more`. */
+static __device__ __forceinline__ real at_wall(const stream &s, real relax, real more)
+{
+  return relax > 0 ? s.omega / (s.omega / relax + more) : (real)0;
+}
 
 template <int dim>
-static __global__ void __launch_bounds__(shape_of<dim>::tx * shape_of<dim>::ty, dim == 3 ? 1 : 2)
-    stream_kernel(stream s, const real *f, const real *from, real *to)
+static __global__ void __launch_bounds__(shape_of<dim>::threads, shape_of<dim>::blocks) stream_kernel(stream s, const real *f, const real *from, real *to)
 {
-  constexpr int tx = shape_of<dim>::tx, pitch = shape_of<dim>::pitch, plane = shape_of<dim>::plane, threads = tx * shape_of<dim>::ty;
+  typedef shape_of<dim> shape;
+  constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
   extern __shared__ double memory[];
   real *tile = (real *)memory;
-  const int me = (int)threadIdx.x, x = me % tx, y = me / tx;
-  const size_t turn = (s.first + blockIdx.x) % s.total;
+  const int me = (int)threadIdx.x, count = (int)blockDim.x, x = dim == 3 ? me % 32 : me, y = dim == 3 ? me / 32 : 0;
+  const size_t turn = blockIdx.x % s.total;
   const int b = s.order[s.reversed ? s.total - 1 - turn : turn];
   const int at[3] = {b % s.count[0], b / s.count[0] % s.count[1], b / (s.count[0] * s.count[1])};
   int begin[3], own[3]; /* own unknowns */
 #pragma unroll
   for (int a = 0; a < 3; a++) begin[a] = at[a] * s.own[a], own[a] = min(s.own[a], s.n[a] - begin[a]);
-  const int first = begin[2] - 2, planes = own[2] + 4; /* plane q of the tile is plane first + q of the level */
+  const int first = begin[2] - 2, planes = own[2] + 4, stride = s.stride; /* plane q of the tile is plane first + q of the level */
 
-  /* this thread's column */
-  const int i = begin[0] - 1 + x, j = dim == 3 ? begin[1] - 1 + y : 0;
-  const int inside = x < own[0] + 2 && (dim < 3 || y < own[1] + 2);
-  const int exists = inside && (s.wraps[0] || (i >= 0 && i < s.n[0])) && (dim < 3 || s.wraps[1] || (j >= 0 && j < s.n[1]));
-  const int mine = exists && x > 0 && x <= own[0] && (dim < 3 || (y > 0 && y <= own[1]));
-  const int gi = exists ? around(i, s.n[0], s.wraps[0]) : 0, gj = exists && dim == 3 ? around(j, s.n[1], s.wraps[1]) : 0;
-  const size_t column = (size_t)gj * s.n[0] + gi;
-  const int e = (i + j + first + 1 + s.reversed) & 1;
-  real *const here = tile + (dim == 3 ? (y + 1) * pitch : 0) + x + 1;
+  /* this thread's columns, the first and the second; A is the second where `swap` */
+  const int i = dim == 3 ? begin[0] - 1 + x : begin[0] - 2 + 2 * x, j = dim == 3 ? begin[1] - 1 + 2 * y : 0;
+  const int swap = (i + j + first + 1 + s.reversed) & 1;
+  const column row0 = dim == 3 ? column_of<dim>(s, i, j, x, 2 * y, own) : column_of<dim>(s, i, 0, 2 * x, 0, own);
+  const column row1 = dim == 3 ? column_of<dim>(s, i, j + 1, x, 2 * y + 1, own) : column_of<dim>(s, i + 1, 0, 2 * x + 1, 0, own);
+  const column A = swap ? row1 : row0, B = swap ? row0 : row1;
+  const int cell = dim == 3 ? (y + 1) * PITCH + x + 1 : x + 1, nobody = PITCH - 1; /* in 2D what lies beyond the tile is not relaxed */
+  /* planes of A's and B's neighbours, of which one is beyond; where their own are put: those outside where nobody reads */
+  const real *const near_A = tile + COLOUR + cell, *const near_B = tile + cell;
+  const int beyond = (swap ? 1 : -1) * (dim == 3 ? PITCH : 1);
+  real *const put_A = tile + (A.inside ? cell : nobody), *const put_B = tile + COLOUR + (B.inside ? cell : nobody);
 
-  /* a column of the ring, for some */
-  const int wide = own[0] + 2, high = dim == 3 ? own[1] + 2 : 1, sides = 2 * high, ring = sides + (dim == 3 ? 2 * wide : 0);
+  /* in 3D a column of the ring, for some */
+  const int wide = own[0] + 2, high = own[1] + 2, sides = 2 * high, ring = dim == 3 ? sides + 2 * wide : 0;
   int rx = me < high ? -1 : wide, ry = me % high;
   if (me >= sides) rx = (me - sides) % wide, ry = me - sides < wide ? -1 : high;
-  const int ri = begin[0] - 1 + rx, rj = dim == 3 ? begin[1] - 1 + ry : 0;
-  const int ring_exists = me < ring && (s.wraps[0] || (ri >= 0 && ri < s.n[0])) && (dim < 3 || s.wraps[1] || (rj >= 0 && rj < s.n[1]));
-  const int ring_gi = ring_exists ? around(ri, s.n[0], s.wraps[0]) : 0;
-  const int ring_gj = ring_exists && dim == 3 ? around(rj, s.n[1], s.wraps[1]) : 0;
-  const size_t ring_column = (size_t)ring_gj * s.n[0] + ring_gi;
-  const int ring_e = (ri + rj + first + 1 + s.reversed) & 1;
-  real *const ring_here = tile + (dim == 3 ? (ry + 1) * pitch : 0) + rx + 1;
+  const int ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry;
+  const int ring_exists = me < ring && (s.wraps[0] || (ri >= 0 && ri < s.n[0])) && (s.wraps[1] || (rj >= 0 && rj < s.n[1]));
+  const int ring_place = ring_exists ? gmg_around(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_around(ri, s.n[0], s.wraps[0]) : 0;
+  const int ring_e = (ri + rj + first + 1 + s.reversed) & 1; /* 1: a B */
+  real *const ring_put = tile + ring_e * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* of the lower slots */
+  real *const ring_wrapped = ring_put - ring_e * SLOTS * PLANE;
 
-  /* which planes there are, and are relaxed, counted as the column counts them */
+  /* which planes there are, and are relaxed; those at walls */
   const int there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? planes : min(planes, s.n[2] - first);
-  const int low = max(there, 1) - e, top = exists ? min(gone, planes - 1) - e : -64;
-  const int wall_low = s.wraps[2] ? -64 : -first - e, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first - e;
+  const int low = max(there, 1), top = min(gone, planes - 1);
+  const int wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
 
-  /* weight over the diagonal: inside, and on the planes at the walls; 0 where nothing is to be relaxed */
-  real relax[3];
-  const real omega = exists ? s.omega : (real)0, keep = 1 - omega;
+  const real inner = gmg_at(s.diag[2], 1), keep = 1 - s.omega; /* what does not exist is 0 and stays so */
+  const real keep_a = dim == 2 && A.relax == 0 ? (real)1 : keep, keep_b = dim == 2 && B.relax == 0 ? (real)1 : keep;
+  const real more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
+
+  real *const f_rows = tile + 2 * COLOUR + me, *const f_A = f_rows + swap * THREADS, *const f_B = f_rows + (1 - swap) * THREADS;
+  real a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2], ring_come[2][2]; /* come: [step][plane][row] */
 #pragma unroll
-  for (int w = 0; w < 3; w++) {
-    const int k = w == 0 ? 0 : w == 2 ? s.n[2] - 1 : s.n[2] > 2 ? 1 : 0;
-    relax[w] = omega / (gmg_at(s.diag[0], gi) + (dim == 3 ? gmg_at(s.diag[1], gj) : 0) + gmg_at(s.diag[2], k) + s.shift);
-  }
-  const int at_wall = !s.wraps[2] && (first < 1 || first + planes > s.n[2] - 1);
+  for (int c = 0; c < SLOTS; c++) a[c] = bb[c] = f_a[c] = f_b[c] = 0;
+  for (int c = me; c < shape::reals; c += count) tile[c] = 0;
 
-  /* where a plane is put for the neighbours: slot b if that and the two above are slots, or else beyond their end. A column
-     that is not inside puts it into a corner that nobody reads. */
-  real *const low_slot = (inside ? here : tile + tx + 1) + 2 * e * plane, *const high_slot = low_slot - (e ? SLOTS : 0) * plane;
-  real *const ring_low = ring_here + 2 * ring_e * plane, *const ring_high = ring_low - (ring_e ? SLOTS : 0) * plane;
-
-  real w[SLOTS], odd[STEPS], even[STEPS], come[RING][2], ring_come[RING][2];
-#pragma unroll
-  for (int c = 0; c < SLOTS; c++) w[c] = 0;
-#pragma unroll
-  for (int c = 0; c < STEPS; c++) odd[c] = even[c] = 0;
-  for (int c = me; c < SLOTS * plane; c += threads) tile[c] = 0;
-
-  const long stride = (long)s.stride;
   const auto is_there = [&](int q) { return q >= there && q < gone; };
-  const auto place = [&](int q) { return around(first + q, s.n[2], s.wraps[2]) * stride; };
-  /* asks for planes 2 T - 1 and 2 T */
-  const auto ask = [&](int T, real *own_plane, real *ring_plane) {
-#pragma unroll
-    for (int d = 0; d < 2; d++) {
-      const int r = 2 * T - 1 + d;
-      own_plane[d] = from && exists && is_there(r + e) ? __ldcg(from + place(r + e) + column) : (real)0;
-      ring_plane[d] = from && ring_exists && is_there(r + ring_e) ? __ldcg(from + place(r + ring_e) + ring_column) : (real)0;
+  const auto place = [&](int q) { return gmg_around(first + q, s.n[2], s.wraps[2]) * stride; };
+  const auto ask_f = [&](int slot, int p) { /* for planes of f, two steps ahead, without a register */
+    real *const slots = f_rows + slot * 2 * THREADS;
+    if (row0.exists) __pipeline_memcpy_async(slots, f + (p + row0.place), sizeof(real));
+    if (row1.exists) __pipeline_memcpy_async(slots + THREADS, f + (p + row1.place), sizeof(real));
+  };
+  /* asks for a plane of u at p */
+  const auto ask_u = [&](int p, real u[2]) {
+    u[0] = u[1] = 0;
+    if (!from) return;
+    if (dim == 2 && s.whole) {
+      real_pair v = {0, 0};
+      if (row0.exists) v = __ldcg((const real_pair *)(from + (p + row0.place)));
+      u[0] = v.x, u[1] = v.y;
+    } else {
+      if (row0.exists) u[0] = __ldcg(from + (p + row0.place));
+      if (row1.exists) u[1] = __ldcg(from + (p + row1.place));
     }
   };
+  /* for what comes in in step T, the ring's planes as A's and B's have them */
+  const auto ask = [&](int T, real u[2][2], real beside[2]) {
 #pragma unroll
-  for (int T = 0; T < AHEAD; T++) ask(T, come[T], ring_come[T]);
+    for (int d = 0; d < 2; d++) {
+      const int q = 2 * T + d, r = 2 * T - 1 + d + ring_e;
+      u[d][0] = u[d][1] = 0;
+      if (is_there(q)) ask_u(place(q), u[d]);
+      beside[d] = from && ring_exists && is_there(r) ? __ldcg(from + (place(r) + ring_place)) : (real)0;
+    }
+  };
+  ask(0, come[0], ring_come[0]);
+  real before = 0; /* plane 2 T - 1 of A */
   __syncthreads();
 
   /* Steps in which every plane that is touched is there, and none is at a wall, go without checks. */
   const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
-  const int plain_from = (there + 16) / 2, plain_to = folded ? -1 : (gone - 2 * AHEAD) / 2, last = (own[2] + 14) / 2 + 1;
-  const real *const ring_from = from + (long)(first + ring_e) * stride + (long)ring_column;
-  const long column_at = (long)(first + e) * stride + (long)column;
+  const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + 14) / 2 + 1;
   for (int T0 = 0; T0 < last; T0 += STEPS) {
 #pragma unroll
     for (int t = 0; t < STEPS; t++) {
       const int T = T0 + t;
       const auto step = [&](auto checks) {
         constexpr int checked = decltype(checks)::value;
-        const long base = 2 * T * stride, at = column_at + base; /* plane 2 T */
-        const auto relaxes = [&](int r) { return r >= low && r < top; };
+        const int base = (first + 2 * T) * stride;
 
+        /* ask for the next step's u and ring, and f */
         if (checked) {
-          ask(T + AHEAD, come[(t + AHEAD) % RING], ring_come[(t + AHEAD) % RING]);
-          if (relaxes(2 * T + 1)) odd[(t + 2) % STEPS] = __ldg(f + place(2 * T + 1 + e) + column);
-          if (relaxes(2 * T - 2)) even[(t + 2) % STEPS] = __ldg(f + place(2 * T - 2 + e) + column);
+          ask(T + 1, come[(t + 1) % 2], ring_come[(t + 1) % 2]);
+#pragma unroll
+          for (int d = 1; d < 3; d++)
+            if (is_there(2 * T + d)) ask_f((2 * t + d) % SLOTS, place(2 * T + d));
         } else {
 #pragma unroll
           for (int d = 0; d < 2; d++) {
-            come[(t + AHEAD) % RING][d] = ring_come[(t + AHEAD) % RING][d] = 0;
-            if (from && exists) come[(t + AHEAD) % RING][d] = __ldcg(from + (2 * AHEAD - 1 + d) * stride + at);
-            if (from && ring_exists) ring_come[(t + AHEAD) % RING][d] = __ldcg(ring_from + (2 * AHEAD - 1 + d) * stride + base);
+            const int p = base + (2 + d) * stride, r = base + (1 + d + ring_e) * stride;
+            ask_u(p, come[(t + 1) % 2][d]);
+            ring_come[(t + 1) % 2][d] = 0;
+            if (from && ring_exists) ring_come[(t + 1) % 2][d] = __ldcg(from + (r + ring_place));
+            ask_f((2 * t + d + 1) % SLOTS, base + (d + 1) * stride);
           }
-          if (exists) odd[(t + 2) % STEPS] = __ldg(f + stride + at), even[(t + 2) % STEPS] = __ldg(f - 2 * stride + at);
         }
+        __pipeline_commit();
+        __pipeline_wait_prior(2);
 
         /* four half sweeps, none of which sees what another does here */
-        real now[STAGES];
+        real now_a[STAGES], now_b[STAGES];
 #pragma unroll
         for (int h = 1; h <= STAGES; h++) {
-          const int r = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS;
-          const real *beside = here + (c + 1) % SLOTS * plane;
-          const real rhs = h == 1 ? odd[t] : h == 2 ? even[t] : h == 3 ? odd[(t + 5) % STEPS] : even[(t + 5) % STEPS];
-          real sum = rhs + s.coupling[0] * (beside[-1] + beside[1]);
-          if (dim == 3) sum += s.coupling[1] * (beside[-pitch] + beside[pitch]);
-          sum += s.coupling[2] * (w[(c + SLOTS - 1) % SLOTS] + w[(c + 1) % SLOTS]);
-          real by = relax[1];
-          if (checked && at_wall) by = r == wall_low ? relax[0] : r == wall_high ? relax[2] : by;
-          now[h - 1] = keep * w[c] + by * sum;
+          const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS, up = (c + 1) % SLOTS, down = (c + SLOTS - 1) % SLOTS;
+          const real *const by_A = near_A + up * PLANE, *const by_B = near_B + up * PLANE;
+          if (h <= 2 || !shape::roomy) f_a[c] = f_A[c * 2 * THREADS], f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 need them again */
+          real sum_a = f_a[c], sum_b = f_b[c];
+          if (dim == 3) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
+          const real across = s.coupling[dim == 3]; /* B's plane q has index q - 1, A's plane q + 1 index q + 1 */
+          sum_a += across * (by_A[beyond] + bb[down]), sum_b += across * (by_B[-beyond] + a[up]);
+          sum_a += s.coupling[2] * (a[down] + a[up]), sum_b += s.coupling[2] * (bb[down] + bb[up]);
+          real w_a = A.relax, w_b = B.relax;
+          if (checked) {
+            if (q == wall_low || q == wall_high) w_a = at_wall(s, w_a, q == wall_high ? more_high : more_low);
+            if (q + 1 == wall_low || q + 1 == wall_high) w_b = at_wall(s, w_b, q + 1 == wall_high ? more_high : more_low);
+          }
+          now_a[h - 1] = keep_a * a[c] + w_a * sum_a, now_b[h - 1] = keep_b * bb[c] + w_b * sum_b;
         }
 #pragma unroll
         for (int h = 1; h <= STAGES; h++) {
-          const int c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS;
-          if (checked && !relaxes(2 * T - 3 * h)) continue;
-          w[c] = now[h - 1];
-          (c < SLOTS - 2 ? low_slot : high_slot)[c * plane] = now[h - 1];
+          const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS;
+          if (!checked || (q >= low && q < top)) a[c] = now_a[h - 1], put_A[c * PLANE] = now_a[h - 1];
+          if (!checked || (q + 1 >= low && q + 1 < top)) bb[c] = now_b[h - 1], put_B[(c + 2) % SLOTS * PLANE] = now_b[h - 1];
         }
 
-        /* two planes are done, two are new */
+        /* two planes are done */
 #pragma unroll
         for (int d = 0; d < 2; d++) {
-          const int c = (2 * t - 1 + d + SLOTS) % SLOTS, q = 2 * T - 1 + d - DONE + e;
-          if (mine && (!checked || (q >= 2 && q < own[2] + 2)))
-            __stcg(to + (checked ? (first + q) * stride + (long)column : at + (d - 1 - DONE) * stride), w[(c + SLOTS - DONE) % SLOTS]);
-          w[c] = come[t % RING][d];
-          (c < SLOTS - 2 ? low_slot : high_slot)[c * plane] = come[t % RING][d];
-          if (me < ring) (c < SLOTS - 2 ? ring_low : ring_high)[c * plane] = ring_come[t % RING][d];
+          const int q = 2 * T - 13 + d, c = (2 * t - 13 + d + 2 * SLOTS) % SLOTS;
+          const real of_A = a[c], of_B = bb[(c + SLOTS - 1) % SLOTS];
+          if (checked && (q < 2 || q >= own[2] + 2)) continue;
+          const int p = base + (d - 13) * stride;
+          const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
+          if (dim == 2 && s.whole) {
+            if (row0.mine) __stcg((real_pair *)(to + (p + row0.place)), real_pair{of_0, of_1});
+          } else {
+            if (row0.mine) __stcg(to + (p + row0.place), of_0);
+            if (row1.mine) __stcg(to + (p + row1.place), of_1);
+          }
+        }
+        /* two are new: A's 2 T - 1 and 2 T, B's 2 T and 2 T + 1 */
+        const real *const p0 = come[t % 2][0], *const p1 = come[t % 2][1];
+        const real new_a[2] = {before, swap ? p0[1] : p0[0]}, new_b[2] = {swap ? p0[0] : p0[1], swap ? p1[0] : p1[1]};
+        before = swap ? p1[1] : p1[0];
+#pragma unroll
+        for (int d = 0; d < 2; d++) {
+          const int c = (2 * t - 1 + d + SLOTS) % SLOTS;
+          a[c] = new_a[d], bb[c] = new_b[d];
+          put_A[c * PLANE] = new_a[d], put_B[(c + 2) % SLOTS * PLANE] = new_b[d];
+          if (me < ring) (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = ring_come[t % 2][d];
         }
         __syncthreads();
       };
