@@ -13,8 +13,8 @@ extern "C" {
 typedef struct CUstream_st *gmg_cuda_stream;
 
 /** A context on a CUDA device. Its solvers' fields (f, u, r, z, beta, beta_face, sigma, boundary values, fluxes) are device
- *  memory; positions of stretched axes (gmg_problem::coord) stay in host memory. The device becomes the calling thread's
- *  current one.
+ *  memory; positions of stretched axes (gmg_problem::coord) stay in host memory. This call and all others leave the calling
+ *  thread's current device as they found it.
  *
  *  gmg_solver_create(), gmg_solver_update() and gmg_solve() block; gmg_solve() does so for every residual norm and inner product.
  *  gmg_precondition() and gmg_residual() only enqueue, except where the problem is singular or (precondition) corrections are

@@ -14,7 +14,29 @@ struct gmg_context {
   char error[512];  /* text of the last error */
   gmg_device *device;             /* of a backend that has one, which alone knows what it is */
   void (*end)(gmg_context *self); /* ends it; or NULL */
+  int (*enter)(gmg_context *self);              /* makes it the calling thread's current one; returns which was. Or NULL */
+  void (*leave)(gmg_context *self, int before); /* and back; or NULL */
 };
+
+/* From here to the end of the block the context's device is the calling thread's current one; afterwards the one of before is,
+   on whatever way the block is left. Stands in every public call that gets at the device. */
+#define GMG_VISIT(c) const gmg_visit gmg_visit_ __attribute__((cleanup(gmg_visit_end), unused)) = gmg_visit_begin(c)
+
+typedef struct gmg_visit {
+  gmg_context *context;
+  int before;
+} gmg_visit;
+
+static inline gmg_visit gmg_visit_begin(gmg_context *c)
+{
+  const gmg_visit v = {c, c->enter ? c->enter(c) : 0};
+  return v;
+}
+
+static inline void gmg_visit_end(const gmg_visit *v)
+{
+  if (v->context->leave) v->context->leave(v->context, v->before);
+}
 
 /* Stores the text and returns the status, so that a failing check is one line. */
 gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format, ...)

@@ -9,8 +9,8 @@
 
 static void *cuda_alloc(gmg_context *c, size_t bytes)
 {
+  (void)c; /* on the current device, which is its own: GMG_VISIT */
   void *p = NULL;
-  cudaSetDevice(c->device->number);
   if (cudaMalloc(&p, bytes) == cudaSuccess) return p;
   cudaGetLastError(); /* a device that is full is no failed device */
   return NULL;
@@ -18,27 +18,23 @@ static void *cuda_alloc(gmg_context *c, size_t bytes)
 
 static void cuda_release(gmg_context *c, void *p)
 {
-  cudaSetDevice(c->device->number);
   gmg_cuda_note(c->device, cudaFree(p), "cudaFree");
 }
 
 static size_t device_memory(gmg_context *c)
 {
   size_t free_now = 0, all = 0;
-  cudaSetDevice(c->device->number);
   gmg_cuda_note(c->device, cudaMemGetInfo(&free_now, &all), "cudaMemGetInfo");
   return all;
 }
 
 static void cuda_upload(gmg_context *c, void *to, const void *from, size_t bytes)
 {
-  cudaSetDevice(c->device->number);
   gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, c->device->stream), "copy to the device");
 }
 
 static void cuda_download(gmg_context *c, void *to, const void *from, size_t bytes)
 {
-  cudaSetDevice(c->device->number);
   gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->device->stream), "copy from the device");
   gmg_cuda_note(c->device, cudaStreamSynchronize(c->device->stream), "copy from the device");
 }
@@ -71,21 +67,35 @@ gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
   return {NAN, NAN, NAN, NAN};
 }
 
+/* The caller's current device, as it was found, comes back when the call is over. */
+static int enter_device(gmg_context *c)
+{
+  int before = c->device->number;
+  gmg_cuda_note(c->device, cudaGetDevice(&before), "cudaGetDevice");
+  if (before != c->device->number) gmg_cuda_note(c->device, cudaSetDevice(c->device->number), "cudaSetDevice");
+  return before;
+}
+
+static void leave_device(gmg_context *c, int before)
+{
+  if (before != c->device->number) cudaSetDevice(before);
+}
+
 static void end_device(gmg_context *c)
 {
   gmg_device *d = c->device;
-  cudaSetDevice(d->number);
+  const int before = enter_device(c);
   cudaFree(d->part);
   cudaFree(d->arrived);
   cudaFreeHost(d->total);
   cudaGetLastError();
+  leave_device(c, before);
   free(d);
 }
 
 static cudaError_t begin_device(gmg_device *d)
 {
   cudaError_t error;
-  if ((error = cudaSetDevice(d->number))) return error;
   if ((error = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, d->number))) return error;
   if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
   if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
@@ -96,9 +106,34 @@ static cudaError_t begin_device(gmg_device *d)
 /* Whether there is machine code or PTX for the device. */
 static __global__ void probe(void) {}
 
+static gmg_status status_of(cudaError_t error)
+{
+  return error == cudaSuccess ? GMG_OK : error == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
+}
+
+static gmg_status create_on(int device, gmg_cuda_stream stream, gmg_context **context)
+{
+  cudaFuncAttributes attributes;
+  GMG_TRY(status_of(cudaSetDevice(device)));
+  if (cudaFuncGetAttributes(&attributes, probe) != cudaSuccess) return GMG_ERR_UNSUPPORTED; /* too old a device for this library */
+  gmg_context *c = (gmg_context *)calloc(1, sizeof *c);
+  gmg_device *d = (gmg_device *)calloc(1, sizeof *d);
+  if (!c || !d) {
+    free(c), free(d);
+    return GMG_ERR_MEMORY;
+  }
+  d->number = device, d->stream = stream;
+  c->backend = GMG_BACKEND_CUDA, c->threads = 1, c->device = d;
+  c->end = end_device, c->enter = enter_device, c->leave = leave_device;
+  const gmg_status status = status_of(begin_device(d));
+  if (status == GMG_OK) *context = c;
+  else gmg_context_destroy(c);
+  return status;
+}
+
 extern "C" gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream, gmg_context **context)
 {
-  int count = 0;
+  int count = 0, before = device;
   if (!context) return GMG_ERR_ARGUMENT;
   *context = NULL;
   const cudaError_t found = cudaGetDeviceCount(&count);
@@ -107,26 +142,9 @@ extern "C" gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream
     return GMG_ERR_DEVICE;
   }
   if (device < 0 || device >= count) return GMG_ERR_ARGUMENT;
-  cudaFuncAttributes attributes;
-  cudaSetDevice(device);
-  if (cudaFuncGetAttributes(&attributes, probe) != cudaSuccess) { /* too old a device for this library */
-    cudaGetLastError();
-    return GMG_ERR_UNSUPPORTED;
-  }
-  gmg_context *c = (gmg_context *)calloc(1, sizeof *c);
-  gmg_device *d = (gmg_device *)calloc(1, sizeof *d);
-  if (!c || !d) {
-    free(c), free(d);
-    return GMG_ERR_MEMORY;
-  }
-  d->number = device, d->stream = stream;
-  c->backend = GMG_BACKEND_CUDA, c->threads = 1, c->device = d, c->end = end_device;
-  const cudaError_t error = begin_device(d);
-  if (error != cudaSuccess) {
-    cudaGetLastError();
-    gmg_context_destroy(c);
-    return error == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
-  }
-  *context = c;
-  return GMG_OK;
+  cudaGetDevice(&before);
+  const gmg_status status = create_on(device, stream, context);
+  if (before != device) cudaSetDevice(before);
+  if (status != GMG_OK) cudaGetLastError();
+  return status;
 }

@@ -29,12 +29,8 @@ struct gmg_device {
   const char *failed_in;
 };
 
-/* It becomes the calling thread's device: launches on another one's stream fail. */
-static inline gmg_device *gmg_device_of(const gmg_exec *e)
-{
-  cudaSetDevice(e->context->device->number);
-  return e->context->device;
-}
+/* It is the calling thread's current one: GMG_VISIT (launches on another one's stream fail). */
+static inline gmg_device *gmg_device_of(const gmg_exec *e) { return e->context->device; }
 
 static inline void gmg_cuda_note(gmg_device *d, cudaError_t error, const char *where)
 {

@@ -88,6 +88,7 @@ gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_
 {
   if (!context) return GMG_ERR_ARGUMENT;
   if (!info) return gmg_fail(context, GMG_ERR_ARGUMENT, "info is NULL");
+  GMG_VISIT(context);
   memset(info, 0, sizeof *info);
   gmg_solver *s = calloc(1, sizeof *s);
   if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "plan could not be allocated");

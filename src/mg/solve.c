@@ -234,6 +234,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   if (gmg_overlap(s, f, u))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
   GMG_TRY(gmg_check_fresh(s));
+  GMG_VISIT(s->context);
 
   progress p = {.f = f, .it = {.u = u}, .true_before = INFINITY};
   const double start = s->exec.memory->now(s->context);

@@ -138,6 +138,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
 void gmg_solver_release(gmg_solver *s)
 {
   if (!s->context) return; /* nothing was built */
+  GMG_VISIT(s->context);
   const size_t cells = s->level[0].A.cells, bytes = cells * s->exec.real_size;
   gmg_exec *e = s->levels_exec;
   for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
@@ -154,6 +155,7 @@ gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, c
   if (solver) *solver = NULL;
   if (!context) return GMG_ERR_ARGUMENT;
   if (!solver) return gmg_fail(context, GMG_ERR_ARGUMENT, "solver is NULL");
+  GMG_VISIT(context);
   context->error[0] = 0;
   gmg_solver *s = calloc(1, sizeof *s);
   if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "solver could not be allocated");
@@ -199,6 +201,7 @@ gmg_status gmg_set_boundary_values(gmg_solver *s, int axis, int side, const void
   size_t cells = 0;
   if (!s) return GMG_ERR_ARGUMENT;
   if (!g) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g is NULL");
+  GMG_VISIT(s->context);
   GMG_TRY(find_face(s, axis, side, &face, &cells));
   const double norm = s->vector->norm2(&s->exec, cells, g);
   if (!isfinite(norm))
@@ -218,6 +221,7 @@ gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g
   if (!(fabs(g) <= gmg_type_traits_of(s->problem.type)->largest))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g = %g on axis %d, side %d: must be finite in the problem's type", g, axis,
                     side);
+  GMG_VISIT(s->context);
   s->vector->fill(&s->exec, cells, g, face);
   if (g != 0) s->has_values = 1;
   return GMG_OK;
@@ -235,6 +239,7 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
   if (gmg_overlap(s, r, z)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
   GMG_TRY(gmg_check_fresh(s));
+  GMG_VISIT(s->context);
   const gmg_level *L = s->top;
   const gmg_exec *e = &s->exec;
   s->clock_level = -1;
@@ -256,6 +261,7 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   if (gmg_overlap(s, r, u)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
   if (gmg_overlap(s, r, f)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
   GMG_TRY(gmg_check_fresh(s));
+  GMG_VISIT(s->context);
   double mean;
   const void *f_eff = gmg_effective_rhs(s, f, &mean);
   s->stencil->residual(&s->exec, &s->top->A, f_eff, u, r);
@@ -287,6 +293,7 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
   if (!u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u is NULL");
   GMG_TRY(gmg_check_fresh(s));
   GMG_TRY(check_outputs(s, u, flux, gradient));
+  GMG_VISIT(s->context);
   const gmg_level *L = s->top;
   for (int a = 0; a < s->problem.dim; a++) {
     void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};
