@@ -46,7 +46,7 @@ static int solve(const demo_options *o, gmg_context *context, double *f, double 
   if (!o->quiet) params.monitor = demo_table_row, params.monitor_data = &table;
 
   if (demo_plan(o, context, &o->problem, &params, 2, &plan)) return 1;
-  demo_print_header(o, context, &o->problem, &plan);
+  demo_print_header(o, &o->problem, &plan);
   demo_fill_rhs(o, &o->problem, f), demo_fill_guess(o, &o->problem, u);
   if (demo_check(o, context, gmg_solver_create(context, &o->problem, &params, &solver))) return 1;
   const gmg_status status = gmg_solve(solver, f, u, &report);

@@ -19,12 +19,11 @@ typedef struct demo_word {
   int value;
 } demo_word;
 
-extern const demo_word demo_type_words[], demo_centering_words[], demo_bc_words[], demo_device_words[];
+extern const demo_word demo_type_words[], demo_centering_words[], demo_bc_words[];
 extern const demo_word demo_local_words[], demo_block_order_words[], demo_cycle_words[], demo_accel_words[],
     demo_precision_words[];
 extern const demo_word demo_coarse_words[], demo_restriction_words[], demo_rhs_words[], demo_guess_words[];
 
-enum { DEMO_HOST, DEMO_CUDA };
 enum { DEMO_SMOOTH, DEMO_RANDOM, DEMO_ZERO };
 
 /* Up to three values, one an axis; a single one stands for all axes. */
@@ -37,6 +36,13 @@ typedef struct demo_reals {
   int count;
   double value[3];
 } demo_reals;
+
+/* Where to run. */
+enum { DEMO_BEST, DEMO_HOST, DEMO_CUDA };
+
+typedef struct demo_device {
+  int kind, number; /* of a CUDA device */
+} demo_device;
 
 typedef struct demo_walls {
   int count;
@@ -51,6 +57,7 @@ int demo_parse_real(const char *text, double *value);
 int demo_parse_sizes(const char *text, size_t least, demo_sizes *sizes);
 int demo_parse_lengths(const char *text, demo_reals *reals);
 int demo_parse_walls(const char *text, demo_walls *walls);
+int demo_parse_device(const char *text, demo_device *device);   /* host, cuda or cuda:N */
 int demo_parse_pair(const char *text, double pair[2]);        /* A:B, reals */
 int demo_parse_range(const char *text, int range[2]);         /* A:B, whole numbers, A <= B */
 const char *demo_word_of(const demo_word *words, int value);  /* "?" if there is none */
@@ -59,7 +66,7 @@ const char *demo_word_of(const demo_word *words, int value);  /* "?" if there is
 
 /* Groups of options; a program names those that act in it. */
 enum {
-  DEMO_TAKES_RUN = 1,        /* threads, device, json, quiet, help */
+  DEMO_TAKES_RUN = 1,        /* threads, json, quiet, help */
   DEMO_TAKES_GRID = 2,       /* length, centering, bc, robin, type */
   DEMO_TAKES_SHIFT = 4,
   DEMO_TAKES_METHOD = 8,     /* cycle, acceleration, everything about smoothing except the smoother's name */
@@ -75,7 +82,8 @@ enum {
   DEMO_TAKES_STEPS = 8192,
   DEMO_TAKES_FLOW = 16384,   /* walls, density-ratio, viscosity, time */
   DEMO_TAKES_CONTRAST = 32768,
-  DEMO_TAKES_SLOPE = 65536
+  DEMO_TAKES_SLOPE = 65536,
+  DEMO_TAKES_DEVICE = 131072 /* without it a program runs on the host */
 };
 
 typedef struct demo_program {
@@ -89,7 +97,7 @@ typedef struct demo_options {
   const char *program;
   gmg_problem problem;
   gmg_params params;
-  int dim, device, threads, quiet, rhs, guess, order, cycles, runs, steps, help;
+  int dim, threads, quiet, rhs, guess, order, cycles, runs, steps, help;
   int shifts[2]; /* decades */
   double robin[2];
   int closed; /* --walls */
@@ -98,6 +106,8 @@ typedef struct demo_options {
   demo_reals length;
   demo_walls walls;
   const char *json, *output;
+  demo_device device;     /* what it is once there is a context: host or CUDA */
+  char device_name[256];  /* of the device, or "host"; once there is a context */
 } demo_options;
 
 /* Reads the command line into o. Returns -1 where the program should go on, else its exit code (0 after --help). */
@@ -109,12 +119,10 @@ int demo_options_read(int argc, char **argv, const demo_program *about, demo_opt
 int demo_check(const demo_options *o, const gmg_context *context, gmg_status status);
 int demo_fail(const demo_options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int demo_is_outcome(gmg_status status); /* 1 for the outcomes of a solve, 0 for errors */
-int demo_context_create(const demo_options *o, gmg_context **context);
 /* gmg_plan() with its errors told, and whether the solver and `fields` fields of the program fit into memory. */
 int demo_plan(const demo_options *o, gmg_context *context, const gmg_problem *problem, const gmg_params *params, int fields,
               gmg_plan_info *plan);
-void demo_print_header(const demo_options *o, const gmg_context *context, const gmg_problem *problem,
-                       const gmg_plan_info *plan);
+void demo_print_header(const demo_options *o, const gmg_problem *problem, const gmg_plan_info *plan);
 
 /* The table of cycles. Put into params.monitor and params.monitor_data. */
 typedef struct demo_table {
@@ -125,12 +133,29 @@ gmg_monitor demo_table_row;
 /* Last line for people; exit code of the outcome. */
 int demo_print_outcome(const demo_options *o, const gmg_context *context, const gmg_report *report);
 
+/* --- where it runs (place.c) --- */
+
+/* The context that --device asks for; by default on a CUDA device where there is one that can be used. Says which it is. */
+int demo_context_create(demo_options *o, gmg_context **context);
+
+/* A field in host memory, where the program fills and reads it, and its twin where the solver runs; on the host one and the same. */
+typedef struct demo_array {
+  void *here, *there;
+  size_t bytes;
+} demo_array;
+
+/* Zeros, of the shape and type of a problem's fields. Returns 1 on success; destroy it either way. */
+int demo_array_create(const demo_options *o, const gmg_problem *shape, demo_array *array);
+void demo_array_destroy(demo_array *array);
+int demo_array_send(const demo_options *o, const demo_array *array);  /* here to there */
+int demo_array_fetch(const demo_options *o, const demo_array *array); /* and back */
+
 /* --- JSON (json.c) --- */
 
 const char *demo_status_name(gmg_status status); /* "GMG_OK", ... */
 /* Text of the last solve, never empty. */
 const char *demo_message(const gmg_context *context, gmg_status status);
-/* An object with program, version, threads, problem, params and (unless NULL) plan; NULL when out of memory. */
+/* An object with program, version, device, threads, problem, params and (unless NULL) plan; NULL when out of memory. */
 struct cJSON *demo_json_start(const demo_options *o, const gmg_context *context, const gmg_problem *problem,
                               const gmg_plan_info *plan);
 /* Adds a report's fields under their own names. Returns 1 on success, as do the next two. */

@@ -17,11 +17,12 @@ static const double PI = 3.14159265358979323846, WALL = 1, HELD = 0.25; /* q kee
 
 /* The host program's own data. */
 typedef struct simulation {
-  const demo_options *o;
+  demo_options *o;
   gmg_problem problem;
   size_t cells;
   double time, dt, balance;
-  double *u, *f, *k, *mode, *steep, *flux[3]; /* steep: square of the mode's gradient */
+  demo_array to_u, to_f, to_k, to_flux[3];    /* what gmg is given: the next line's, where the context runs */
+  double *u, *f, *k, *flux[3], *mode, *steep; /* steep: square of the mode's gradient */
   cJSON *steps;                               /* a report each; NULL without --json */
   int complete;
 } simulation;
@@ -98,33 +99,64 @@ static int step(simulation *s, gmg_context *context, gmg_solver *solver, int num
   double given = 0, kept = 0;
   conductivity(s);
   s->problem.shift = 1 / s->dt;
+  if (demo_array_send(s->o, &s->to_k)) return 1; /* on the host nothing is sent and nothing fetched */
   if (demo_check(s->o, context, gmg_solver_update(solver, &s->problem))) return 1; /* allocates nothing */
   for (size_t at = 0; at < s->cells; at++) given += s->f[at] = s->u[at] / s->dt + source(s, at, s->time + s->dt);
 
-  const gmg_status status = gmg_solve(solver, s->f, s->u, &report); /* call 4; the old u is the guess */
+  if (demo_array_send(s->o, &s->to_f)) return 1;
+  const gmg_status status = gmg_solve(solver, s->to_f.there, s->to_u.there, &report); /* call 4; the old u is the guess */
   if (status != GMG_OK && status != GMG_STAGNATED) return demo_check(s->o, context, status);
   s->time += s->dt;
 
-  if (demo_check(s->o, context, gmg_flux(solver, s->u, (void *const *)s->flux, NULL))) return 1;
+  void *const flux[3] = {s->to_flux[0].there, s->to_flux[1].there, s->to_flux[2].there};
+  if (demo_check(s->o, context, gmg_flux(solver, s->to_u.there, flux, NULL))) return 1;
+  if (demo_array_fetch(s->o, &s->to_u)) return 1;
+  for (int a = 0; a < s->problem.dim; a++)
+    if (demo_array_fetch(s->o, &s->to_flux[a])) return 1;
   for (size_t at = 0; at < s->cells; at++) kept += s->u[at] / s->dt;
   s->balance = fabs(kept + outflow(s) - given) / given;
   tell(s, context, &report, number);
   return 0;
 }
 
+/* The program's fields, and the start in them. */
+static int start(simulation *s)
+{
+  demo_array *shared[] = {&s->to_u, &s->to_f, &s->to_k};
+  double **fields[] = {&s->u, &s->f, &s->k}, **own[] = {&s->mode, &s->steep};
+  int ok = 1;
+  for (int i = 0; i < 3; i++) ok &= demo_array_create(s->o, &s->problem, shared[i]), *fields[i] = shared[i]->here;
+  for (int i = 0; i < 2; i++) ok &= (*own[i] = demo_field_create(&s->problem)) != NULL;
+  for (int a = 0; a < s->problem.dim; a++) {
+    gmg_problem faces = s->problem;
+    faces.n[a]++;
+    ok &= demo_array_create(s->o, &faces, &s->to_flux[a]), s->flux[a] = s->to_flux[a].here;
+  }
+  if (!ok) return demo_fail(s->o, "out of memory: fields of %zu unknowns", s->cells);
+  fill(s);
+  return demo_array_send(s->o, &s->to_u) || demo_array_send(s->o, &s->to_k);
+}
+
+static void finish(simulation *s)
+{
+  demo_array_destroy(&s->to_u), demo_array_destroy(&s->to_f), demo_array_destroy(&s->to_k);
+  for (int a = 0; a < 3; a++) demo_array_destroy(&s->to_flux[a]);
+  free(s->mode), free(s->steep);
+}
+
 static int simulate(simulation *s)
 {
-  const demo_options *o = s->o;
+  demo_options *o = s->o;
   gmg_context *context = NULL;
   gmg_solver *solver = NULL;
   gmg_plan_info plan;
-  fill(s);
-  s->problem.beta = s->k;
+  if (demo_context_create(o, &context)) return 1;                                /* call 1: gmg_context_create_host() */
+  int bad = start(s);
+  s->problem.beta = s->to_k.there;
   s->problem.shift = 1 / s->dt;
 
-  if (demo_context_create(o, &context)) return 1;                                /* call 1: gmg_context_create_host() */
-  int bad = demo_plan(o, context, &s->problem, &o->params, 8, &plan);
-  if (!bad) demo_print_header(o, context, &s->problem, &plan);
+  bad = bad || demo_plan(o, context, &s->problem, &o->params, 8, &plan);
+  if (!bad) demo_print_header(o, &s->problem, &plan);
   bad = bad || demo_check(o, context, gmg_solver_create(context, &s->problem, &o->params, &solver));         /* call 2 */
   for (int face = 0; face < 2 * s->problem.dim && !bad; face++)
     bad = demo_check(o, context, gmg_set_boundary_constant(solver, face / 2, face % 2, WALL));               /* call 3 */
@@ -151,27 +183,18 @@ int main(int argc, char **argv)
   const demo_program about = {
       "embed", "Heat equation with a conductivity that depends on temperature, in time by backward Euler, every step "
       "checked (cell-centred, f64).",
-      DEMO_TAKES_RUN | DEMO_TAKES_SIZE | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_LIMIT | DEMO_TAKES_OUTPUT |
-          DEMO_TAKES_STEPS | DEMO_TAKES_SLOPE, DEMO_SMOOTH, 2, 64};
+      DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_SIZE | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_LIMIT |
+          DEMO_TAKES_OUTPUT | DEMO_TAKES_STEPS | DEMO_TAKES_SLOPE, DEMO_SMOOTH, 2, 64};
   demo_options o;
   int bad = demo_options_read(argc, argv, &about, &o);
   if (bad >= 0) return bad;
   simulation s = {.o = &o, .problem = o.problem, .cells = demo_cells(&o.problem), .dt = 0.002, .complete = 1};
-  double **fields[] = {&s.u, &s.f, &s.k, &s.mode, &s.steep};
-  int ok = 1;
-  for (int i = 0; i < 5; i++) ok &= (*fields[i] = demo_field_create(&s.problem)) != NULL;
-  for (int a = 0; a < s.problem.dim; a++) {
-    gmg_problem faces = s.problem;
-    faces.n[a]++;
-    ok &= (s.flux[a] = demo_field_create(&faces)) != NULL;
-  }
   s.steps = o.json ? cJSON_CreateArray() : NULL;
-  bad = ok ? simulate(&s) : demo_fail(&o, "out of memory");
+  bad = simulate(&s);
   const demo_named_field named[] = {{"u", s.u}, {"f", s.f}, {"k", s.k}};
   if (!bad && o.output) bad = demo_fields_write(&o, &s.problem, named, 3);
   if (!bad) printf("embed: %d steps to t = %g, off the solution of the heat equation by %.2e\n", o.steps, s.time, error(&s));
   cJSON_Delete(s.steps);
-  for (int i = 0; i < 5; i++) free(*fields[i]);
-  for (int a = 0; a < 3; a++) free(s.flux[a]);
+  finish(&s);
   return bad;
 }

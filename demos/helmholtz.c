@@ -12,8 +12,8 @@ static const demo_program about = {
     "helmholtz",
     "Solves -Lap u + sigma u = f for a sweep of positive shifts sigma, all with one solver. The fields "
     "written are those of the last shift.",
-    DEMO_TAKES_RUN | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS |
-        DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_SHIFTS | DEMO_TAKES_OUTPUT,
+    DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_METHOD |
+        DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS | DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_SHIFTS | DEMO_TAKES_OUTPUT,
     DEMO_RANDOM, 3, 64};
 
 typedef struct sweep {
@@ -22,7 +22,7 @@ typedef struct sweep {
   gmg_problem problem;
   gmg_plan_info plan; /* for the current shift */
   gmg_solver *solver;
-  void *f, *u;
+  demo_array f, u;
   cJSON *rows; /* NULL without --json */
   int complete;
   int unfinished; /* solves that neither converged nor stagnated */
@@ -45,8 +45,9 @@ static int solve_shift(sweep *s, int decade)
   s->problem.shift = pow(10, decade);
   if (demo_plan(o, s->context, &s->problem, &o->params, 2, &s->plan)) return 1;
   if (demo_check(o, s->context, gmg_solver_update(s->solver, &s->problem))) return 1;
-  demo_fill_guess(o, &s->problem, s->u); /* the same for every shift */
-  const gmg_status status = gmg_solve(s->solver, s->f, s->u, &report);
+  demo_fill_guess(o, &s->problem, s->u.here); /* the same for every shift */
+  if (demo_array_send(o, &s->u)) return 1;
+  const gmg_status status = gmg_solve(s->solver, s->f.there, s->u.there, &report);
   if (!demo_is_outcome(status)) return demo_check(o, s->context, status);
   s->unfinished += status != GMG_OK && status != GMG_STAGNATED;
   if (!o->quiet) {
@@ -65,15 +66,14 @@ static int prepare(sweep *s)
   const demo_options *o = s->o;
   s->problem.shift = pow(10, o->shifts[0]);
   if (demo_plan(o, s->context, &s->problem, &o->params, 2, &s->plan)) return 1;
-  demo_print_header(o, s->context, &s->problem, &s->plan);
+  demo_print_header(o, &s->problem, &s->plan);
   if (demo_check(o, s->context, gmg_solver_create(s->context, &s->problem, &o->params, &s->solver))) return 1;
-  s->f = demo_field_create(&s->problem);
-  s->u = demo_field_create(&s->problem);
+  const int ok = demo_array_create(o, &s->problem, &s->f) & demo_array_create(o, &s->problem, &s->u);
   s->rows = o->json ? cJSON_CreateArray() : NULL;
   s->complete = !o->json || s->rows;
-  if (!s->f || !s->u) return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&s->problem));
-  demo_fill_rhs(o, &s->problem, s->f);
-  return 0;
+  if (!ok) return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&s->problem));
+  demo_fill_rhs(o, &s->problem, s->f.here);
+  return demo_array_send(o, &s->f);
 }
 
 static int write_json(sweep *s)
@@ -93,7 +93,8 @@ static int run(sweep *s)
            demo_word_of(demo_rhs_words, o->rhs), demo_word_of(demo_guess_words, o->guess));
   for (int decade = o->shifts[0]; decade <= o->shifts[1]; decade++)
     if (solve_shift(s, decade)) return 1;
-  const demo_named_field fields[] = {{"u", s->u}, {"f", s->f}};
+  const demo_named_field fields[] = {{"u", s->u.here}, {"f", s->f.here}};
+  if (o->output && demo_array_fetch(o, &s->u)) return 1;
   const int failed = (o->json ? write_json(s) : 0) | (o->output ? demo_fields_write(o, &s->problem, fields, 2) : 0);
   printf("%s: %d shifts on one solver, %d not solved to the tolerance or the rounding floor\n", o->program,
          o->shifts[1] - o->shifts[0] + 1, s->unfinished);
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
   cJSON_Delete(s.rows);
   gmg_solver_destroy(s.solver);
   gmg_context_destroy(s.context);
-  free(s.f);
-  free(s.u);
+  demo_array_destroy(&s.f);
+  demo_array_destroy(&s.u);
   return code;
 }

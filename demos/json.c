@@ -181,6 +181,7 @@ cJSON *demo_json_start(const demo_options *o, const gmg_context *context, const 
   int ok = root != NULL;
   ok &= text(root, "program", o->program);
   ok &= text(root, "version", VERSION_TEXT(GMG_VERSION_MAJOR, GMG_VERSION_MINOR, GMG_VERSION_PATCH));
+  ok &= text(root, "device", o->device.kind == DEMO_CUDA ? "cuda" : "host") & text(root, "device_name", o->device_name);
   ok &= number(root, "threads", gmg_context_threads(context));
   ok = ok && add_problem(root, o, problem) && add_params(root, o, problem);
   ok = ok && (!plan || add_plan(root, problem, plan));

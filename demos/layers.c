@@ -1,7 +1,7 @@
 /* A layered medium: -div(mu grad u) = cos(250 z) in the flat box [0,1]^2 x [0,0.06], u = 0 on the upright faces, no flux
  * through bottom and top, four layers with mu = 10, 100, 10 and 1000. Compared on the same discrete problem, to the same
  * tolerance: gmg, and conjugate gradients with and without diagonal preconditioning. The fluxes of gmg_flux() then tell
- * where the source of each layer leaves it.
+ * where the source of each layer leaves it. The conjugate gradients run on the host, also where gmg runs on a device.
  *
  * The problem is that of Cheik Ahamed's thesis (Ecole Centrale Paris, 2015), where finite elements take 803 iterations of
  * conjugate gradients to 1e-6, 353 with diagonal preconditioning. */
@@ -18,8 +18,8 @@ static const demo_program about = {
     "layers",
     "Solves -div(mu grad u) = cos(250 z) in a flat box of four layers (cell-centred, f64) and compares with conjugate "
     "gradients. --n N: N x N cells in the plane, 12 in height; the height's number must be a multiple of 4.",
-    DEMO_TAKES_RUN | DEMO_TAKES_SIZE | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_LIMIT | DEMO_TAKES_CONTRAST |
-        DEMO_TAKES_OUTPUT,
+    DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_SIZE | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_LIMIT |
+        DEMO_TAKES_CONTRAST | DEMO_TAKES_OUTPUT,
     DEMO_SMOOTH, 3, 200};
 
 enum { LAYERS = 4, CELLS_A_LAYER = 3, GMG = 0, DIAGONAL_CG = 1, PLAIN_CG = 2, METHODS = 3 };
@@ -44,8 +44,11 @@ typedef struct run {
   gmg_params params;
   gmg_plan_info plan;
   gmg_solver *solver;
+  gmg_context *cg_context; /* of the conjugate gradients, which know the problem by gmg_residual(): the host's */
+  gmg_solver *cg_solver;
   gmg_report report;
   size_t cells;
+  demo_array to_mu, to_f, to_u, to_flux[3]; /* what gmg is given: mu, f, u, flux, where the context runs */
   double *mu, *f, *u, *zero;
   double *x, *r, *z, *p, *Ap, *diagonal; /* of the conjugate gradients */
   double *flux[3];
@@ -103,7 +106,7 @@ static void add(const run *r, double s, double *y, double a, const double *x)
 /* The residual of f = 0 is -A x. */
 static int apply(const run *r, const double *x, double *minus_Ax)
 {
-  return demo_check(r->o, r->context, gmg_residual(r->solver, r->zero, x, minus_Ax));
+  return demo_check(r->o, r->cg_context, gmg_residual(r->cg_solver, r->zero, x, minus_Ax));
 }
 
 /* Neighbours have the other colour, so A times the indicator of a colour is its diagonal there. */
@@ -171,7 +174,10 @@ static int balance_layers(run *r)
 {
   const size_t *n = r->problem.n, plane = n[0] * n[1], high = n[2] / LAYERS;
   const double volume = r->problem.h[0] * r->problem.h[1] * r->problem.h[2];
-  if (demo_check(r->o, r->context, gmg_flux(r->solver, r->u, (void *const *)r->flux, NULL))) return 1;
+  void *const flux[3] = {r->to_flux[0].there, r->to_flux[1].there, r->to_flux[2].there};
+  if (demo_check(r->o, r->context, gmg_flux(r->solver, r->to_u.there, flux, NULL))) return 1;
+  for (int a = 0; a < 3; a++)
+    if (demo_array_fetch(r->o, &r->to_flux[a])) return 1;
   for (size_t c = 0; c < r->cells; c++) r->absolute += volume * fabs(r->f[c]);
   for (size_t l = 0; l < LAYERS; l++) {
     balance *b = &r->layer[l];
@@ -193,30 +199,55 @@ static double layer_defect(const run *r, const balance *b)
 
 /* --- running and telling --- */
 
-static int create(run *r)
+static int create_fields(run *r)
 {
   gmg_problem *p = &r->problem;
-  double **fields[] = {&r->mu, &r->f, &r->u, &r->zero, &r->x, &r->r, &r->z, &r->p, &r->Ap, &r->diagonal};
-  int ok = 1;
+  double **fields[] = {&r->zero, &r->x, &r->r, &r->z, &r->p, &r->Ap, &r->diagonal};
+  int ok = demo_array_create(r->o, p, &r->to_mu) & demo_array_create(r->o, p, &r->to_f) & demo_array_create(r->o, p, &r->to_u);
+  r->mu = r->to_mu.here, r->f = r->to_f.here, r->u = r->to_u.here;
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) ok &= (*fields[i] = demo_field_create(p)) != NULL;
   for (int a = 0; a < 3; a++) {
     gmg_problem faces = *p;
     faces.n[a]++;
-    ok &= (r->flux[a] = demo_field_create(&faces)) != NULL;
+    ok &= demo_array_create(r->o, &faces, &r->to_flux[a]), r->flux[a] = r->to_flux[a].here;
   }
   if (!ok) return demo_fail(r->o, "out of memory: fields of %zu cells", r->cells);
   fill(r);
-  p->beta = r->mu;
+  return demo_array_send(r->o, &r->to_mu) || demo_array_send(r->o, &r->to_f);
+}
+
+/* On the host the conjugate gradients use gmg's solver; beside a device they have one of one level there. */
+static int create_cg(run *r)
+{
+  gmg_problem p = r->problem;
+  gmg_params params = gmg_params_default();
+  r->cg_context = r->context, r->cg_solver = r->solver;
+  if (r->o->device.kind == DEMO_HOST) return 0;
+  params.max_levels = 1, params.accel = GMG_ACCEL_NONE;
+  p.beta = r->mu;
+  r->cg_context = NULL, r->cg_solver = NULL;
+  if (gmg_context_create_host(0, &r->cg_context)) return demo_fail(r->o, "a host context for the conjugate gradients");
+  return demo_check(r->o, r->cg_context, gmg_solver_create(r->cg_context, &p, &params, &r->cg_solver));
+}
+
+static int create(run *r)
+{
+  gmg_problem *p = &r->problem;
+  if (create_fields(r)) return 1;
+  p->beta = r->to_mu.there;
   if (demo_plan(r->o, r->context, p, &r->params, 13, &r->plan)) return 1;
-  demo_print_header(r->o, r->context, p, &r->plan);
-  return demo_check(r->o, r->context, gmg_solver_create(r->context, p, &r->params, &r->solver));
+  demo_print_header(r->o, p, &r->plan);
+  if (demo_check(r->o, r->context, gmg_solver_create(r->context, p, &r->params, &r->solver))) return 1;
+  return create_cg(r);
 }
 
 static void destroy(run *r)
 {
-  double *fields[] = {r->mu, r->f,  r->u,        r->zero,    r->x,       r->r,      r->z,
-                      r->p,  r->Ap, r->diagonal, r->flux[0], r->flux[1], r->flux[2]};
+  double *fields[] = {r->zero, r->x, r->r, r->z, r->p, r->Ap, r->diagonal};
+  demo_array *arrays[] = {&r->to_mu, &r->to_f, &r->to_u, &r->to_flux[0], &r->to_flux[1], &r->to_flux[2]};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) free(fields[i]);
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) demo_array_destroy(arrays[i]);
+  if (r->cg_solver != r->solver) gmg_solver_destroy(r->cg_solver), gmg_context_destroy(r->cg_context);
   gmg_solver_destroy(r->solver);
 }
 
@@ -275,8 +306,9 @@ static int simulate(run *r)
 {
   const demo_options *o = r->o;
   if (create(r)) return 1;
-  const gmg_status status = gmg_solve(r->solver, r->f, r->u, &r->report);
+  const gmg_status status = gmg_solve(r->solver, r->to_f.there, r->to_u.there, &r->report);
   if (!demo_is_outcome(status)) return demo_check(o, r->context, status);
+  if (demo_array_fetch(o, &r->to_u)) return 1;
   r->effort[GMG] = (effort){r->report.cycles, r->report.residual / r->report.residual0, r->report.seconds};
   for (int m = DIAGONAL_CG; m < METHODS; m++) {
     if (!o->quiet) printf("%s%s ...\n", m == DIAGONAL_CG ? "\n" : "", METHOD_TEXT[m]), fflush(stdout);

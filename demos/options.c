@@ -81,6 +81,7 @@ static int read_positive(const row *r, const char *text, void *to)
 
 static int read_lengths(const row *r, const char *text, void *to) { return (void)r, demo_parse_lengths(text, to); }
 static int read_walls(const row *r, const char *text, void *to) { return (void)r, demo_parse_walls(text, to); }
+static int read_device(const row *r, const char *text, void *to) { return (void)r, demo_parse_device(text, to); }
 static int read_pair(const row *r, const char *text, void *to) { return (void)r, demo_parse_pair(text, to); }
 static int read_range(const row *r, const char *text, void *to) { return (void)r, demo_parse_range(text, to); }
 
@@ -102,6 +103,7 @@ static const kind walls = {required_argument, read_walls,
                            0};
 static const kind a_pair = {required_argument, read_pair, "two numbers, as in 1:0.5", 0, 0};
 static const kind a_range = {required_argument, read_range, "powers of ten from -300 to 300, as in -2:8", 0, 0};
+static const kind a_device = {required_argument, read_device, "host, cuda or cuda:N, N being the number of a device", 0, 0};
 static const kind a_file = {required_argument, read_text, "a file name", 0, 0};
 static const kind a_flag = {no_argument, read_flag, NULL, 1, 1};
 static const kind a_count_or_none = {optional_argument, read_flag, "nothing or a whole number from 0 up", 0, INT_MAX};
@@ -169,7 +171,8 @@ static const row table[] = {
      TO(params.rtol), NULL},
     {"max-cycles", "K", "cycle limit (100)", DEMO_TAKES_LIMIT, &an_int, TO(params.max_cycles), NULL},
     {"threads", "K", "host threads; 0: all cores (0)", DEMO_TAKES_RUN, &threads, TO(threads), NULL},
-    {"device", NULL, "where to run (host)", DEMO_TAKES_RUN, &a_word, TO(device), demo_device_words},
+    {"device", "host|cuda[:N]", "where to run (a CUDA device where one can be used, else the host)", DEMO_TAKES_DEVICE,
+     &a_device, TO(device), NULL},
     {"json", "FILE", "write the report to FILE as JSON", DEMO_TAKES_RUN, &a_file, TO(json), NULL},
     {"output", "FILE.h5", "write the fields to FILE.h5 (HDF5) and FILE.xdmf", DEMO_TAKES_OUTPUT, &a_file, TO(output),
      NULL},
@@ -269,7 +272,9 @@ static int finish(demo_options *o)
     }
   }
   gmg_problem_set_box(p, length);
-  return -1;
+  if (o->device.kind != DEMO_CUDA || o->threads == 0) return -1;
+  fprintf(stderr, "%s: --threads %d with --device cuda: threads are the host's\n", o->program, o->threads);
+  return 2;
 }
 
 static void set_defaults(const demo_program *about, demo_options *o)
@@ -291,7 +296,8 @@ static void set_defaults(const demo_program *about, demo_options *o)
                       .contrast = 100,
                       .slope = 2,
                       .rhs = about->rhs,
-                      .guess = DEMO_ZERO};
+                      .guess = DEMO_ZERO,
+                      .device = {about->takes & DEMO_TAKES_DEVICE ? DEMO_BEST : DEMO_HOST, 0}};
   o->problem = gmg_problem_default(about->dim ? about->dim : 3, NULL);
 }
 

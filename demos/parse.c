@@ -13,7 +13,6 @@ const demo_word demo_type_words[] = {{"f32", GMG_F32}, {"f64", GMG_F64}, {0}};
 const demo_word demo_centering_words[] = {{"vertex", GMG_VERTEX}, {"cell", GMG_CELL}, {0}};
 const demo_word demo_bc_words[] = {
     {"dirichlet", GMG_DIRICHLET}, {"neumann", GMG_NEUMANN}, {"robin", GMG_ROBIN}, {"periodic", GMG_PERIODIC}, {0}};
-const demo_word demo_device_words[] = {{"host", DEMO_HOST}, {"cuda", DEMO_CUDA}, {0}};
 const demo_word demo_local_words[] = {
     {"red-black", GMG_LOCAL_RED_BLACK}, {"jacobi", GMG_LOCAL_JACOBI}, {"gauss-seidel", GMG_LOCAL_GAUSS_SEIDEL}, {0}};
 const demo_word demo_block_order_words[] = {
@@ -51,6 +50,15 @@ int demo_parse_int(const char *text, long least, long most, int *value)
   const long v = strtol(text, &end, 10);
   if (end == text || *end || errno || isspace((unsigned char)*text) || v < least || v > most) return 0;
   return *value = (int)v, 1;
+}
+
+int demo_parse_device(const char *text, demo_device *device)
+{
+  static const char cuda[] = "cuda:";
+  const size_t length = sizeof cuda - 1;
+  *device = (demo_device){strcmp(text, "host") == 0 ? DEMO_HOST : DEMO_CUDA, 0};
+  if (device->kind == DEMO_HOST || strcmp(text, "cuda") == 0) return 1;
+  return strncmp(text, cuda, length) == 0 && demo_parse_int(text + length, 0, INT_MAX, &device->number);
 }
 
 int demo_parse_seed(const char *text, unsigned long *value)

@@ -13,8 +13,8 @@
 static const demo_program about = {
     "poisson",
     "Solves -Lap u + sigma u = f by geometric multigrid and compares with a known solution.",
-    DEMO_TAKES_RUN | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS |
-        DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_OUTPUT | DEMO_TAKES_ORDER,
+    DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD |
+        DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS | DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_OUTPUT | DEMO_TAKES_ORDER,
     DEMO_SMOOTH, 3, 64};
 
 enum { SIZES = 4 }; /* of --order */
@@ -27,7 +27,8 @@ typedef struct run {
   gmg_plan_info plan;
   gmg_solver *solver;
   demo_exact exact;
-  void *f, *u, *error; /* error: NULL where no solution is known */
+  demo_array f, u;
+  void *error; /* NULL where no solution is known */
   gmg_report report;   /* valid while the solver lives */
   demo_errors errors;
 } run;
@@ -36,8 +37,8 @@ static void run_destroy(run *r)
 {
   gmg_solver_destroy(r->solver);
   demo_exact_destroy(&r->exact);
-  free(r->f);
-  free(r->u);
+  demo_array_destroy(&r->f);
+  demo_array_destroy(&r->u);
   free(r->error);
 }
 
@@ -48,13 +49,13 @@ static int set_walls(run *r)
   for (int a = 0; a < p->dim && !failed; a++) {
     gmg_problem face = *p;
     face.n[a] = 1;
-    void *g = demo_field_create(&face);
-    if (!g) return demo_fail(r->o, "out of memory: values of a face");
+    demo_array g;
+    if (!demo_array_create(r->o, &face, &g)) failed = demo_fail(r->o, "out of memory: values of a face");
     for (int side = 0; side < 2 && !failed && p->bc[a][0] != GMG_PERIODIC; side++) {
-      demo_exact_face(p, &r->exact, a, side, g);
-      failed = demo_check(r->o, r->context, gmg_set_boundary_values(r->solver, a, side, g));
+      demo_exact_face(p, &r->exact, a, side, g.here);
+      failed = demo_array_send(r->o, &g) || demo_check(r->o, r->context, gmg_set_boundary_values(r->solver, a, side, g.there));
     }
-    free(g);
+    demo_array_destroy(&g);
   }
   return failed;
 }
@@ -63,14 +64,14 @@ static int fill(run *r)
 {
   const gmg_problem *p = &r->problem;
   const int known = r->o->rhs == DEMO_SMOOTH;
-  r->f = demo_field_create(p);
-  r->u = demo_field_create(p);
+  const int ok = demo_array_create(r->o, p, &r->f) & demo_array_create(r->o, p, &r->u);
   r->error = known ? demo_field_create(p) : NULL;
-  if (!r->f || !r->u || (known && (!r->error || !demo_exact_create(p, &r->exact))))
+  if (!ok || (known && (!r->error || !demo_exact_create(p, &r->exact))))
     return demo_fail(r->o, "out of memory: fields of %zu unknowns", demo_cells(p));
-  demo_fill_guess(r->o, p, r->u);
-  if (!known) demo_field_random(p, 1, r->f);
-  else demo_exact_rhs(p, &r->exact, r->f);
+  demo_fill_guess(r->o, p, r->u.here);
+  if (!known) demo_field_random(p, 1, r->f.here);
+  else demo_exact_rhs(p, &r->exact, r->f.here);
+  if (demo_array_send(r->o, &r->f) || demo_array_send(r->o, &r->u)) return 1;
   return known ? set_walls(r) : 0;
 }
 
@@ -78,16 +79,17 @@ static int fill(run *r)
 static int run_solve(run *r, const gmg_params *params)
 {
   if (demo_check(r->o, r->context, gmg_solver_create(r->context, &r->problem, params, &r->solver)) || fill(r)) return 1;
-  const gmg_status status = gmg_solve(r->solver, r->f, r->u, &r->report);
+  const gmg_status status = gmg_solve(r->solver, r->f.there, r->u.there, &r->report);
   if (!demo_is_outcome(status)) return demo_check(r->o, r->context, status);
+  if (demo_array_fetch(r->o, &r->u)) return 1;
   if (r->o->rhs == DEMO_SMOOTH)
-    r->errors = demo_exact_errors(&r->problem, &r->exact, r->u, r->report.singular, r->error);
+    r->errors = demo_exact_errors(&r->problem, &r->exact, r->u.here, r->report.singular, r->error);
   return 0;
 }
 
 static int write_fields(const run *r)
 {
-  const demo_named_field fields[] = {{"u", r->u}, {"f", r->f}, {"error", r->error}};
+  const demo_named_field fields[] = {{"u", r->u.here}, {"f", r->f.here}, {"error", r->error}};
   return r->o->output ? demo_fields_write(r->o, &r->problem, fields, 3) : 0;
 }
 
@@ -113,7 +115,7 @@ static int solve_one(const demo_options *o, gmg_context *context)
   if (!o->quiet) params.monitor = demo_table_row, params.monitor_data = &table;
   int failed = demo_plan(o, context, &r.problem, &params, 3, &r.plan);
   if (!failed) {
-    demo_print_header(o, context, &r.problem, &r.plan);
+    demo_print_header(o, &r.problem, &r.plan);
     failed = run_solve(&r, &params);
   }
   if (!failed) {

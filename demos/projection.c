@@ -25,6 +25,7 @@ typedef struct run {
   gmg_report report;    /* of the last solve */
   flow flow;
   flow_state now, half, next;
+  demo_array to_p, to_f, to_beta[3], to_flux[3]; /* what gmg is given: the next line's, where the context runs */
   double *p, *f, *beta[3], *flux[3];
   flow_norm before, after; /* divergence around the last projection */
   double worst;            /* largest part of it that a projection left, rounding aside */
@@ -41,9 +42,32 @@ static void run_destroy(run *r)
 {
   gmg_solver_destroy(r->solver);
   flow_state_destroy(&r->now), flow_state_destroy(&r->half), flow_state_destroy(&r->next);
-  for (int a = 0; a < 3; a++) free(r->beta[a]), free(r->flux[a]);
-  free(r->p), free(r->f);
+  for (int a = 0; a < 3; a++) demo_array_destroy(&r->to_beta[a]), demo_array_destroy(&r->to_flux[a]);
+  demo_array_destroy(&r->to_p), demo_array_destroy(&r->to_f);
   cJSON_Delete(r->rows);
+}
+
+static int fields_create(run *r)
+{
+  int ok = demo_array_create(r->o, &r->problem, &r->to_p) & demo_array_create(r->o, &r->problem, &r->to_f);
+  for (int a = 0; a < r->problem.dim; a++) {
+    gmg_problem faces = r->problem;
+    faces.n[a]++;
+    ok &= demo_array_create(r->o, &faces, &r->to_beta[a]) & demo_array_create(r->o, &faces, &r->to_flux[a]);
+    r->beta[a] = r->to_beta[a].here, r->flux[a] = r->to_flux[a].here;
+    r->problem.beta_face[a] = r->to_beta[a].there;
+  }
+  r->p = r->to_p.here, r->f = r->to_f.here;
+  return ok;
+}
+
+/* beta of a state, where the solver finds it. */
+static int send_beta(run *r, const flow_state *q)
+{
+  flow_beta(&r->flow, q, r->beta);
+  for (int a = 0; a < r->problem.dim; a++)
+    if (demo_array_send(r->o, &r->to_beta[a])) return 1;
+  return 0;
 }
 
 /* r->problem has its sizes; everything else is made here. run_destroy() ends it, also after a failure. */
@@ -57,20 +81,13 @@ static int run_create(run *r)
   }
   r->flow = flow_start(r->o, p);
   r->error = (flow_norm){NAN, NAN};
-  r->p = demo_field_create(p), r->f = demo_field_create(p);
   r->rows = r->o->json ? cJSON_CreateArray() : NULL;
-  int ok = flow_state_create(&r->flow, &r->now) & flow_state_create(&r->flow, &r->half);
+  int ok = fields_create(r) & flow_state_create(&r->flow, &r->now) & flow_state_create(&r->flow, &r->half);
   ok &= flow_state_create(&r->flow, &r->next);
-  for (int a = 0; a < p->dim; a++) {
-    gmg_problem faces = *p;
-    faces.n[a]++;
-    ok &= (r->beta[a] = demo_field_create(&faces)) && (r->flux[a] = demo_field_create(&faces));
-  }
   r->complete = !r->o->json || r->rows;
-  if (!ok || !r->p || !r->f) return demo_fail(r->o, "out of memory: fields of %zu cells", demo_cells(p));
+  if (!ok) return demo_fail(r->o, "out of memory: fields of %zu cells", demo_cells(p));
   flow_set(&r->flow, 0, &r->now);
-  flow_beta(&r->flow, &r->now, r->beta);
-  for (int a = 0; a < p->dim; a++) p->beta_face[a] = r->beta[a];
+  if (send_beta(r, &r->now)) return 1;
   if (demo_plan(r->o, r->context, p, &r->o->params, 24, &r->plan)) return 1;
   return demo_check(r->o, r->context, gmg_solver_create(r->context, p, &r->o->params, &r->solver));
 }
@@ -94,12 +111,16 @@ static int project(run *r, flow_state *q)
   r->before = flow_divergence(&r->flow, q, r->f);
   for (size_t i = 0; i < cells; i++) r->f[i] /= -r->dt;
   if (r->flow.ratio != 1) { /* the drop has moved */
-    flow_beta(&r->flow, q, r->beta);
+    if (send_beta(r, q)) return 1;
     if (demo_check(r->o, r->context, gmg_solver_update(r->solver, &r->problem))) return 1;
   }
-  const gmg_status status = gmg_solve(r->solver, r->f, r->p, &r->report); /* the last pressure is the guess */
+  if (demo_array_send(r->o, &r->to_f)) return 1;
+  const gmg_status status = gmg_solve(r->solver, r->to_f.there, r->to_p.there, &r->report); /* the last pressure is the guess */
   if (status != GMG_OK && status != GMG_STAGNATED) return demo_check(r->o, r->context, status);
-  if (demo_check(r->o, r->context, gmg_flux(r->solver, r->p, (void *const *)r->flux, NULL))) return 1;
+  void *const flux[3] = {r->to_flux[0].there, r->to_flux[1].there, r->to_flux[2].there};
+  if (demo_check(r->o, r->context, gmg_flux(r->solver, r->to_p.there, flux, NULL))) return 1;
+  for (int a = 0; a < r->problem.dim; a++)
+    if (demo_array_fetch(r->o, &r->to_flux[a])) return 1;
   flow_correct(&r->flow, q, r->dt, r->flux);
   r->after = flow_divergence(&r->flow, q, r->f);
   r->cycles += r->report.cycles;
@@ -189,6 +210,7 @@ static int write_fields(run *r)
   static const char *const names[3] = {"u", "v", "w"};
   demo_named_field fields[6] = {{"p", r->p}, {"density", r->beta[0]}, {"vorticity", r->beta[1]}};
   if (!r->o->output) return 0;
+  if (demo_array_fetch(r->o, &r->to_p)) return 1;
   flow_centre(&r->flow, &r->now, FLOW_DENSITY, r->beta[0]);
   flow_vorticity(&r->flow, &r->now, r->beta[1]);
   for (int a = 0; a < r->problem.dim; a++) {
@@ -202,7 +224,7 @@ static int solve_one(const demo_options *o, gmg_context *context)
 {
   run r = {.o = o, .context = context, .problem = o->problem};
   int failed = run_create(&r);
-  if (!failed) demo_print_header(o, context, &r.problem, &r.plan);
+  if (!failed) demo_print_header(o, &r.problem, &r.plan);
   if (!failed) failed = simulate(&r);
   if (!failed) {
     failed = write_json(&r, "steps") | write_fields(&r);
@@ -264,8 +286,8 @@ int main(int argc, char **argv)
   static const demo_program about = {
       "projection", "Incompressible Navier-Stokes by a projection method on a staggered grid (f64): travelling Taylor-Green "
       "vortices in a periodic box, a lid-driven cavity (--walls), a heavy drop (--density-ratio).",
-      DEMO_TAKES_RUN | DEMO_TAKES_SIZE | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_LIMIT | DEMO_TAKES_OUTPUT |
-          DEMO_TAKES_ORDER | DEMO_TAKES_FLOW, DEMO_SMOOTH, 2, 64};
+      DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_SIZE | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_LIMIT |
+          DEMO_TAKES_OUTPUT | DEMO_TAKES_ORDER | DEMO_TAKES_FLOW, DEMO_SMOOTH, 2, 64};
   demo_options o;
   gmg_context *context = NULL;
   int code = demo_options_read(argc, argv, &about, &o);

@@ -1,7 +1,6 @@
 /* What a demo tells people while it runs: errors on stderr, the problem and its levels in words, the table of cycles
  * through the solver's monitor (flushed line by line, so that a slow solve can be watched), and the outcome. */
 #include "demo.h"
-#include "gmg_cuda.h"
 #include "gmg_smoother.h"
 
 #include <math.h>
@@ -29,22 +28,6 @@ int demo_check(const demo_options *o, const gmg_context *context, gmg_status sta
 
 int demo_is_outcome(gmg_status status) { return status <= GMG_DIVERGED; }
 
-/* There is no context to ask for a text where none could be made. */
-int demo_context_create(const demo_options *o, gmg_context **context)
-{
-  gmg_status status;
-  if (o->device == DEMO_HOST) {
-    status = gmg_context_create_host(o->threads, context);
-    if (status) return demo_fail(o, "%s: a host context with %d threads", gmg_status_string(status), o->threads);
-    return 0;
-  }
-  status = gmg_context_create_cuda(0, NULL, context);
-  if (status) return demo_fail(o, "%s: --device cuda: gmg_context_create_cuda() refused", gmg_status_string(status));
-  gmg_context_destroy(*context);
-  *context = NULL;
-  return demo_fail(o, "--device cuda: the demos keep their fields in host memory");
-}
-
 /* The system promises more memory than there is, and ends the program when it is used: better to say so before. */
 int demo_plan(const demo_options *o, gmg_context *context, const gmg_problem *problem, const gmg_params *params, int fields,
               gmg_plan_info *plan)
@@ -52,9 +35,10 @@ int demo_plan(const demo_options *o, gmg_context *context, const gmg_problem *pr
   if (demo_check(o, context, gmg_plan(context, problem, params, plan))) return 1;
   const double size = problem->type == GMG_F32 ? 4 : 8, own = (double)fields * (double)demo_cells(problem) * size;
   const double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-  if (own + (double)plan->bytes <= there) return 0;
-  return demo_fail(o, "out of memory: %.3g GB needed (solver %.3g, fields %.3g), this machine has %.3g",
-                   (own + (double)plan->bytes) / 1e9, (double)plan->bytes / 1e9, own / 1e9, there / 1e9);
+  const double solver = o->device.kind == DEMO_CUDA ? 0 : (double)plan->bytes; /* a device says itself what it has not */
+  if (own + solver <= there) return 0;
+  return demo_fail(o, "out of memory: %.3g GB needed (solver %.3g, fields %.3g), this machine has %.3g", (own + solver) / 1e9,
+                   solver / 1e9, own / 1e9, there / 1e9);
 }
 
 static void print_shape(const demo_options *o, const gmg_problem *p, const size_t n[3])
@@ -89,15 +73,14 @@ static void print_problem(const demo_options *o, const gmg_problem *p)
   }
 }
 
-static void print_method(const demo_options *o, const gmg_context *context, const gmg_plan_info *plan)
+static void print_method(const demo_options *o, const gmg_plan_info *plan)
 {
   const gmg_params *p = &o->params;
   printf("\nmethod   %s(%d,%d)", &"V\0W\0F"[2 * (int)plan->cycle], p->pre, p->post);
   if (p->fmg > 0) printf(" after full multigrid");
   if (plan->accel != GMG_ACCEL_NONE) printf(", accelerated by %s", demo_word_of(demo_accel_words, (int)plan->accel));
   if (plan->precision == GMG_PRECISION_MIXED) printf(", corrections in float");
-  printf(", smoother %s%s, %d threads\n", p->smoother ? p->smoother->name : "(none)",
-         p->deterministic ? ", deterministic" : "", gmg_context_threads(context));
+  printf(", smoother %s%s\n", p->smoother ? p->smoother->name : "(none)", p->deterministic ? ", deterministic" : "");
 }
 
 static void print_levels(const demo_options *o, const gmg_problem *p, const gmg_plan_info *plan)
@@ -119,12 +102,11 @@ static void print_levels(const demo_options *o, const gmg_problem *p, const gmg_
   }
 }
 
-void demo_print_header(const demo_options *o, const gmg_context *context, const gmg_problem *problem,
-                       const gmg_plan_info *plan)
+void demo_print_header(const demo_options *o, const gmg_problem *problem, const gmg_plan_info *plan)
 {
   if (o->quiet) return;
   print_problem(o, problem);
-  print_method(o, context, plan);
+  print_method(o, plan);
   print_levels(o, problem, plan);
   printf("\nmemory %.4g MB beyond u and f", (double)plan->bytes / 1e6);
   if (!isnan(plan->predicted_factor)) printf("; predicted factor %.3f", plan->predicted_factor);

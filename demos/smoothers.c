@@ -12,7 +12,7 @@ static const demo_program about = {
     "smoothers",
     "Compares all built-in smoothers on one problem: factor and seconds per cycle, and what a solve takes. The "
     "fields written are those of the last smoother.",
-    DEMO_TAKES_RUN | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD | DEMO_TAKES_LIMIT |
+    DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD | DEMO_TAKES_LIMIT |
         DEMO_TAKES_REPEATS | DEMO_TAKES_RHS | DEMO_TAKES_OUTPUT,
     DEMO_RANDOM, 3, 64};
 
@@ -20,7 +20,7 @@ static const demo_program about = {
 typedef struct bench {
   const demo_options *o;
   gmg_context *context;
-  void *f, *u;
+  demo_array f, u;
 } bench;
 
 /* What is known of one smoother. */
@@ -63,11 +63,12 @@ static int measure_factor(bench *b, gmg_params params, result *r, cJSON *histori
   params.rtol = 1e-300; /* never met: every run is o->cycles long */
   r->status = gmg_solver_create(b->context, &o->problem, &params, &solver);
   if (r->status) return 0;
-  for (size_t i = 0; i < cells; i++) demo_set(o->problem.type, b->f, i, 0);
-  int wanted = o->runs, failed = 0;
+  for (size_t i = 0; i < cells; i++) demo_set(o->problem.type, b->f.here, i, 0);
+  int wanted = o->runs, failed = demo_array_send(o, &b->f);
   for (r->runs = 0; r->runs < wanted && !failed; r->runs++) {
-    demo_field_random(&o->problem, 2, b->u);
-    const gmg_status status = gmg_solve(solver, b->f, b->u, &report);
+    demo_field_random(&o->problem, 2, b->u.here);
+    if ((failed = demo_array_send(o, &b->u))) break;
+    const gmg_status status = gmg_solve(solver, b->f.there, b->u.there, &report);
     if (!demo_is_outcome(status)) failed = demo_check(o, b->context, status);
     if (failed) break;
     if (status == GMG_DIVERGED) r->status = status;
@@ -117,13 +118,13 @@ static int measure_time(bench *b, const gmg_params *params, const char *name, re
   gmg_solver *solver;
   gmg_report report;
   if (demo_check(o, b->context, gmg_solver_create(b->context, &o->problem, params, &solver))) return 1;
-  for (size_t i = 0; i < cells; i++) demo_set(o->problem.type, b->u, i, 0);
-  demo_fill_rhs(o, &o->problem, b->f);
-  const gmg_status status = gmg_solve(solver, b->f, b->u, &report);
-  int failed = 0;
-  if (!demo_is_outcome(status)) {
+  for (size_t i = 0; i < cells; i++) demo_set(o->problem.type, b->u.here, i, 0);
+  demo_fill_rhs(o, &o->problem, b->f.here);
+  int failed = demo_array_send(o, &b->u) || demo_array_send(o, &b->f);
+  const gmg_status status = failed ? GMG_ERR_DEVICE : gmg_solve(solver, b->f.there, b->u.there, &report);
+  if (!failed && !demo_is_outcome(status)) {
     failed = demo_check(o, b->context, status);
-  } else {
+  } else if (!failed) {
     if (!o->quiet) print_smoother(name, r, &report);
     if (to) {
       cJSON *solve = cJSON_AddObjectToObject(to, "solve");
@@ -175,8 +176,8 @@ static int run_all(bench *b, int *ran)
   }
   if (!failed && o->json) failed = demo_json_write(o, root, complete);
   else cJSON_Delete(root);
-  const demo_named_field fields[] = {{"u", b->u}, {"f", b->f}};
-  if (!failed && o->output) failed = demo_fields_write(o, &o->problem, fields, 2);
+  const demo_named_field fields[] = {{"u", b->u.here}, {"f", b->f.here}};
+  if (!failed && o->output) failed = demo_array_fetch(o, &b->u) || demo_fields_write(o, &o->problem, fields, 2);
   if (!failed) printf("%s: %d of %d smoothers ran, %zu unknowns\n", o->program, *ran, count, demo_cells(&o->problem));
   return failed | (*ran == 0);
 }
@@ -188,9 +189,7 @@ static int run(bench *b)
   int ran = 0;
   gmg_params params = gmg_params_default(); /* to hear about a bad problem before its fields are allocated */
   if (demo_plan(o, b->context, &o->problem, &params, 2, &plan)) return 1;
-  b->f = demo_field_create(&o->problem);
-  b->u = demo_field_create(&o->problem);
-  if (!b->f || !b->u) return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&o->problem));
+  if (!(demo_array_create(o, &o->problem, &b->f) & demo_array_create(o, &o->problem, &b->u))) return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&o->problem));
   if (!o->quiet)
     printf("factor: random guess, f = 0, %d cycles; predicted: Fourier analysis; cycles and seconds: %s f to "
            "the tolerance\n\n", o->cycles, demo_word_of(demo_rhs_words, o->rhs));
@@ -206,7 +205,7 @@ int main(int argc, char **argv)
   code = demo_context_create(&o, &b.context);
   if (!code) code = run(&b);
   gmg_context_destroy(b.context);
-  free(b.f);
-  free(b.u);
+  demo_array_destroy(&b.f);
+  demo_array_destroy(&b.u);
   return code;
 }

@@ -15,6 +15,8 @@ failures = []
 
 
 def run(demo, *args, code=0, says=None):
+    if demo != "custom_smoother" and not {"--device", "--help"} & set(args):
+        args = (*args, "--device", "host")  # devices() runs them elsewhere
     done = subprocess.run([DEMOS / demo, *args], capture_output=True, text=True, timeout=300)
     text = done.stdout + done.stderr
     if done.returncode != code or (says and says not in text):
@@ -78,7 +80,12 @@ def bad_input(folder):
     run("poisson", "--shift", "-1", code=1, says="problem.shift = -1")
     run("poisson", "--bc", "periodic:neumann", code=1, says="GMG_PERIODIC must stand on both sides")
     run("poisson", "--accel", "cg", code=1, says="has no adjoint")
-    run("poisson", "--device", "cuda", code=1, says="--device cuda")
+    run("poisson", "--device", "nonsense", code=2, says="--device 'nonsense': expected host, cuda")
+    run("poisson", "--device", "cuda:", code=2, says="cuda:")
+    run("poisson", "--device", "cuda:-1", code=2, says="cuda:-1")
+    run("poisson", "--device", "cuda:1000", code=1, says="--device cuda:1000")
+    run("poisson", "--device", "cuda", "--threads", "2", code=2, says="--threads 2")
+    run("custom_smoother", "--device", "cuda", code=2, says="--device")
     run("poisson", "--n", "30000", code=1, says="out of memory")
     run("poisson", "--n", "16", "--json", f"{folder}/no/such/place.json", code=1, says="no/such/place.json")
     run("poisson", "--n", "16", "--output", f"{folder}/no/such/place.h5", code=1, says="no/such/place.h5")
@@ -97,6 +104,32 @@ def bad_input(folder):
     for demo in ("poisson", "helmholtz", "smoothers", "embed", "projection", "layers", "custom_smoother"):
         run(demo, "--help", says="usage")
         run(demo, "--nonsense", code=2)
+
+
+def devices(folder):
+    """On a CUDA device, where there is one that can be used, every demo; where there is none, what they say of that."""
+    tried = subprocess.run([DEMOS / "poisson", "--n", "16", "--device", "cuda"], capture_output=True, text=True, timeout=300)
+    there = tried.returncode == 0
+    if not there:
+        check(tried.returncode == 1 and "poisson: --device cuda:0: " in tried.stderr, f"--device cuda without one: {tried.stderr}")
+    best = subprocess.run([DEMOS / "poisson", "--n", "16"], capture_output=True, text=True, timeout=300)
+    first = best.stdout.splitlines()[0]
+    check(best.returncode == 0 and first.startswith("device   cuda:0, " if there else "device   host, "), f"by default: {first}")
+    check(there or first.endswith(")"), f"why the host: {first}")
+    host = run_json("poisson", folder, "--n", "24", "--smoother", "red_black")
+    check(host["device"] == host["device_name"] == "host", "device in the JSON")
+    if not there:
+        return
+    cuda = run_json("poisson", folder, "--n", "24", "--smoother", "red_black", "--device", "cuda", "--output", f"{folder}/cuda.h5")
+    check(cuda["device"] == "cuda" and len(cuda["device_name"]) > 3, "device in the JSON")
+    check(cuda["cycles"] == host["cycles"] and abs(cuda["error_2"] / host["error_2"] - 1) < 1e-4, f"poisson: {cuda['error_2']}")
+    for demo, args in (("helmholtz", ("--n", "24")), ("smoothers", ("--n", "32")), ("embed", ("--n", "32", "--steps", "6")),
+                       ("projection", ("--n", "24", "--time", "0.1")), ("layers", ("--n", "24")),
+                       ("projection", ("--n", "16", "--walls", "--density-ratio", "10", "--time", "0.05"))):
+        report = run_json(demo, folder, *args, "--device", "cuda:0", "--output", f"{folder}/cuda.h5")
+        check(report.get("device") == "cuda", f"{demo} {args}: not on the device")
+    check(max(run_json("embed", folder, "--dim", "3", "--n", "16", "--steps", "4", "--device", "cuda")["steps"][i]["balance"]
+              for i in range(4)) < 1e-7, "embed on a device: heat is lost")
 
 
 def others(folder):
@@ -182,7 +215,7 @@ def files(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (poisson, bad_input, others, flows, layered, files):
+    for part in (poisson, bad_input, devices, others, flows, layered, files):
         part(scratch)
 print("\n".join(failures) if failures else "demos: all as expected")
 sys.exit(1 if failures else 0)
