@@ -164,6 +164,7 @@ static const row table[] = {
     {"accel", NULL, "Krylov acceleration (best)", DEMO_TAKES_METHOD, &a_word, TO(params.accel), demo_accel_words},
     {"precision", NULL, "type of the corrections (best)", DEMO_TAKES_METHOD, &a_word, TO(params.precision),
      demo_precision_words},
+    {"time-levels", NULL, "tell the time of each level on a device too", DEMO_TAKES_METHOD, &a_flag, TO(params.time_levels), NULL},
     {"coarse", NULL, "solver of the coarsest grid (cg)", DEMO_TAKES_METHOD, &a_word, TO(params.coarse),
      demo_coarse_words},
     {"max-levels", "K", "most levels; 0: as many as help (0)", DEMO_TAKES_METHOD, &an_int, TO(params.max_levels), NULL},

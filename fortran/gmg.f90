@@ -113,6 +113,7 @@ module gmg
     real(c_double) :: atol
     integer(c_int) :: check_every
     integer(c_int) :: precision
+    integer(c_int) :: time_levels
     type(c_funptr) :: monitor
     type(c_ptr) :: monitor_data
   end type

@@ -172,6 +172,8 @@ typedef struct gmg_params {
   double atol;                   /**< Absolute tolerance (0). */
   int check_every;               /**< Measure the residual every so many cycles (1). 0: never; max_cycles cycles are run. */
   gmg_precision precision;       /**< Type in which cycles compute (GMG_PRECISION_BEST). */
+  int time_levels;               /**< 1: the report tells the time spent on each level on a device too, where that takes marks on
+                                      the stream and now and then a wait for them (0). Host contexts always tell. */
   gmg_monitor *monitor;          /**< Called after each measured residual, or NULL. */
   void *monitor_data;            /**< Handed to the monitor. BORROWED. */
 } gmg_params;
@@ -227,7 +229,8 @@ typedef struct gmg_plan_info {
 typedef struct gmg_level_report {
   size_t n[3];     /**< Unknowns along each axis. */
   size_t cells;    /**< Unknowns. */
-  double seconds;  /**< Time spent on this level alone during the solve, in seconds. */
+  double seconds;  /**< Time spent on this level alone during the solve, in seconds: on a device time of the stream, from
+                        mark to mark; NaN there unless gmg_params::time_levels is set. */
 } gmg_level_report;
 
 /** The result of a solve. BORROWED pointers stay valid until the solver's next call or its end. */

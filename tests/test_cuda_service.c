@@ -1,4 +1,4 @@
-/* What surrounds a solve on CUDA: the caller's current device. */
+/* What surrounds a solve on CUDA: the caller's current device, the times of the levels. */
 #include "twins.h"
 
 #ifdef GMG_CUDA
@@ -70,13 +70,56 @@ static void current_device_stays(void **state)
   print_message("current device: with %d of %d devices\n", devices < 2 ? 1 : 2, devices);
   for (int mine = 0; mine < devices && mine < 2; mine++) calls_keep(mine);
 }
+
+/* Seconds of the levels: NaN unless asked for; then the time on the device, which adds up to that between two events of ours. */
+static void levels_are_timed(void **state)
+{
+  (void)state;
+  const gmg_problem p = make_problem(3, 96, 96, 96, GMG_CELL, "dddddd");
+  const size_t bytes = unknowns(&p) * sizeof(double);
+  cudaEvent_t before, after;
+  void *f, *u;
+  gmg_context *c;
+  assert_int_equal(cudaEventCreate(&before) | cudaEventCreate(&after), cudaSuccess);
+  assert_int_equal(cudaMalloc(&f, bytes) | cudaMalloc(&u, bytes), cudaSuccess);
+  assert_int_equal(cudaMemset(f, 1, bytes), cudaSuccess);
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  for (int asked = 0; asked < 2; asked++)
+    for (int many = 0; many < 2; many++) { /* so many cycles that the marks are used again */
+      gmg_params q = gmg_params_default();
+      gmg_solver *s;
+      gmg_report r;
+      q.time_levels = asked, q.max_cycles = many ? 400 : 3, q.check_every = 0;
+      assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+      for (int turn = 0; turn < 3; turn++) {
+        float between = 0;
+        double sum = 0;
+        assert_int_equal(cudaMemset(u, 0, bytes), cudaSuccess);
+        assert_ok(c, gmg_precondition(s, f, u)); /* is not charged */
+        assert_int_equal(cudaEventRecord(before, NULL), cudaSuccess);
+        assert_ok(c, gmg_solve(s, f, u, &r));
+        assert_int_equal(cudaEventRecord(after, NULL) | cudaEventSynchronize(after), cudaSuccess);
+        assert_int_equal(cudaEventElapsedTime(&between, before, after), cudaSuccess);
+        for (int l = 0; l < r.levels; l++) {
+          assert_int_equal(!isnan(r.level[l].seconds), asked);
+          if (asked) assert_true(r.level[l].seconds > 0);
+          sum += r.level[l].seconds;
+        }
+        if (asked) print_message("%d cycles: levels %.6f s of %.6f\n", r.cycles, sum, 1e-3 * between);
+        if (asked) assert_true(sum <= 1.001e-3 * between + 1e-5 && sum >= 0.5e-3 * between);
+      }
+      gmg_solver_destroy(s);
+    }
+  gmg_context_destroy(c);
+  cudaFree(f), cudaFree(u), cudaEventDestroy(before), cudaEventDestroy(after);
+}
 #endif
 
 int main(void)
 {
   if (without_device()) return SKIPPED;
 #ifdef GMG_CUDA
-  const struct CMUnitTest tests[] = {cmocka_unit_test(current_device_stays)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(current_device_stays), cmocka_unit_test(levels_are_timed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else
   return SKIPPED;

@@ -88,6 +88,7 @@ static void end_device(gmg_context *c)
   cudaFree(d->part);
   cudaFree(d->arrived);
   cudaFreeHost(d->total);
+  gmg_profiler_end(d);
   cudaGetLastError();
   leave_device(c, before);
   free(d);
@@ -96,6 +97,7 @@ static void end_device(gmg_context *c)
 static cudaError_t begin_device(gmg_device *d)
 {
   cudaError_t error;
+  gmg_profiler_begin(d);
   if ((error = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, d->number))) return error;
   if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
   if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;

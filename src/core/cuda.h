@@ -27,6 +27,7 @@ struct gmg_device {
   gmg_total *total;    /* pinned host memory that the device writes */
   cudaError_t failed;  /* the first failure */
   const char *failed_in;
+  void *profiler; /* ranges go there; NULL: nobody looks */
 };
 
 /* It is the calling thread's current one: GMG_VISIT (launches on another one's stream fail). */
@@ -155,6 +156,9 @@ static __device__ inline void gmg_grid_total(gmg_total x, gmg_total *part, unsig
 }
 
 #endif
+
+void gmg_profiler_begin(gmg_device *d); /* trace_cuda.cu */
+void gmg_profiler_end(gmg_device *d);
 
 /* Blocks: what the last sum came to. NaN once the device has failed. */
 gmg_total gmg_cuda_total(const gmg_exec *e, const char *where);

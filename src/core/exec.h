@@ -52,9 +52,29 @@ typedef struct gmg_memory_ops {
   gmg_status (*health)(gmg_context *c); /* GMG_ERR_DEVICE, with a text, once anything has failed where the context runs */
 } gmg_memory_ops;
 
+/* Time by accounts: a solver's are its levels. */
+typedef struct gmg_clock {
+  int runs;                       /* 0: nothing is charged */
+  int account;                    /* that time is being charged to, -1: none */
+  double start;                   /* since then: of a host */
+  struct gmg_marks *marks;        /* of a device, where time is what its work takes; NULL: not measured */
+  double seconds[GMG_MAX_LEVELS]; /* of each account */
+} gmg_clock;
+
+/* What can be seen of a solve from outside: time and, by profilers, what is being done. */
+typedef struct gmg_trace_ops {
+  gmg_status (*clock_create)(gmg_context *c, gmg_clock *clock); /* all that measuring will need; it starts from zeros */
+  void (*clock_destroy)(gmg_context *c, gmg_clock *clock);
+  void (*charge)(gmg_context *c, gmg_clock *clock, int account); /* the work from here on belongs to it; -1: to none */
+  void (*settle)(gmg_context *c, gmg_clock *clock); /* blocks until seconds are known: NaN where they are not measured */
+  void (*range_begin)(gmg_context *c, int level, const char *operation); /* until its range_end; ranges nest */
+  void (*range_end)(gmg_context *c);
+} gmg_trace_ops;
+
 struct gmg_exec {
   gmg_context *context; /* BORROWED */
   const gmg_memory_ops *memory;
+  const gmg_trace_ops *trace;
   const gmg_vector_ops *vector;
   gmg_backend backend;
   gmg_type type;
@@ -64,6 +84,18 @@ struct gmg_exec {
   size_t bytes; /* allocated and not yet released */
   gmg_exec *also; /* what is counted here counts there too; or NULL */
 };
+
+/* From here to the end of the block a profiler sees the operation on the level, on whatever way the block is left. */
+#define GMG_RANGE(e, level, operation) \
+  const gmg_exec *gmg_range_ __attribute__((cleanup(gmg_range_end), unused)) = gmg_range_begin(e, level, operation)
+
+static inline const gmg_exec *gmg_range_begin(const gmg_exec *e, int level, const char *operation)
+{
+  e->trace->range_begin(e->context, level, operation);
+  return e;
+}
+
+static inline void gmg_range_end(const gmg_exec *const *e) { (*e)->trace->range_end((*e)->context); }
 
 /* What a real type can hold, and how accurately gmg solves in it by default. NULL for an unknown type. */
 typedef struct gmg_type_traits {
@@ -87,8 +119,10 @@ gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const doub
 void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to);          /* and back */
 
 extern const gmg_memory_ops gmg_memory_host;
+extern const gmg_trace_ops gmg_trace_host;
 extern const gmg_vector_ops gmg_vector_host_f32, gmg_vector_host_f64;
 extern const gmg_memory_ops gmg_memory_cuda; /* where the library is built with CUDA */
+extern const gmg_trace_ops gmg_trace_cuda;
 extern const gmg_vector_ops gmg_vector_cuda_f32, gmg_vector_cuda_f64;
 
 #endif

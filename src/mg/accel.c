@@ -9,6 +9,7 @@
 
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it)
 {
+  GMG_RANGE(&s->exec, 0, "residual");
   return s->stencil->residual_norm(&s->exec, &s->top->A, it->f, it->u, NULL);
 }
 
@@ -31,6 +32,7 @@ static void next_scale(gmg_iteration *it) { it->scale = it->next > 0 ? it->next 
 static void narrow_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 {
   it->fresh = 0;
+  GMG_RANGE(&s->exec, 0, "residual");
   for (int attempt = 0; attempt < 2 && !it->fresh; attempt++) {
     next_scale(it);
     take_norm(it, s->stencil->narrow_residual(&s->exec, &s->top->A, it->f, it->u, it->scale, s->own_f, f_norm));
@@ -42,6 +44,7 @@ void gmg_iteration_start(gmg_solver *s, gmg_iteration *it)
   it->pq = it->rz = 0;
   it->fresh = 0;
   if (s->params.accel == GMG_ACCEL_NONE) return;
+  GMG_RANGE(&s->exec, 0, "residual");
   s->stencil->residual(&s->exec, &s->top->A, it->f, it->u, s->krylov[0]);
   it->norm = s->vector->norm2(&s->exec, s->top->A.cells, s->krylov[0]);
 }
@@ -49,9 +52,12 @@ void gmg_iteration_start(gmg_solver *s, gmg_iteration *it)
 double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 {
   if (s->params.accel != GMG_ACCEL_NONE) return it->norm;
-  if (!s->mixed) return s->stencil->residual_norm(&s->exec, &s->top->A, it->f, it->u, f_norm);
-  if (!it->fresh || f_norm) narrow_residual(s, it, f_norm);
-  return it->norm;
+  if (s->mixed) {
+    if (!it->fresh || f_norm) narrow_residual(s, it, f_norm);
+    return it->norm;
+  }
+  GMG_RANGE(&s->exec, 0, "residual");
+  return s->stencil->residual_norm(&s->exec, &s->top->A, it->f, it->u, f_norm);
 }
 
 /* In mixed precision: residual, correction in the narrower type, and at once the residual that it leaves. */
@@ -60,6 +66,7 @@ static void refine(gmg_solver *s, gmg_iteration *it)
   if (!it->fresh) narrow_residual(s, it, NULL);
   const gmg_correction c = gmg_cycle_on_own(s, it->scale);
   gmg_charge(s, 0);
+  GMG_RANGE(&s->exec, 0, "residual");
   next_scale(it);
   take_norm(it, s->stencil->correct_residual(&s->exec, &s->top->A, c, it->f, it->u, it->scale, s->own_f));
 }

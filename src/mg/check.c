@@ -163,7 +163,8 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
                                     {"max_levels", p->max_levels, 0, GMG_MAX_LEVELS},
                                     {"max_cycles", p->max_cycles, 0, 1000000},
                                     {"check_every", p->check_every, 0, 1000000},
-                                    {"precision", (long)p->precision, GMG_PRECISION_SAME, GMG_PRECISION_BEST}};
+                                    {"precision", (long)p->precision, GMG_PRECISION_SAME, GMG_PRECISION_BEST},
+                                    {"time_levels", p->time_levels, 0, 1}};
   const real_field reals[] = {{"omega", p->omega, 0, 2},
                               {"coarse_rtol", p->coarse_rtol, 0, 1},
                               {"coarsen_threshold", p->coarsen_threshold, 0, 1.0000001},

@@ -5,10 +5,7 @@
 
 void gmg_charge(gmg_solver *s, int level)
 {
-  const double now = s->exec.memory->now(s->context);
-  if (s->clock_level >= 0) s->report[s->clock_level].seconds += now - s->clock_start;
-  s->clock_level = level;
-  s->clock_start = now;
+  if (s->clock.runs) s->exec.trace->charge(s->context, &s->clock, level);
 }
 
 static double residual_norm(gmg_solver *s, gmg_level *L)
@@ -28,6 +25,7 @@ static void smooth(gmg_solver *s, int l, int steps, gmg_leg leg)
 {
   gmg_level *L = &s->level[l];
   if (steps == 0) return;
+  GMG_RANGE(s->levels_exec, l, "smooth");
   if (leg == GMG_LEG_UP && s->symmetric) leg = GMG_LEG_UP_REVERSED;
   const double before = s->watch.on ? residual_norm(s, L) : 0;
   s->smoother->sweep(&L->view, L->smoother, L->f, L->u, steps, leg);
@@ -39,6 +37,7 @@ static void smooth_from_zero(gmg_solver *s, int l)
 {
   gmg_level *L = &s->level[l];
   if (s->params.pre > 0 && s->smoother->sweep_from_zero && !s->watch.on) {
+    GMG_RANGE(s->levels_exec, l, "smooth");
     s->smoother->sweep_from_zero(&L->view, L->smoother, L->f, L->u, s->params.pre, GMG_LEG_DOWN);
     return;
   }
@@ -48,7 +47,26 @@ static void smooth_from_zero(gmg_solver *s, int l)
 
 static void coarse_solve(gmg_solver *s, gmg_level *L)
 {
+  GMG_RANGE(s->levels_exec, s->levels - 1, "coarse solve");
   s->coarse->solve(s->levels_exec, &s->coarse_problem, s->coarse_state, L->f, L->u);
+}
+
+/* The residual becomes the right-hand side of the next coarser level. */
+static void restrict_residual(gmg_solver *s, int l)
+{
+  gmg_level *L = &s->level[l], *C = &s->level[l + 1];
+  GMG_RANGE(s->levels_exec, l, "restrict");
+  s->levels_stencil->restrict_residual(s->levels_exec, &L->A, L->restrict_, L->f, L->u, L->r, C->f);
+  if (s->singular) gmg_remove_mean(s->levels_exec, &C->A, C->volume, C->f);
+}
+
+/* Its solution is added. */
+static void prolong(gmg_solver *s, int l)
+{
+  gmg_level *L = &s->level[l], *C = &s->level[l + 1];
+  GMG_RANGE(s->levels_exec, l, "prolong");
+  if (L->by_faces) s->levels_stencil->prolong_faces(s->levels_exec, &L->A, L->prolong, C->u, L->u);
+  else s->levels_stencil->tensor(s->levels_exec, L->prolong, C->u, L->u, 1);
 }
 
 /* One correction from the next coarser level. A W cycle visits it twice; an F cycle first by an F, then by a V. */
@@ -72,17 +90,11 @@ static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
 
 static void correct(gmg_solver *s, int l, gmg_cycle_kind kind)
 {
-  gmg_level *L = &s->level[l], *C = &s->level[l + 1];
-  const gmg_exec *e = s->levels_exec;
-  s->levels_stencil->restrict_residual(e, &L->A, L->restrict_, L->f, L->u, L->r, C->f);
-  if (s->singular) gmg_remove_mean(e, &C->A, C->volume, C->f);
-
+  restrict_residual(s, l);
   cycle(s, l + 1, kind, 1);
   if (kind != GMG_CYCLE_V && l + 1 < s->levels - 1) cycle(s, l + 1, kind == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V, 0);
-
   gmg_charge(s, l);
-  if (L->by_faces) s->levels_stencil->prolong_faces(e, &L->A, L->prolong, C->u, L->u);
-  else s->levels_stencil->tensor(e, L->prolong, C->u, L->u, 1);
+  prolong(s, l);
 }
 
 void gmg_cycle(gmg_solver *s, int l) { cycle(s, l, s->params.cycle, 0); }

@@ -227,6 +227,21 @@ static void fill_report(const gmg_solver *s, const progress *p, gmg_status statu
                     .deterministic = (traits & GMG_SMOOTHER_DETERMINISTIC) != 0};
 }
 
+static void start_clock(gmg_solver *s)
+{
+  for (int l = 0; l < s->levels; l++) s->clock.seconds[l] = 0;
+  s->clock.runs = 1;
+  gmg_charge(s, 0);
+}
+
+static void stop_clock(gmg_solver *s)
+{
+  gmg_charge(s, -1);
+  s->clock.runs = 0;
+  s->exec.trace->settle(s->context, &s->clock);
+  for (int l = 0; l < s->levels; l++) s->report[l].seconds = s->clock.seconds[l];
+}
+
 gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
 {
   if (!s) return GMG_ERR_ARGUMENT;
@@ -238,17 +253,15 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
 
   progress p = {.f = f, .it = {.u = u}, .true_before = INFINITY};
   const double start = s->exec.memory->now(s->context);
-  for (int l = 0; l < s->levels; l++) s->report[l].seconds = 0;
   s->context->error[0] = 0;
-  s->clock_level = -1;
-  gmg_charge(s, 0);
+  start_clock(s);
   const gmg_cycle_kind cycle = s->params.cycle;
   gmg_status status = begin(s, &p);
   if (status == GMG_OK) {
     status = s->params.check_every == 0 ? run_unmeasured(s, &p) : run(s, &p);
     if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, u);
   }
-  gmg_charge(s, 0);
+  stop_clock(s);
   s->params.cycle = cycle;
   const gmg_status health = s->exec.memory->health(s->context);
   if (health != GMG_OK) status = health;

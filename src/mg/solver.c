@@ -121,7 +121,8 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->found));
   s->singular = gmg_is_singular(p, s->found.sigma_most);
   s->symmetric = params->symmetric || params->accel == GMG_ACCEL_CG;
-  s->clock_level = -1;
+  s->clock.account = -1;
+  if (!dry && params->time_levels) GMG_TRY(s->exec.trace->clock_create(c, &s->clock));
   GMG_TRY(gmg_hierarchy_create(s));
   gmg_load_coefficients(s, p);
   if (!dry) GMG_TRY(gmg_update_smoothers(s));
@@ -146,6 +147,7 @@ void gmg_solver_release(gmg_solver *s)
   if (e) gmg_exec_release(e, s->own_f, cells * e->real_size), gmg_exec_release(e, s->own_u, cells * e->real_size);
   if (s->coarse_problem.A) s->coarse->destroy(e, &s->coarse_problem, s->coarse_state);
   gmg_hierarchy_destroy(s);
+  if (s->exec.trace) s->exec.trace->clock_destroy(s->context, &s->clock);
   free(s->history);
   for (int a = 0; a < 3; a++) free(s->coord[a]);
 }
@@ -242,7 +244,6 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   GMG_VISIT(s->context);
   const gmg_level *L = s->top;
   const gmg_exec *e = &s->exec;
-  s->clock_level = -1;
   if (s->singular) { /* only the compatible part of r has a solution */
     s->vector->copy(e, L->A.cells, r, s->f_eff);
     gmg_remove_mean(e, &L->A, L->volume, s->f_eff);

@@ -70,8 +70,7 @@ struct gmg_solver {
   gmg_map lone;           /* identity on an axis with one unknown: a face's normal axis */
   double *history;        /* [max_cycles + 1] */
   gmg_level_report report[GMG_MAX_LEVELS];
-  int clock_level;        /* time is being charged to this level, -1: none */
-  double clock_start;
+  gmg_clock clock;        /* accounts: the levels */
   gmg_watch watch;
 };
 
@@ -106,7 +105,7 @@ int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two field
 void gmg_cycle(gmg_solver *s, int l);
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z); /* of A c = r; norm: ||r||_2; z: room */
 gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale); /* the same where own_f holds scale r */
-void gmg_charge(gmg_solver *s, int level);                       /* time from now on belongs to that level */
+void gmg_charge(gmg_solver *s, int level);                       /* time of a solve from now on belongs to that level */
 
 /* fmg.c: replaces u by the full multigrid approximation. f as the caller gave it, f_eff what gmg_effective_rhs() made */
 void gmg_fmg(gmg_solver *s, const void *f, const void *f_eff, void *u);

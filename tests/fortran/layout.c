@@ -15,7 +15,7 @@ const size_t c_params[] = {AT(cycle), AT(fmg), AT(smoother), AT(pre), AT(post), 
                            AT(overlap), AT(passes), AT(block), AT(order), AT(seed), AT(deterministic), AT(symmetric),
                            AT(restriction), AT(accel), AT(coarse), AT(coarse_rtol), AT(coarse_cells), AT(max_levels),
                            AT(coarsen_threshold), AT(max_cycles), AT(rtol), AT(atol), AT(check_every), AT(precision),
-                           AT(monitor), AT(monitor_data), sizeof(TYPE)};
+                           AT(time_levels), AT(monitor), AT(monitor_data), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_level_plan

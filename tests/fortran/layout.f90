@@ -2,7 +2,7 @@
 module layout_c
   use, intrinsic :: iso_c_binding
   implicit none
-  integer(c_size_t), bind(C) :: c_problem(13), c_params(30), c_level_plan(7), c_plan_info(13), c_level_report(4), &
+  integer(c_size_t), bind(C) :: c_problem(13), c_params(31), c_level_plan(7), c_plan_info(13), c_level_report(4), &
     c_report(16)
 end module
 
@@ -28,7 +28,7 @@ program layout
     c_loc(m%block), c_loc(m%order), c_loc(m%seed), c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
     c_loc(m%accel), c_loc(m%coarse), c_loc(m%coarse_rtol), c_loc(m%coarse_cells), c_loc(m%max_levels), &
     c_loc(m%coarsen_threshold), c_loc(m%max_cycles), c_loc(m%rtol), c_loc(m%atol), c_loc(m%check_every), &
-    c_loc(m%precision), c_loc(m%monitor), c_loc(m%monitor_data)])
+    c_loc(m%precision), c_loc(m%time_levels), c_loc(m%monitor), c_loc(m%monitor_data)])
   call compare("gmg_level_plan", c_level_plan, c_loc(lp), c_sizeof(lp), [c_loc(lp%n), c_loc(lp%cells), c_loc(lp%h), &
     c_loc(lp%coarsened), c_loc(lp%omega), c_loc(lp%factor)])
   call compare("gmg_plan_info", c_plan_info, c_loc(i), c_sizeof(i), [c_loc(i%levels), c_loc(i%level), c_loc(i%bytes), &
