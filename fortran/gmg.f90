@@ -13,6 +13,7 @@ module gmg
   public :: gmg_context_create_cuda, gmg_context_threads, gmg_plan, gmg_solver_create, gmg_solver_destroy, gmg_solve
   public :: gmg_precondition, gmg_solver_update, gmg_set_boundary_values, gmg_set_boundary_constant, gmg_flux
   public :: gmg_residual, gmg_level_residual, gmg_monitor
+  public :: gmg_smoother_offload_create, gmg_smoother_offload_destroy, gmg_smoother_offload_seconds
 
   ! Enumerations, in the order of gmg.h.
   enum, bind(C) ! gmg_status
@@ -204,6 +205,23 @@ module gmg
       integer(c_int), value :: device
       type(c_ptr), value :: stream
       type(c_ptr), intent(out) :: context
+    end function
+
+    integer(c_int) function gmg_smoother_offload_create(device, inner, smoother) bind(C)
+      import
+      type(c_ptr), value :: device, inner
+      type(c_ptr), intent(out) :: smoother
+    end function
+
+    subroutine gmg_smoother_offload_destroy(smoother) bind(C)
+      import
+      type(c_ptr), value :: smoother
+    end subroutine
+
+    integer(c_int) function gmg_smoother_offload_seconds(smoother, sweeps, transfers) bind(C)
+      import
+      type(c_ptr), value :: smoother
+      real(c_double), intent(out) :: sweeps, transfers
     end function
 
     subroutine gmg_context_destroy(context) bind(C)

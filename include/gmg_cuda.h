@@ -27,6 +27,27 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *  GMG_ERR_UNSUPPORTED where the library was built without CUDA or not for this device; GMG_ERR_MEMORY */
 GMG_API gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream, gmg_context **context);
 
+/** A smoother for solvers on a host context that sweeps on a device: every sweep copies u and f there, does what the inner
+ *  smoother does there, and copies u back. Everything else of the cycle stays on the host. This is the configuration of Anzt,
+ *  Dongarra, Gates, Tomov (2011), for comparison: with all on the device nothing is copied.
+ *
+ *  Put it into gmg_params::smoother. The device holds u, f, scratch and the operator of every level but the coarsest, beyond what
+ *  gmg_plan() counts. Like a smoother of one's own it takes no part in GMG_PRECISION_BEST; GMG_PRECISION_MIXED may be asked for.
+ *  A device that fails leaves NaN in u, and the solve ends as GMG_DIVERGED.
+ *  @param device  context of the device, BORROWED; used by the thread that solves. A host context does too: a rehearsal
+ *  @param inner   BORROWED, a smoother with functions for that context   @param[out] smoother NULL on failure
+ *  @return GMG_OK, GMG_ERR_ARGUMENT, GMG_ERR_UNSUPPORTED or GMG_ERR_MEMORY; gmg_context_error(device) has the text */
+GMG_API gmg_status gmg_smoother_offload_create(gmg_context *device, const gmg_smoother *inner, gmg_smoother **smoother);
+
+/** Ends it, after the solvers that use it and before its device's context. NULL is a no-op. */
+GMG_API void gmg_smoother_offload_destroy(gmg_smoother *smoother);
+
+/** Seconds since create, of all its solvers: on a device the stream's own between events. Blocks.
+ *  @param smoother from gmg_smoother_offload_create()
+ *  @param[out] sweeps  time in sweeps, or NULL   @param[out] transfers  time in copies there and back, or NULL
+ *  @return GMG_OK, GMG_ERR_ARGUMENT, or GMG_ERR_DEVICE once the device has failed (gmg_context_error(device)) */
+GMG_API gmg_status gmg_smoother_offload_seconds(gmg_smoother *smoother, double *sweeps, double *transfers);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,4 @@
-/* What surrounds a solve on CUDA: the caller's current device, the times of the levels. */
+/* What surrounds a solve on CUDA: the caller's current device, the times of the levels, sweeps alone on the device. */
 #include "twins.h"
 
 #ifdef GMG_CUDA
@@ -115,13 +115,77 @@ static void levels_are_timed(void **state)
 }
 #endif
 
+/* Multigrid on the host with sweeps on the device, against all on the host and all on the device. */
+static void offloaded(const char *name, const gmg_problem *p, gmg_params q)
+{
+  both b = begin_both(p, &q, name);
+  const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+  gmg_context *device;
+  gmg_smoother *there;
+  gmg_solver *s;
+  gmg_report r[3];
+  double sweeps = 0, transfers = 0;
+  twin f = begin_twin(e[0], e[1], unknowns(p), 91), u = begin_twin(e[0], e[1], unknowns(p), 0);
+  twin v = begin_twin(e[0], e[0], unknowns(p), 0);
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &device), GMG_OK);
+  assert_ok(device, gmg_smoother_offload_create(device, q.smoother, &there));
+  gmg_params mine = q;
+  mine.smoother = there;
+  assert_ok(b.context[HOST], gmg_solver_create(b.context[HOST], p, &mine, &s));
+  ON_BOTH(i) if (gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]) > GMG_DIVERGED) fail_msg("%s", gmg_context_error(b.context[i]));
+  for (int turn = 0; turn < 40; turn++) { /* more sweeps than the clock has marks */
+    e[0]->vector->fill(e[0], v.n, 0, v.at[0]);
+    if (gmg_solve(s, f.at[0], v.at[0], &r[2]) > GMG_DIVERGED) fail_msg("%s", gmg_context_error(b.context[HOST]));
+  }
+  assert_ok(device, gmg_smoother_offload_seconds(there, &sweeps, &transfers));
+  print_message("%-34s host %2d cycles, device %2d, sweeps on the device %2d: %.4f s, transfers %.4f s\n", name, r[0].cycles,
+                r[1].cycles, r[2].cycles, sweeps, transfers);
+  assert_true(r[2].status == r[0].status && abs(r[2].cycles - r[0].cycles) <= 1 && abs(r[2].cycles - r[1].cycles) <= 1);
+  if (r[0].status == GMG_OK) assert_below(ulps(e[0], e[0], u.at[0], v.at[0], v.n) * epsilon_of(e[0]), p->type == GMG_F64 ? 1e-5 : 1e-2);
+  if (r[2].levels > 1) assert_true(sweeps > 0 && transfers > 0);
+  gmg_problem next = *p;
+  next.shift += 3;
+  assert_ok(b.context[HOST], gmg_solver_update(s, &next));
+  if (gmg_solve(s, f.at[0], v.at[0], &r[2]) > GMG_STAGNATED) fail_msg("%s, updated: %s", name, gmg_context_error(b.context[HOST]));
+  gmg_solver_destroy(s);
+  gmg_smoother_offload_destroy(there);
+  gmg_context_destroy(device);
+  end_twin(&f), end_twin(&u), end_twin(&v);
+  end_both(&b);
+}
+
+static void offloaded_sweeps(void **state)
+{
+  static const char *const names[] = {"async", "red_black", "chebyshev"};
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int k = 0; k < 3; k++) {
+      gmg_problem p = shaped_problem(&plain[i].shape);
+      gmg_params q = gmg_params_default();
+      q.smoother = gmg_smoother_by_name(names[k]);
+      q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
+      q.block[0] = 16, q.block[1] = 8, q.block[2] = 4; /* the same on both: rates depend on it */
+      p.type = (gmg_type)((i + k) % 2);
+      offloaded(plain[i].name, &p, q);
+    }
+  medium m[] = {ball(3, 48, 1e2, GMG_CELL), absorbing(3, 48, 1e4, GMG_CELL)};
+  for (int i = 0; i < 2; i++) {
+    gmg_params q = gmg_params_default();
+    q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.block[0] = 16, q.block[1] = 8, q.block[2] = 4;
+    offloaded(i ? "absorbing" : "ball", &m[i].p, q);
+    q.precision = GMG_PRECISION_MIXED;
+    offloaded(i ? "absorbing, mixed" : "ball, mixed", &m[i].p, q);
+    free_medium(&m[i]);
+  }
+}
+
 int main(void)
 {
   if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {
 #ifdef GMG_CUDA
-  const struct CMUnitTest tests[] = {cmocka_unit_test(current_device_stays), cmocka_unit_test(levels_are_timed)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-#else
-  return SKIPPED;
+      cmocka_unit_test(current_device_stays), cmocka_unit_test(levels_are_timed),
 #endif
+      cmocka_unit_test(offloaded_sweeps)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

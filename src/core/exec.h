@@ -54,7 +54,7 @@ typedef struct gmg_memory_ops {
 
 /* Time by accounts: a solver's are its levels. */
 typedef struct gmg_clock {
-  int runs;                       /* 0: nothing is charged */
+  int runs;                       /* of a solver: within a solve */
   int account;                    /* that time is being charged to, -1: none */
   double start;                   /* since then: of a host */
   struct gmg_marks *marks;        /* of a device, where time is what its work takes; NULL: not measured */

@@ -36,7 +36,7 @@ static gmg_status clock_create(gmg_context *c, gmg_clock *clock)
   if (made == MARKS) return GMG_OK;
   cudaGetLastError();
   clock_destroy(c, clock);
-  return gmg_fail(c, GMG_ERR_MEMORY, "params.time_levels = 1: %d events could not be created", (int)MARKS);
+  return gmg_fail(c, GMG_ERR_MEMORY, "%d events to measure time with could not be created", (int)MARKS);
 }
 
 /* Blocks until the last mark is passed, which then is the first of those to come. */
