@@ -20,7 +20,7 @@ def factors_of(demo, folder, dim, centering, restriction, sweeps, omega):
     path = folder / "out.json"
     subprocess.run([demo, "--dim", str(dim), "--n", str(size), "--centering", centering, "--restriction", restriction,
                     "--omega", f"{omega:.2f}", "--local-sweeps", str(sweeps), "--cycles", "15", "--max-cycles", "1",
-                    "--deterministic", "--quiet", "--json", path], check=False, stdout=subprocess.DEVNULL)
+                    "--deterministic", "--device", "host", "--quiet", "--json", path], check=False, stdout=subprocess.DEVNULL)
     return {row["name"]: row["factor"]["median"] for row in json.loads(path.read_text())["smoothers"]}
 
 
