@@ -1,6 +1,8 @@
 /* Every allocation of a create and of a plan fails in turn: GMG_ERR_MEMORY with a text, nothing leaks (allocations are
    counted here, and the sanitizer build looks too), and the context makes the solver as soon as there is memory. A solve
    allocates nothing. */
+#include "gmg_cuda.h"
+#include "media.h"
 #include "sample.h"
 
 #include <stdlib.h>
@@ -113,6 +115,29 @@ static void of_random_problems_too(void **state)
   }
 }
 
+static void of_an_offloaded_smoother(void **state)
+{
+  (void)state;
+  medium m[] = {ball(3, 12, 10, GMG_CELL), absorbing(2, 20, 10, GMG_VERTEX)};
+  gmg_context *device;
+  gmg_smoother *there;
+  gmg_params q = gmg_params_default();
+  fail_at = -1;
+  assert_int_equal(gmg_context_create_host(1, &device), GMG_OK);
+  made = 0, fail_at = 0;
+  assert_int_equal(gmg_smoother_offload_create(device, q.smoother, &there), GMG_ERR_MEMORY);
+  assert_null(there);
+  fail_at = -1;
+  assert_ok(device, gmg_smoother_offload_create(device, q.smoother, &there));
+  q.smoother = there, q.deterministic = 1;
+  for (int i = 0; i < 2; i++) {
+    assert_true(create_with_failures(&m[i].p, &q, 2) > 20);
+    free_medium(&m[i]);
+  }
+  gmg_smoother_offload_destroy(there);
+  gmg_context_destroy(device);
+}
+
 static void context(void **state)
 {
   (void)state;
@@ -128,6 +153,7 @@ static void context(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_in_turn),
-                                     cmocka_unit_test(of_random_problems_too), cmocka_unit_test(context)};
+                                     cmocka_unit_test(of_random_problems_too), cmocka_unit_test(of_an_offloaded_smoother),
+                                     cmocka_unit_test(context)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
