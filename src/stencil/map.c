@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* A map under construction, on the host. weight and first as in gmg_map. */
@@ -37,16 +38,38 @@ static int identity(table *t, size_t n)
 /* Position of a coarse unknown; -1 and n stand for the ghosts. */
 static double coarse_x(const gmg_axis *x, int c) { return c < 0 ? x->ghost_x[0] : c < (int)x->n ? x->x[c] : x->ghost_x[1]; }
 
+static int is_uniform(const gmg_axis_spec *s) { return !s->coord && s->merged == 1 && gmg_axis_intervals(s) > 0; }
+
+/* Twice the place of unknown 0 of a uniform axis, in mesh widths. */
+static int64_t twice_first(const gmg_axis_spec *s)
+{
+  return s->centering == GMG_CELL ? 1 : s->bc[0] == GMG_DIRICHLET ? 2 : 0;
+}
+
+/* Between which coarse unknowns unknown i lies, and how far, where both meshes are uniform: from whole numbers. (Positions leave
+   dust in the weights, of 1e-8 at 10^8 unknowns, and no row repeats.) */
+static int place_between(const gmg_axis_spec *fine, const gmg_axis_spec *coarse, size_t i, double *share)
+{
+  const int64_t mesh = (int64_t)gmg_axis_intervals(fine), coarse_mesh = (int64_t)gmg_axis_intervals(coarse), whole = 2 * mesh;
+  const int64_t at = (2 * (int64_t)i + twice_first(fine)) * coarse_mesh - twice_first(coarse) * mesh;
+  int64_t c = at < 0 ? -1 : at / whole;
+  if (c >= (int64_t)coarse->n) c = (int64_t)coarse->n - 1;
+  *share = (double)(at - c * whole) / (double)whole;
+  return (int)c;
+}
+
 /* Row i: the two coarse positions that enclose fine position x_i. */
 static int interpolate(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
+  const int uniform = is_uniform(&fine->spec) && is_uniform(&coarse->spec);
   if (!table_alloc(t, fine->n, coarse->n, 2)) return 0;
   int c = -1; /* positions rise: walk along */
   for (size_t i = 0; i < fine->n; i++) {
     const double x = fine->x[i], dust = 1e-9 * coarse->h;
-    while (c + 1 < (int)coarse->n && coarse_x(coarse, c + 1) <= x + dust) c++;
+    while (!uniform && c + 1 < (int)coarse->n && coarse_x(coarse, c + 1) <= x + dust) c++;
     const double low = coarse_x(coarse, c), width = coarse_x(coarse, c + 1) - low;
     double s = width > 0 ? (x - low) / width : 0;
+    if (uniform) c = place_between(&fine->spec, &coarse->spec, i, &s);
     if (fabs(s - round(s)) < 1e-9) s = round(s); /* nested: no dust in the weights */
     t->first[i] = c;
     t->weight[2 * i] = 1 - s;
@@ -202,6 +225,7 @@ static void find_repetition(const table *t, gmg_map *map)
       if (inside && (int)(end - begin) > map->end - map->begin) {
         *map = (gmg_map){.rows = map->rows, .cols = map->cols, .width = map->width, .begin = (int)begin, .end = (int)end,
                          .out = out, .in = in};
+        for (int r = 0; r < out; r++) map->at[r] = t->first[begin + (size_t)r];
         for (int r = 0; r < out; r++)
           for (int m = 0; m < t->width; m++) map->repeat[r][m] = t->weight[(begin + (size_t)r) * (size_t)t->width + (size_t)m];
       }

@@ -23,6 +23,7 @@ typedef struct gmg_map {
   int begin, end;     /* rows whose pattern repeats: first moves on by `in` and weights recur every `out` rows */
   int out, in;        /* 1 and 2 (restriction), 2 and 1 (prolongation), 1 and 1 */
   double repeat[2][4]; /* the weights of the rows begin and begin + 1 where it repeats; width <= 4 there */
+  int at[2];          /* first of these rows, on the host */
   const void *weight; /* [rows][width] reals, exec's memory */
   const int *first;   /* [rows] may be < 0 or run past cols: that is what wrap is for; never falls with r */
   const int *wrap;    /* actual column of an index from -GMG_MAP_PAD to cols + GMG_MAP_PAD - 1, periodic or clamped */
