@@ -13,6 +13,7 @@ extern "C" {
 #include "smoother.h"
 }
 
+#include "async_line_cuda.cuh"
 #include "async_stream_cuda.cuh"
 
 static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};
@@ -28,6 +29,7 @@ typedef struct {
   int versions;   /* Jacobi keeps u before a sweep apart */
   size_t bytes;   /* of shared memory */
   int streams;    /* planes stream through (async_stream_cuda.cuh) */
+  int threads;    /* of a thread block that has a stretch of a line (async_line_cuda.cuh); 0: not so */
   int *order;     /* [blocks.total], device */
   real *before;   /* deterministic: u before the pass */
 } async_state;
@@ -77,11 +79,31 @@ static int stream_blocks(const gmg_smoother_level *l, int processors, gmg_blocks
   return least > 0;
 }
 
+/* Stretches of a line: as long as pays, but two for each multiprocessor; 0 where the level or the caller wants others. */
+static int line_blocks(const gmg_smoother_level *l, int processors, async_state *s)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  enum { DEFAULT = 256, LEAST = 64 };
+  size_t want[3] = {p->block[0], p->block[1], p->block[2]};
+  if (A->dim != 1 || gmg_kind_of(A) != GMG_CONSTANT || !A->uniform[0] || A->n[0] < 3) return 0;
+  for (size_t threads = DEFAULT; !p->block[0] && threads >= LEAST; threads /= 2) {
+    want[0] = threads * LINE_PER - LINE_SPARE;
+    if (A->n[0] / want[0] >= 2 * (size_t)processors) break;
+  }
+  s->blocks = gmg_blocks_make(A, want, preferred_block[1]);
+  const size_t threads = line_threads(s->blocks.shape[0], p->overlap);
+  if (threads > LINE_MOST) return 0;
+  s->threads = (int)threads, s->bytes = line_bytes(threads);
+  return 1;
+}
+
 static async_state layout(const gmg_smoother_level *l)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  async_state s = {gmg_blocks_make(A, p->block, preferred_block[A->dim])};
+  async_state s = {gmg_blocks_make(A, p->block, preferred_block[A->dim])}, line = {};
+  if (line_blocks(l, gmg_device_of(l->exec)->processors, &line)) return line;
   gmg_blocks streaming;
   if (can_stream(l) && stream_blocks(l, gmg_device_of(l->exec)->processors, &streaming)) {
     s.blocks = streaming, s.streams = 1;
@@ -261,6 +283,22 @@ static void run_stream(const gmg_smoother_level *l, const async_state *s, size_t
   gmg_cuda_launched(l->exec, "async");
 }
 
+static void run_line(const gmg_smoother_level *l, const async_state *s, const relaxation *how, size_t first, unsigned grid,
+                     const void *f, const void *from, void *to)
+{
+  const gmg_operator *A = l->A;
+  const int seam = A->wraps[0] && A->n[0] % 2;
+  gmg_device *d = gmg_device_of(l->exec);
+  const line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], l->params->overlap, how->sweeps, seam ? how->extra : 0,
+                       how->reversed, (unsigned)(first % s->blocks.total), (unsigned)s->blocks.total, s->order, A->lo[0], A->hi[0],
+                       {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, how->omega};
+  const auto kernel = how->local == GMG_LOCAL_RED_BLACK ? line_kernel<1> : line_kernel<0>;
+  if (s->bytes > 48 * 1024)
+    gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->bytes), "async");
+  kernel<<<grid, (unsigned)s->threads, s->bytes, d->stream>>>(x, (const real *)f, (const real *)from, (real *)to);
+  gmg_cuda_launched(l->exec, "async");
+}
+
 template <int kind> static cudaError_t allow_shared(size_t bytes)
 {
   return cudaFuncSetAttribute(async_kernel<kind>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
@@ -282,6 +320,10 @@ static void run_blocks(const gmg_smoother_level *l, const async_state *s, size_t
   const size_t all = passes * s->blocks.total, most = 1u << 30;
   for (size_t first = 0; first < all; first += most) {
     const unsigned grid = (unsigned)(all - first < most ? all - first : most);
+    if (s->threads) {
+      run_line(l, s, &how, first, grid, f, from, to);
+      continue;
+    }
     switch (gmg_kind_of(l->A)) {
 #define RUN(kind)                                                                                                            \
   case kind:                                                                                                                 \

@@ -39,6 +39,8 @@ static gmg_points rows_of(const gmg_map map[3])
   return gmg_points_of(n);
 }
 
+#include "transfer_line_cuda.cuh"
+
 /* LAUNCH(2, 2, 2) and so on: for the widths of the maps, where they are usual ones, else with 0, 0, 0. */
 #define FOR_WIDTHS(map, LAUNCH)                                                        \
   switch (100 * map[0].width + 10 * map[1].width + map[2].width) {                     \
@@ -59,6 +61,7 @@ template <int X, int Y, int Z> static __global__ void tensor_kernel(maps t, gmg_
 
 extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
+  if (prolong_line(e, map, x, y, add)) return;
   const gmg_points p = rows_of(map);
   const maps t = {{map[0], map[1], map[2]}};
   const cudaStream_t stream = gmg_device_of(e)->stream;
@@ -102,6 +105,7 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
                                               const void *u, void *r, void *coarse)
 {
   enum { MOST_READS = 8 };
+  if (restrict_line(e, A, map, f, u, coarse)) return;
   if (restrict_pairs(e, A, map, f, u, coarse)) {
     gmg_cuda_launched(e, "restriction");
     return;
