@@ -7,7 +7,10 @@
    read from and written to the L2 cache, which all multiprocessors see (ld.global.cg, st.global.cg): fresh, and never torn, a
    real being one aligned word.
 
-   Deterministic twin: every block reads a copy made before the pass. */
+   Deterministic twin: every block reads a copy made before the pass.
+
+   Two cases that matter have kernels of their own: planes that stream through a block (async_stream_cuda.cuh), and 1D
+   (async_line_cuda.cuh). */
 extern "C" {
 #include "blocks.h"
 #include "smoother.h"
@@ -290,7 +293,8 @@ static void run_line(const gmg_smoother_level *l, const async_state *s, const re
   const int seam = A->wraps[0] && A->n[0] % 2;
   gmg_device *d = gmg_device_of(l->exec);
   const line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], l->params->overlap, how->sweeps, seam ? how->extra : 0,
-                       how->reversed, (unsigned)(first % s->blocks.total), (unsigned)s->blocks.total, s->order, A->lo[0], A->hi[0],
+                       how->reversed, (unsigned)(first % s->blocks.total), (unsigned)s->blocks.total,
+                       l->params->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
                        {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, how->omega};
   const auto kernel = how->local == GMG_LOCAL_RED_BLACK ? line_kernel<1> : line_kernel<0>;
   if (s->bytes > 48 * 1024)

@@ -32,7 +32,7 @@ typedef struct {
   int wraps, own, overlap, sweeps, extra; /* extra: more sweeps for a stretch at a seam */
   int reversed;
   unsigned first, total;
-  const int *order;
+  const int *order; /* NULL: natural, and nothing waits for it */
   const void *lo, *hi, *diag[3];
   real shift, omega;
 } line_pass;
@@ -104,8 +104,8 @@ static __global__ void __launch_bounds__(LINE_MOST, 1) line_kernel(line_pass s, 
   line_row *rows = (line_row *)(edge + 4 * WARPS);
 
   /* where the stretch lies */
-  const unsigned turn = (s.first + blockIdx.x) % s.total;
-  const long begin = (long)s.order[s.reversed ? s.total - 1 - turn : turn] * s.own;
+  const unsigned turn = (s.first + blockIdx.x) % s.total, b = s.reversed ? s.total - 1 - turn : turn;
+  const long begin = (s.order ? (long)s.order[b] : (long)b) * s.own;
   const int own = (int)min((long)s.own, s.n - begin), reach = s.overlap + 1;
   const int lead = LINE_LEAD + (int)((begin + s.reversed) & 1);
   const long origin = begin - lead;
@@ -114,13 +114,17 @@ static __global__ void __launch_bounds__(LINE_MOST, 1) line_kernel(line_pass s, 
 
   /* u and f as they lie */
   real u[PER], rhs[PER];
+  const auto read = [&](int folded) {
 #pragma unroll
-  for (int i = 0; i < PER; i++) {
-    const int v = i * threads + me, there = v >= p.low && v < p.high;
-    const long g = origin + v + (v < p.zero ? s.n : v >= p.end ? -s.n : 0);
-    u[i] = from && there ? __ldcg(from + g) : (real)0;
-    rhs[i] = there ? __ldg(f + g) : (real)0;
-  }
+    for (int i = 0; i < PER; i++) {
+      const int v = i * threads + me, there = v >= p.low && v < p.high;
+      const long g = origin + v + (!folded ? 0 : v < p.zero ? s.n : v >= p.end ? -s.n : 0);
+      u[i] = from && there ? __ldcg(from + g) : (real)0;
+      rhs[i] = there ? __ldg(f + g) : (real)0;
+    }
+  };
+  if (p.low < p.zero || p.high > p.end) read(1); /* around a periodic axis */
+  else read(0);
   if (me < LINE_ROWS) {
     const size_t i = me == FIRST_ROW ? 0 : me == INNER_ROW ? 1 : (size_t)s.n - 1;
     const real diag = s.shift + gmg_at(s.diag[0], i) + gmg_at(s.diag[1], 0) + gmg_at(s.diag[2], 0);
@@ -171,11 +175,12 @@ static __global__ void __launch_bounds__(LINE_MOST, 1) line_kernel(line_pass s, 
 #pragma unroll
   for (int r = 0; r < PER; r++) tile_u[mine + r] = u[r];
   __syncthreads();
+  const int as_written = lead + me + (lead + me) / PER; /* past the own unknowns this reads f: not written */
 #pragma unroll
-  for (int i = 0; i < PER; i++) {
-    const int w = i * threads + me, place = lead + w;
-    if (w < own) __stcg(to + begin + w, tile_u[place + place / PER]);
-  }
+  for (int i = 0; i < PER; i++) u[i] = tile_u[as_written + i * step];
+#pragma unroll
+  for (int i = 0; i < PER; i++)
+    if (i * threads + me < own) __stcg(to + begin + i * threads + me, u[i]);
 }
 
 #endif
