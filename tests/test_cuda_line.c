@@ -160,14 +160,14 @@ static void cycles_agree(void **state)
   for (int choice = 0; choice < 2; choice++) {
     gmg_params q = gmg_params_default();
     gmg_report r[2];
-    q.deterministic = 1, q.max_cycles = 3, q.rtol = 1e-30, q.block[0] = choice ? 0 : 2000;
+    q.deterministic = 1, q.max_cycles = 2, q.rtol = 1e-30, q.block[0] = choice ? 0 : 2000;
     both b = begin_both(&p, &q, "a long axis");
     const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
     twin f = begin_twin(e[0], e[1], unknowns(&p), 61), u = begin_twin(e[0], e[1], unknowns(&p), 0);
     ON_BOTH(i) assert_true(gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]) <= GMG_STAGNATED);
     print_message("1D, %zu unknowns, %d cycles: residual %g on the host, %g on the device\n", p.n[0], r[1].cycles, r[0].residual,
                   r[1].residual);
-    if (choice == 0) assert_near(r[1].residual / r[0].residual, 1, 0.02);
+    if (choice == 0) assert_near(r[1].residual / r[0].residual, 1, 0.05);
     else assert_below(r[1].residual, 1.5 * own);
     own = r[1].residual;
     end_twin(&f), end_twin(&u);
