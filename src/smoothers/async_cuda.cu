@@ -9,8 +9,8 @@
 
    Deterministic twin: every block reads a copy made before the pass.
 
-   Two cases that matter have kernels of their own: planes that stream through a block (async_stream_cuda.cuh), and 1D
-   (async_line_cuda.cuh). */
+   Nearly all is done by kernels of their own: planes that stream through a block (async_stream_cuda.cuh), tiles wholly on chip
+   (async_tile_cuda.cuh), and 1D (async_line_cuda.cuh). The one here takes what is left, and is slow and obviously right. */
 extern "C" {
 #include "blocks.h"
 #include "smoother.h"
@@ -18,10 +18,13 @@ extern "C" {
 
 #include "async_line_cuda.cuh"
 #include "async_stream_cuda.cuh"
+#include "async_tile_cuda.cuh"
 
+/* Of the general kernel: 1D, and whatever async_tile_cuda.cuh does not take. */
 static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};
 /* On smaller levels filling the pipeline takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57 instead of 1.84 ms. */
 enum { MANY = 500000 };
+static const size_t MOST_BLOCKS = 1u << 30, MOST_PASSES = 65535; /* of a launch */
 
 /* What a launch needs to know of a level's blocks. */
 typedef struct {
@@ -33,6 +36,7 @@ typedef struct {
   size_t bytes;   /* of shared memory */
   int streams;    /* planes stream through (async_stream_cuda.cuh) */
   int threads;    /* of a thread block that has a stretch of a line (async_line_cuda.cuh); 0: not so */
+  tile_shape tile; /* .bytes: tiles wholly on chip (async_tile_cuda.cuh) */
   int *order;     /* [blocks.total], device */
   real *before;   /* deterministic: u before the pass */
 } async_state;
@@ -53,8 +57,8 @@ static int can_stream(const gmg_smoother_level *l)
 /* Rows of threads (3D) or warps (2D) that a block takes where planes stream through. */
 static size_t stream_rows(int dim, const gmg_blocks *b) { return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64; }
 
-/* Blocks for planes that stream through; 0 where the caller wants others. Shapes
-   are chosen so that the last blocks end together, FILL planes being lost in each. */
+/* Blocks for planes that stream through; 0 where the caller wants others. Shapes are chosen so that the last blocks end together,
+   FILL planes being lost in each. */
 static int stream_blocks(const gmg_smoother_level *l, int processors, gmg_blocks *b)
 {
   enum { FILL = 14, MOST = 32, FEW = 2 };
@@ -101,18 +105,26 @@ static int line_blocks(const gmg_smoother_level *l, int processors, async_state 
   return 1;
 }
 
-static async_state layout(const gmg_smoother_level *l)
+static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  async_state s = {gmg_blocks_make(A, p->block, preferred_block[A->dim])}, line = {};
-  if (line_blocks(l, gmg_device_of(l->exec)->processors, &line)) return line;
-  gmg_blocks streaming;
-  if (can_stream(l) && stream_blocks(l, gmg_device_of(l->exec)->processors, &streaming)) {
-    s.blocks = streaming, s.streams = 1;
+  const int processors = gmg_device_of(l->exec)->processors;
+  async_state s = {};
+  if (line_blocks(l, processors, &s)) return s;
+  s = {};
+  if (can_stream(l) && stream_blocks(l, processors, &s.blocks)) {
+    s.streams = 1;
     s.bytes = (size_t)(A->dim == 3 ? shape_of<3>::reals : shape_of<2>::reals) * sizeof(real);
     return s;
   }
+  if (A->dim > 1 && A->cells < (size_t)1 << 31 && p->local != GMG_LOCAL_GAUSS_SEIDEL)
+    s.tile = tile_blocks(l, (size_t)processors, most_bytes, &s.blocks);
+  if (s.tile.bytes) {
+    s.bytes = s.tile.bytes;
+    return s;
+  }
+  s.blocks = gmg_blocks_make(A, p->block, preferred_block[A->dim]);
   size_t cells = 1;
   for (int a = 0; a < 3; a++) {
     s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? p->overlap + 1 : 1;
@@ -123,44 +135,6 @@ static async_state layout(const gmg_smoother_level *l)
   s.versions = p->local == GMG_LOCAL_JACOBI ? 2 : 1;
   s.bytes = (size_t)s.versions * cells * sizeof(real) + 3 * (size_t)s.most * (3 * sizeof(real) + sizeof(int));
   return s;
-}
-
-/* Device memory has to be there before its contents: on a dry exec nothing is. */
-static gmg_status setup(const gmg_smoother_level *l, void **state)
-{
-  async_state s = layout(l);
-  gmg_exec *e = l->exec;
-  int most = 0;
-  if (l->params->local == GMG_LOCAL_GAUSS_SEIDEL)
-    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.local = GMG_LOCAL_GAUSS_SEIDEL: inside a block of a CUDA device "
-                    "unknowns relax together; red-black or Jacobi");
-  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(e)->number);
-  if (s.bytes > (size_t)most)
-    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED,
-                    "params.block = %zu x %zu x %zu: with its surroundings it takes %zu bytes of shared memory, the device has %d",
-                    s.blocks.shape[0], s.blocks.shape[1], s.blocks.shape[2], s.bytes, most);
-  *state = calloc(1, sizeof s);
-  if (!*state) return gmg_fail(e->context, GMG_ERR_MEMORY, "async state could not be allocated");
-  gmg_status status = gmg_exec_alloc(e, "async block order", s.blocks.total * sizeof(int), (void **)&s.order);
-  if (status == GMG_OK && l->params->deterministic)
-    status = gmg_exec_alloc(e, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before);
-  *(async_state *)*state = s;
-  if (status != GMG_OK || e->dry) return status;
-  int *order = (int *)malloc(s.blocks.total * sizeof *order);
-  if (!order) return gmg_fail(e->context, GMG_ERR_MEMORY, "async block order could not be allocated");
-  gmg_blocks_order(&s.blocks, l->params->order, l->params->seed + (unsigned long)l->index, order);
-  e->memory->upload(e->context, s.order, order, s.blocks.total * sizeof *order);
-  free(order);
-  return GMG_OK;
-}
-
-static void destroy(const gmg_smoother_level *l, void *state)
-{
-  async_state *s = (async_state *)state;
-  if (!s) return;
-  gmg_exec_release(l->exec, s->order, s->blocks.total * sizeof(int));
-  gmg_exec_release(l->exec, s->before, l->A->cells * sizeof(real));
-  free(s);
 }
 
 typedef struct {
@@ -269,7 +243,6 @@ static void run_stream(const gmg_smoother_level *l, const async_state *s, size_t
 {
   const gmg_operator *A = l->A;
   const int axis[3] = {0, dim == 3 ? 1 : 2, dim - 1}; /* across, across, along */
-  gmg_device *d = gmg_device_of(l->exec);
   stream x = {};
   for (int a = 0; a < 3; a++) {
     x.n[a] = (int)A->n[axis[a]], x.wraps[a] = A->wraps[axis[a]], x.diag[a] = A->diag[axis[a]];
@@ -280,9 +253,8 @@ static void run_stream(const gmg_smoother_level *l, const async_state *s, size_t
   x.whole = A->n[0] % 2 == 0 && s->blocks.shape[0] % 2 == 0 && ((uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
   x.shift = (real)A->shift, x.omega = (real)gmg_weight_async(A, l->params);
   x.reversed = reversed, x.total = s->blocks.total, x.order = s->order;
-  gmg_cuda_note(d, cudaFuncSetAttribute(stream_kernel<dim>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->bytes), "async");
-  stream_kernel<dim><<<(unsigned)(passes * s->blocks.total), (unsigned)(32 * stream_rows(dim, &s->blocks)), s->bytes, d->stream>>>(
-      x, (const real *)f, (const real *)from, (real *)to);
+  const unsigned grid = (unsigned)(passes * s->blocks.total), threads = (unsigned)(32 * stream_rows(dim, &s->blocks));
+  stream_kernel<dim><<<grid, threads, s->bytes, gmg_device_of(l->exec)->stream>>>(x, (const real *)f, (const real *)from, (real *)to);
   gmg_cuda_launched(l->exec, "async");
 }
 
@@ -296,16 +268,34 @@ static void run_line(const gmg_smoother_level *l, const async_state *s, const re
                        how->reversed, (unsigned)(first % s->blocks.total), (unsigned)s->blocks.total,
                        l->params->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
                        {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, how->omega};
-  const auto kernel = how->local == GMG_LOCAL_RED_BLACK ? line_kernel<1> : line_kernel<0>;
-  if (s->bytes > 48 * 1024)
-    gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->bytes), "async");
-  kernel<<<grid, (unsigned)s->threads, s->bytes, d->stream>>>(x, (const real *)f, (const real *)from, (real *)to);
+  (how->local == GMG_LOCAL_RED_BLACK ? line_kernel<1> : line_kernel<0>)<<<grid, (unsigned)s->threads, s->bytes, d->stream>>>(x, (const real *)f, (const real *)from, (real *)to);
   gmg_cuda_launched(l->exec, "async");
 }
 
-template <int kind> static cudaError_t allow_shared(size_t bytes)
+static void run_tiles(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                      int reversed)
 {
-  return cudaFuncSetAttribute(async_kernel<kind>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+  const tiles t = tiles_of(l, &s->tile, &s->blocks, s->order, reversed);
+  for (size_t p = 0; p < passes; p += MOST_PASSES) {
+    const dim3 grid((unsigned)s->blocks.total, (unsigned)(passes - p < MOST_PASSES ? passes - p : MOST_PASSES));
+    tile_kernel_of(l)<<<grid, s->tile.threads, s->bytes, gmg_device_of(l->exec)->stream>>>(t, (const real *)f, (const real *)from,
+                                                                                          (real *)to);
+    gmg_cuda_launched(l->exec, "async");
+  }
+}
+
+typedef void general_function(gmg_operator A, async_state s, relaxation how, size_t first, const real *f, const real *from, real *to);
+static general_function *const general_kernels[4] = {async_kernel<GMG_CONSTANT>, async_kernel<GMG_FACES>, async_kernel<GMG_SIGMA>,
+                                                     async_kernel<GMG_FACES | GMG_SIGMA>};
+
+/* Once for all levels, to which a kernel is common. */
+static void allow_shared(const gmg_smoother_level *l, const async_state *s, int most)
+{
+  const void *kernel = (const void *)general_kernels[gmg_kind_of(l->A)];
+  if (s->tile.bytes) kernel = (const void *)tile_kernel_of(l);
+  if (s->threads) kernel = l->params->local == GMG_LOCAL_RED_BLACK ? (const void *)line_kernel<1> : (const void *)line_kernel<0>;
+  if (s->streams) kernel = l->A->dim == 3 ? (const void *)stream_kernel<3> : (const void *)stream_kernel<2>;
+  gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "async");
 }
 
 /* All blocks, `passes` times over, in one launch. from = NULL: u is 0. */
@@ -313,31 +303,21 @@ static void run_blocks(const gmg_smoother_level *l, const async_state *s, size_t
                        int reversed)
 {
   const gmg_params *p = l->params;
-  gmg_device *d = gmg_device_of(l->exec);
-  if (s->streams) {
-    if (l->A->dim == 3) run_stream<3>(l, s, passes, f, from, to, reversed);
-    else run_stream<2>(l, s, passes, f, from, to, reversed);
+  if (s->streams || s->tile.bytes) {
+    (!s->streams ? run_tiles : l->A->dim == 3 ? run_stream<3> : run_stream<2>)(l, s, passes, f, from, to, reversed);
     return;
   }
   const relaxation how = {(int)p->local, p->local_sweeps, p->local == GMG_LOCAL_RED_BLACK ? 2 : 0, reversed,
                           (real)gmg_weight_async(l->A, p)};
-  const size_t all = passes * s->blocks.total, most = 1u << 30;
-  for (size_t first = 0; first < all; first += most) {
-    const unsigned grid = (unsigned)(all - first < most ? all - first : most);
+  const size_t all = passes * s->blocks.total;
+  for (size_t first = 0; first < all; first += MOST_BLOCKS) {
+    const unsigned grid = (unsigned)(all - first < MOST_BLOCKS ? all - first : MOST_BLOCKS);
     if (s->threads) {
       run_line(l, s, &how, first, grid, f, from, to);
       continue;
     }
-    switch (gmg_kind_of(l->A)) {
-#define RUN(kind)                                                                                                            \
-  case kind:                                                                                                                 \
-    if (s->bytes > 48 * 1024) gmg_cuda_note(d, allow_shared<kind>(s->bytes), "async");                                        \
-    async_kernel<kind><<<grid, GMG_THREADS, s->bytes, d->stream>>>(*l->A, *s, how, first, (const real *)f,              \
-                                                                   (const real *)from, (real *)to);                           \
-    break;
-      GMG_KINDS(RUN)
-#undef RUN
-    }
+    general_kernels[gmg_kind_of(l->A)]<<<grid, GMG_THREADS, s->bytes, gmg_device_of(l->exec)->stream>>>(
+        *l->A, *s, how, first, (const real *)f, (const real *)from, (real *)to);
     gmg_cuda_launched(l->exec, "async");
   }
 }
@@ -370,6 +350,45 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   else
     run_blocks(l, s, 1, f, NULL, u, reversed);
   if (passes > 1 || fresh) run_passes(l, s, fresh ? passes : passes - 1, f, u, reversed);
+}
+
+/* Device memory has to be there before its contents: on a dry exec nothing is. */
+static gmg_status setup(const gmg_smoother_level *l, void **state)
+{
+  gmg_exec *e = l->exec;
+  int most = 0;
+  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(e)->number);
+  async_state s = layout(l, (size_t)most);
+  if (l->params->local == GMG_LOCAL_GAUSS_SEIDEL)
+    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.local = GMG_LOCAL_GAUSS_SEIDEL: inside a block of a CUDA device "
+                    "unknowns relax together; red-black or Jacobi");
+  if (s.bytes > (size_t)most)
+    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED,
+                    "params.block = %zu x %zu x %zu: with its surroundings it takes %zu bytes of shared memory, the device has %d",
+                    s.blocks.shape[0], s.blocks.shape[1], s.blocks.shape[2], s.bytes, most);
+  *state = calloc(1, sizeof s);
+  if (!*state) return gmg_fail(e->context, GMG_ERR_MEMORY, "async state could not be allocated");
+  gmg_status status = gmg_exec_alloc(e, "async block order", s.blocks.total * sizeof(int), (void **)&s.order);
+  if (status == GMG_OK && l->params->deterministic)
+    status = gmg_exec_alloc(e, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before);
+  *(async_state *)*state = s;
+  if (status != GMG_OK || e->dry) return status;
+  allow_shared(l, &s, most);
+  int *order = (int *)malloc(s.blocks.total * sizeof *order);
+  if (!order) return gmg_fail(e->context, GMG_ERR_MEMORY, "async block order could not be allocated");
+  gmg_blocks_order(&s.blocks, l->params->order, l->params->seed + (unsigned long)l->index, order);
+  e->memory->upload(e->context, s.order, order, s.blocks.total * sizeof *order);
+  free(order);
+  return GMG_OK;
+}
+
+static void destroy(const gmg_smoother_level *l, void *state)
+{
+  async_state *s = (async_state *)state;
+  if (!s) return;
+  gmg_exec_release(l->exec, s->order, s->blocks.total * sizeof(int));
+  gmg_exec_release(l->exec, s->before, l->A->cells * sizeof(real));
+  free(s);
 }
 
 extern "C" const gmg_smoother_ops R(gmg_async_cuda) = {

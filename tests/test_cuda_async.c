@@ -1,0 +1,171 @@
+/* The asynchronous smoother on CUDA against its deterministic twin on the host, with the same blocks: one step on a random u, for
+   all kinds of coefficients, dimensions, sizes and ways to relax. */
+#include "twins.h"
+
+/* --- one step --------------------------------------------------------------------------------------------------------- */
+
+static void steps_agree(const char *name, const gmg_problem *p, gmg_params q)
+{
+  q.smoother = gmg_smoother_by_name("async");
+  q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
+  both b = begin_both(p, &q, name);
+  for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++)
+    for (int leg = 0; leg < 3; leg++) {
+      gmg_level *L[2] = {&b.solver[0]->level[l], &b.solver[1]->level[l]};
+      const gmg_exec *e[2] = {b.solver[0]->levels_exec, b.solver[1]->levels_exec};
+      const gmg_smoother_ops *ops[2] = {b.solver[0]->smoother, b.solver[1]->smoother};
+      twin u = begin_twin(e[0], e[1], L[0]->A.cells, 51), f = begin_twin(e[0], e[1], L[0]->A.cells, 52);
+      ON_BOTH(i) {
+        if (leg == 2) ops[i]->sweep_from_zero(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], 1, GMG_LEG_DOWN);
+        else ops[i]->sweep(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], 1, leg ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
+      }
+      same_twin(name, leg == 2 ? "from zero" : leg ? "reversed" : "down", &u, 512);
+      end_twin(&u), end_twin(&f);
+    }
+  end_both(&b);
+}
+
+/* With coefficients of a kind: 1 on faces, 2 an array sigma, 3 both. */
+static void with_coefficients(const shape *s, int kind, gmg_type type, gmg_params q)
+{
+  gmg_problem p = shaped_problem(s);
+  const size_t n = unknowns(&p);
+  double *beta = field(n, 5), *sigma = field(n, 6);
+  float *narrow = malloc(2 * n * sizeof *narrow);
+  assert_non_null(narrow);
+  for (size_t i = 0; i < n; i++) {
+    beta[i] = exp(6 * beta[i]), sigma[i] = 300 * (sigma[i] + 0.5);
+    narrow[i] = (float)beta[i], narrow[n + i] = (float)sigma[i];
+  }
+  p.type = type;
+  if (kind & 1) p.beta = type == GMG_F64 ? (const void *)beta : narrow;
+  if (kind & 2) p.sigma = type == GMG_F64 ? (const void *)sigma : narrow + n;
+  char name[200];
+  snprintf(name, sizeof name, "%dD, %zu x %zu x %zu, %s, kind %d, type %d, local %d, %d sweeps, overlap %d, order %d, "
+           "block %zu x %zu x %zu", s->dim, s->n[0], s->n[1], s->n[2], s->bc, kind, (int)type, (int)q.local, q.local_sweeps, q.overlap,
+           (int)q.order, q.block[0], q.block[1], q.block[2]);
+  steps_agree(name, &p, q);
+  free(beta), free(sigma), free(narrow);
+}
+
+static gmg_params relaxing(gmg_local_kind local, int sweeps, int overlap, gmg_block_order order, size_t x, size_t y, size_t z)
+{
+  gmg_params q = gmg_params_default();
+  q.local = local, q.local_sweeps = sweeps, q.overlap = overlap, q.order = order;
+  q.block[0] = x, q.block[1] = y, q.block[2] = z;
+  return q;
+}
+
+/* --- what is tried ---------------------------------------------------------------------------------------------------- */
+
+/* Odd sizes, sizes that are no multiple of a block, all walls, wraps where colours meet; and a block to each. */
+static const struct {
+  shape shape;
+  size_t block[3];
+} grids[] = {
+    {{1, {65, 1, 1}, GMG_CELL, "pp"}, {16, 1, 1}},          {{1, {100, 1, 1}, GMG_VERTEX, "dn"}, {32, 1, 1}},
+    {{2, {40, 33, 1}, GMG_CELL, "dddd"}, {16, 8, 1}},       {{2, {33, 31, 1}, GMG_VERTEX, "pppp"}, {7, 5, 1}},
+    {{2, {31, 20, 1}, GMG_CELL, "ndpp"}, {31, 9, 1}},       {{2, {70, 36, 1}, GMG_VERTEX, "drnn"}, {62, 28, 1}},
+    {{3, {20, 17, 13}, GMG_CELL, "dddddd"}, {16, 8, 4}},    {{3, {25, 15, 17}, GMG_CELL, "pppppp"}, {8, 8, 8}},
+    {{3, {16, 9, 20}, GMG_VERTEX, "ndrdpp"}, {5, 3, 6}},    {{3, {33, 13, 25}, GMG_CELL, "ddppnn"}, {30, 6, 12}},
+    {{3, {29, 16, 25}, GMG_VERTEX, "pprdnd"}, {14, 7, 12}}, {{3, {20, 20, 5}, GMG_CELL, "ddddnn"}, {1, 20, 2}}};
+enum { GRIDS = sizeof grids / sizeof *grids };
+
+static void all_ways_agree(void **state)
+{
+  (void)state;
+  for (int g = 0; g < GRIDS; g++)
+    for (int kind = 0; kind < 4; kind++)
+      for (int way = 0; way < 9; way++) { /* overlap 0 to 2; red-black with 1 to 3 sweeps, Jacobi; orders */
+        const gmg_local_kind local = way % 3 == 2 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK;
+        const size_t *block = grids[g].block;
+        gmg_params q = relaxing(local, 1 + (way + kind) % 3, way / 3, (gmg_block_order)((way + g) % 3), block[0], block[1], block[2]);
+        if (local == GMG_LOCAL_JACOBI) q.omega = 0.8;
+        with_coefficients(&grids[g].shape, kind, (gmg_type)((way + kind + g) % 2), q);
+      }
+}
+
+/* Tiles that are nearly all overlap, or wrap onto themselves. */
+static void tiny_sizes_agree(void **state)
+{
+  static const size_t size[] = {1, 2, 3, 5};
+  static const char *const bc[] = {"dddddd", "pppppp", "nnddpp"};
+  (void)state;
+  for (int dim = 1; dim <= 3; dim++)
+    for (int t = 0; t < 64; t++)
+      for (int walls = 0; walls < 3; walls++) {
+        if ((dim < 3 && t >= 16) || (dim < 2 && t >= 4)) continue;
+        const shape s = {dim, {size[t % 4], dim > 1 ? size[t / 4 % 4] : 1, dim > 2 ? size[t / 16] : 1},
+                         t % 2 ? GMG_CELL : GMG_VERTEX, bc[walls]};
+        const size_t block = 1 + (size_t)(t % 3); /* down to a block an unknown */
+        const gmg_local_kind local = t % 5 == 4 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK;
+        const gmg_params q = relaxing(local, 2, (t + walls) % 3, GMG_ORDER_NATURAL, block, 1 + block % 3, 2);
+        with_coefficients(&s, (t / 4 + walls) % 4, (gmg_type)(t % 2), q);
+      }
+}
+
+/* Blocks of more threads, or more shared memory, than fit on chip as a whole: another kernel takes these. */
+static void large_blocks_agree(void **state)
+{
+  static const shape s[] = {{2, {300, 40, 1}, GMG_CELL, "dnpp"}, {3, {70, 20, 12}, GMG_CELL, "ppdddn"}};
+  (void)state;
+  for (int kind = 0; kind < 4; kind++) {
+    with_coefficients(&s[0], kind, GMG_F64, relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 256, 20, 1));
+    with_coefficients(&s[1], kind, GMG_F32, relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_TWO_COLOUR, 64, 8, 8));
+  }
+}
+
+/* More steps and passes at once, each seeing what the one before it left. */
+static void passes_agree(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < 4; kind++) {
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_RANDOM, 16, 8, 4);
+    q.passes = 3;
+    with_coefficients(&grids[6].shape, kind, GMG_F64, q);
+  }
+}
+
+/* Blocks as the device chooses them, on levels of several sizes, not deterministic: a pass reduces the error. */
+static void chosen_blocks_smooth(void **state)
+{
+  static const shape s[] = {{2, {50, 60, 1}, GMG_CELL, "dddd"},     {2, {400, 300, 1}, GMG_CELL, "ddpp"},
+                            {2, {1500, 1100, 1}, GMG_CELL, "dddn"}, {3, {16, 16, 16}, GMG_CELL, "dddddd"},
+                            {3, {32, 31, 33}, GMG_VERTEX, "ddnnpp"}, {3, {64, 64, 64}, GMG_CELL, "dddddd"},
+                            {3, {150, 140, 130}, GMG_CELL, "dddddd"}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int kind = 0; kind < 4; kind++) {
+      gmg_problem p = shaped_problem(&s[g]);
+      const size_t n = unknowns(&p);
+      double *beta = field(n, 5), *sigma = field(n, 6);
+      for (size_t i = 0; i < n; i++) beta[i] = exp(2 * beta[i]), sigma[i] = 300 * (sigma[i] + 0.5);
+      if (kind & 1) p.beta = beta;
+      if (kind & 2) p.sigma = sigma;
+      for (int precision = 0; precision < 2; precision++) {
+        gmg_params q = gmg_params_default();
+        q.precision = precision ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+        both b = begin_both(&p, &q, "chosen blocks");
+        const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+        twin f = begin_twin(e[0], e[1], n, 61), u = begin_twin(e[0], e[1], n, 0);
+        gmg_report r[2];
+        ON_BOTH(i) (void)gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]);
+        print_message("%dD, %zu x %zu x %zu, kind %d: host %d cycles, device %d\n", s[g].dim, s[g].n[0], s[g].n[1], s[g].n[2], kind,
+                      r[0].cycles, r[1].cycles);
+        assert_int_equal(r[0].status, r[1].status);
+        assert_true(r[1].cycles <= r[0].cycles + 2 + r[0].cycles / 4);
+        end_twin(&f), end_twin(&u);
+        end_both(&b);
+      }
+      free(beta), free(sigma);
+    }
+}
+
+int main(void)
+{
+  if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(all_ways_agree), cmocka_unit_test(tiny_sizes_agree),
+                                     cmocka_unit_test(large_blocks_agree), cmocka_unit_test(passes_agree),
+                                     cmocka_unit_test(chosen_blocks_smooth)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
