@@ -51,6 +51,13 @@ static void coarse_solve(gmg_solver *s, gmg_level *L)
   s->coarse->solve(s->levels_exec, &s->coarse_problem, s->coarse_state, L->f, L->u);
 }
 
+/* All that follows here, in one go. */
+static void small_levels(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
+{
+  GMG_RANGE(s->levels_exec, l, "small levels");
+  s->tail->cycle(s->levels_exec, s->tail_state, l - s->tail_from, kind, from_zero);
+}
+
 /* The residual becomes the right-hand side of the next coarser level. */
 static void restrict_residual(gmg_solver *s, int l)
 {
@@ -76,6 +83,10 @@ static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
 {
   gmg_level *L = &s->level[l];
   gmg_charge(s, l);
+  if (l >= s->tail_from && !s->watch.on) {
+    small_levels(s, l, kind, from_zero);
+    return;
+  }
   if (l == s->levels - 1) {
     coarse_solve(s, L);
     return;

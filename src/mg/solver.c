@@ -127,6 +127,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   gmg_load_coefficients(s, p);
   if (!dry) GMG_TRY(gmg_update_smoothers(s));
   GMG_TRY(create_coarse(s));
+  GMG_TRY(gmg_tail_create(s));
   GMG_TRY(create_fine_fields(s));
   for (int l = 0; l < s->levels; l++) {
     gmg_level_report *r = &s->report[l];
@@ -145,6 +146,7 @@ void gmg_solver_release(gmg_solver *s)
   for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
   gmg_exec_release(&s->exec, s->f_eff, bytes);
   if (e) gmg_exec_release(e, s->own_f, cells * e->real_size), gmg_exec_release(e, s->own_u, cells * e->real_size);
+  if (s->tail) s->tail->destroy(e, s->tail_state);
   if (s->coarse_problem.A) s->coarse->destroy(e, &s->coarse_problem, s->coarse_state);
   gmg_hierarchy_destroy(s);
   if (s->exec.trace) s->exec.trace->clock_destroy(s->context, &s->clock);

@@ -4,6 +4,7 @@
 #define GMG_SOLVER_H
 
 #include "../coarse/coarse.h"
+#include "../coarse/tail.h"
 #include "../smoothers/smoother.h"
 #include "../stencil/coarsen.h"
 #include "../stencil/stencil.h"
@@ -56,6 +57,9 @@ struct gmg_solver {
   const gmg_coarse_ops *coarse;
   gmg_coarse_problem coarse_problem;
   void *coarse_state;
+  const gmg_tail_ops *tail; /* does the levels from tail_from on in one go; NULL: nobody does, tail_from is levels */
+  void *tail_state;
+  int tail_from;
   int levels;
   gmg_level level[GMG_MAX_LEVELS];
   gmg_level *top;         /* the finest grid in the problem's type: its operator and boundary values */
@@ -88,6 +92,10 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
 gmg_status gmg_hierarchy_create(gmg_solver *s);
 gmg_status gmg_update_smoother(gmg_solver *s, int l); /* after create, and when A's values are new */
 void gmg_hierarchy_destroy(gmg_solver *s);
+
+/* tail.c: after all levels and the coarse solver; and when their values are new */
+gmg_status gmg_tail_create(gmg_solver *s);
+void gmg_tail_update(gmg_solver *s);
 
 /* solver.c: create on any exec; gmg_plan() uses a dry one. *s must be released by gmg_solver_release() either way. */
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);

@@ -62,6 +62,7 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   s->singular = s->coarse_problem.singular = gmg_is_singular(&s->problem, found->sigma_most);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));
+  gmg_tail_update(s);
   return s->coarse->update ? s->coarse->update(s->levels_exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
 }
 

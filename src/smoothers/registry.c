@@ -68,6 +68,13 @@ const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exe
   return (e->backend == GMG_BACKEND_HOST ? s->host : s->cuda)[e->type];
 }
 
+int gmg_smoother_whole(const gmg_params *p)
+{
+  if (p->smoother == gmg_smoother_by_name("red_black")) return 1;
+  const int free_blocks = !p->block[0] && !p->block[1] && !p->block[2];
+  return p->smoother == gmg_smoother_by_name("async") && p->local == GMG_LOCAL_RED_BLACK && free_blocks ? p->passes * p->local_sweeps : 0;
+}
+
 void gmg_level_residual(const gmg_smoother_level *level, const void *f, const void *u, void *r)
 {
   gmg_stencil_of(level->exec)->residual(level->exec, level->A, f, u, r);

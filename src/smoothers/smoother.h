@@ -11,6 +11,8 @@
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e);
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
 int gmg_smoother_is_builtin(const gmg_smoother *s);
+/* Red-black sweeps that a step comes to where a level is a single block, or 0: something else. */
+int gmg_smoother_whole(const gmg_params *params);
 
 /* Range of the eigenvalues of D^-1 A over the frequencies that the coarser grid cannot see. */
 void gmg_rough_range(const gmg_operator *A, double *lowest, double *highest);

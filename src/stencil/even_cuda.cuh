@@ -48,7 +48,7 @@ static inline int gmg_even_of(const gmg_operator *A, int processors, const void 
   s->lines = GMG_THREADS / s->across; /* sums take all threads of a block */
   s->tiles[0] = ((unsigned)s->n[0] + 2 * s->across - 1) / (2 * s->across);
   s->tiles[1] = ((unsigned)s->n[1] + deep * s->lines - 1) / (deep * s->lines);
-  for (s->high = 64; s->high > 4; s->high /= 2) /* thread blocks for all multiprocessors */
+  for (s->high = 64; s->high > 2; s->high /= 2) /* thread blocks for all multiprocessors */
     if ((size_t)s->tiles[0] * s->tiles[1] * (size_t)((s->n[2] + s->high - 1) / s->high) >= 4 * (size_t)processors) break;
   s->tiles[2] = (unsigned)((s->n[2] + s->high - 1) / s->high);
   s->total = s->tiles[0] * s->tiles[1] * s->tiles[2];

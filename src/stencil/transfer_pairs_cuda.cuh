@@ -14,7 +14,7 @@ static __device__ __forceinline__ real weight_of(const gmg_map &m, int row, int 
 /* --- restriction ----------------------------------------------------------------------------------------------------- */
 
 /* 3D, by averages: a thread's columns make one column of coarse unknowns. */
-static __global__ void __launch_bounds__(GMG_THREADS, 2)
+static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
     average_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_map mz, const real *f, const real *u, real *coarse)
 {
   const gmg_corner at = gmg_corner_of<2>(s, blockIdx.x);
@@ -111,7 +111,7 @@ typedef struct {
 
 /* Every thread has a column of coarse unknowns and the pairs of fine ones inside. */
 template <int deep>
-static __global__ void __launch_bounds__(GMG_THREADS) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
+static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
 {
   const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
   const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
