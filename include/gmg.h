@@ -249,7 +249,8 @@ typedef struct gmg_report {
   const gmg_level_report *level;  /**< One entry a level, finest first. BORROWED. */
   int levels;                     /**< Entries of level. */
   int singular;                   /**< 1 if the problem is singular: u has zero mean. */
-  double mean_removed;            /**< Volume-weighted mean taken off f_eff to make a singular problem compatible. */
+  double mean_removed;            /**< Volume-weighted mean taken off f_eff to make a singular problem compatible; NaN where
+                                       nothing is measured (check_every = 0). */
   int deterministic;              /**< 1 if the smoother gives bitwise the same result every run. */
 } gmg_report;
 

@@ -35,6 +35,7 @@ static void cuda_upload(gmg_context *c, void *to, const void *from, size_t bytes
 
 static void cuda_download(gmg_context *c, void *to, const void *from, size_t bytes)
 {
+  c->device->waits++;
   gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->device->stream), "copy from the device");
   gmg_cuda_note(c->device, cudaStreamSynchronize(c->device->stream), "copy from the device");
 }
@@ -61,6 +62,7 @@ extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc, cuda_release, dev
 gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
 {
   gmg_device *d = gmg_device_of(e);
+  d->waits++;
   gmg_cuda_launched(e, where);
   gmg_cuda_note(d, cudaStreamSynchronize(d->stream), where);
   if (d->failed == cudaSuccess) return *d->total;
@@ -87,6 +89,7 @@ static void end_device(gmg_context *c)
   const int before = enter_device(c);
   cudaFree(d->part);
   cudaFree(d->arrived);
+  cudaFree(d->scalar);
   cudaFreeHost(d->total);
   gmg_profiler_end(d);
   cudaGetLastError();
@@ -101,6 +104,8 @@ static cudaError_t begin_device(gmg_device *d)
   if ((error = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, d->number))) return error;
   if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
   if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
+  if ((error = cudaMalloc(&d->scalar, 2 * sizeof *d->scalar))) return error;
+  d->spare = d->scalar + 1;
   if ((error = cudaMallocHost(&d->total, sizeof *d->total))) return error;
   return cudaMemsetAsync(d->arrived, 0, sizeof *d->arrived, d->stream);
 }

@@ -133,4 +133,31 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   return {t.least + poison, t.most + poison, t.second / (double)n};
 }
 
-extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, step, range};
+static __global__ void unit_kernel(size_t n, const real *x, const gmg_total *squares, double *size, narrow_real *y)
+{
+  const double norm = sqrt(squares->first), scale = norm > 0 && isfinite(norm) ? norm : 1;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *size = scale;
+  gmg_for_all(n, [&](size_t i) { y[i] = (narrow_real)(x[i] / (real)scale); });
+}
+
+static void unit(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
+{
+  gmg_device *d = gmg_device_of(e);
+  look_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->part, d->arrived, d->scalar);
+  unit_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->scalar, size, (narrow_real *)y);
+  gmg_cuda_launched(e, "unit");
+}
+
+static __global__ void grow_kernel(size_t n, const double *size, const narrow_real *z, real keep, real *y)
+{
+  const real scale = (real)*size;
+  gmg_for_all(n, [&](size_t i) { y[i] = scale * (real)z[i] + (keep != 0 ? keep * y[i] : 0); });
+}
+
+static void grow(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
+{
+  grow_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, size, (const narrow_real *)z, (real)keep, (real *)y);
+  gmg_cuda_launched(e, "grow");
+}
+
+extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, step, range, unit, grow};

@@ -145,4 +145,20 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   return (gmg_range){r.least + poison, r.most + poison, r.mean + poison};
 }
 
-const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, step, range};
+static void unit(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
+{
+  const double norm = norm2(e, n, x);
+  *size = norm > 0 && isfinite(norm) ? norm : 1;
+  narrow(e, n, 1 / *size, x, y);
+}
+
+static void grow(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
+{
+  const narrow_real *restrict Z = z;
+  real *restrict Y = y;
+  const real S = (real)*size, K = (real)keep;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > 8192)
+  for (size_t i = 0; i < n; i++) Y[i] = S * (real)Z[i] + (K != 0 ? K * Y[i] : 0); /* y may hold anything where it is not kept */
+}
+
+const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, step, range, unit, grow};

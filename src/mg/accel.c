@@ -71,6 +71,15 @@ static void refine(gmg_solver *s, gmg_iteration *it)
   take_norm(it, s->stencil->correct_residual(&s->exec, &s->top->A, c, it->f, it->u, it->scale, s->own_f));
 }
 
+/* The same where nobody asks for residuals. */
+static void refine_unseen(gmg_solver *s, gmg_iteration *it)
+{
+  s->stencil->unit_residual(&s->exec, &s->top->A, it->f, it->u, s->size, s->own_f);
+  const gmg_correction c = gmg_cycle_on_own(s, 1);
+  gmg_charge(s, 0);
+  s->vector->grow(&s->exec, s->top->A.cells, s->size, c.z, 1, it->u);
+}
+
 /* The finest grid is the coarsest, whose solver starts from zero. */
 static void solve_residual(gmg_solver *s, gmg_iteration *it)
 {
@@ -82,7 +91,7 @@ static void plain(gmg_solver *s, gmg_iteration *it)
 {
   gmg_level *L = &s->level[0];
   if (s->mixed) {
-    refine(s, it);
+    (it->unseen ? refine_unseen : refine)(s, it);
   } else if (s->levels == 1) {
     solve_residual(s, it);
   } else {

@@ -119,7 +119,8 @@ static gmg_status begin(gmg_solver *s, progress *p)
   const int with_fmg = s->params.fmg > 0;
   const gmg_level *L = s->top;
   const int measured = s->params.check_every > 0;
-  p->it.f = gmg_effective_rhs(s, p->f, &p->mean_removed);
+  if (!measured) p->mean_removed = NAN, p->it.unseen = 1;
+  p->it.f = gmg_effective_rhs(s, p->f, measured ? &p->mean_removed : NULL);
   const int at_once = measured && !with_fmg && !s->singular && s->params.accel == GMG_ACCEL_NONE; /* one pass for both */
   double first = 0;
   if (at_once) first = gmg_iteration_residual(s, &p->it, &p->f_norm);

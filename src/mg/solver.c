@@ -73,6 +73,11 @@ static gmg_status create_fine_fields(gmg_solver *s)
   GMG_TRY(fine_field(s, "effective right-hand side", &s->f_eff));
   if (s->mixed || s->levels == 1) {
     GMG_TRY(gmg_exec_alloc(e, "residual to correct from", s->top->A.cells * e->real_size, &s->own_f));
+    if (s->mixed) {
+      void *size = NULL;
+      GMG_TRY(gmg_exec_alloc(e, "size of the residual", sizeof *s->size, &size));
+      s->size = size;
+    }
     GMG_TRY(gmg_exec_alloc(e, "correction", s->top->A.cells * e->real_size, &s->own_u));
   }
   for (int i = 0; i < 4 && s->params.accel != GMG_ACCEL_NONE; i++)
@@ -145,6 +150,7 @@ void gmg_solver_release(gmg_solver *s)
   gmg_exec *e = s->levels_exec;
   for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
   gmg_exec_release(&s->exec, s->f_eff, bytes);
+  if (e) gmg_exec_release(e, s->size, sizeof *s->size);
   if (e) gmg_exec_release(e, s->own_f, cells * e->real_size), gmg_exec_release(e, s->own_u, cells * e->real_size);
   if (s->tail) s->tail->destroy(e, s->tail_state);
   if (s->coarse_problem.A) s->coarse->destroy(e, &s->coarse_problem, s->coarse_state);
@@ -251,8 +257,12 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
     gmg_remove_mean(e, &L->A, L->volume, s->f_eff);
     r = s->f_eff;
   }
-  const gmg_correction c = gmg_cycle_from_zero(s, r, s->mixed ? s->vector->norm2(e, L->A.cells, r) : 1, z);
-  if (c.narrow) s->vector->widen(e, L->A.cells, c.scale, c.z, z);
+  if (s->mixed) { /* of size 1, or it might leave the range of the type */
+    s->vector->unit(e, L->A.cells, r, s->size, s->own_f);
+    s->vector->grow(e, L->A.cells, s->size, gmg_cycle_on_own(s, 1).z, 0, z);
+  } else {
+    (void)gmg_cycle_from_zero(s, r, 1, z);
+  }
   if (s->singular) gmg_remove_mean(e, &L->A, L->volume, z);
   return GMG_OK;
 }
@@ -265,8 +275,7 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   if (gmg_overlap(s, r, f)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
   GMG_TRY(gmg_check_fresh(s));
   GMG_VISIT(s->context);
-  double mean;
-  const void *f_eff = gmg_effective_rhs(s, f, &mean);
+  const void *f_eff = gmg_effective_rhs(s, f, NULL);
   s->stencil->residual(&s->exec, &s->top->A, f_eff, u, r);
   return GMG_OK;
 }

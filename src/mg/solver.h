@@ -69,6 +69,7 @@ struct gmg_solver {
   int singular;
   int symmetric;          /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_values;         /* some face was given boundary values */
+  double *size;           /* in exec's memory: what own_f was divided by where the host does not know it; mixed precision */
   void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
   void *krylov[4];        /* fine fields of the acceleration: r, z (not in mixed precision), p, q */
   gmg_map lone;           /* identity on an axis with one unknown: a face's normal axis */
@@ -118,7 +119,8 @@ void gmg_charge(gmg_solver *s, int level);                       /* time of a so
 /* fmg.c: replaces u by the full multigrid approximation. f as the caller gave it, f_eff what gmg_effective_rhs() made */
 void gmg_fmg(gmg_solver *s, const void *f, const void *f_eff, void *u);
 
-/* rhs.c: f with boundary values folded in and, if singular, its mean taken off; f itself where nothing is to be done */
+/* rhs.c: f with boundary values folded in and, if singular, its mean taken off; f itself where nothing is to be done. With
+   mean_removed = NULL nobody waits. */
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed);
 
 /* accel.c: the iterations that a solve can be made of */
@@ -129,6 +131,7 @@ typedef struct gmg_iteration {
   double pq, rz;      /* of the acceleration: the last <p, A p> and (plain CG) <r, z>; 0 before the first step */
   double scale, next; /* mixed precision: own_f holds scale r; what to scale the next one by, 0: nothing is known */
   int fresh;          /* mixed precision: own_f is up to date */
+  int unseen;         /* nobody asks for residuals: without an acceleration nothing waits for them */
 } gmg_iteration;
 
 void gmg_iteration_start(gmg_solver *s, gmg_iteration *it);      /* from the u that stands; also forgets recursions */

@@ -98,9 +98,7 @@ void gmg_operator_destroy(gmg_exec *e, gmg_operator *A)
 
 double gmg_operator_sink(const gmg_operator *A) { return A->lone + A->shift; }
 
-double gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+void gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
-  const double mean = gmg_stencil_of(e)->dot(e, A, x, NULL) / volume;
-  e->vector->add(e, A->cells, -mean, x);
-  return mean;
+  gmg_stencil_of(e)->remove_mean(e, A, volume, x);
 }

@@ -31,6 +31,9 @@ typedef struct gmg_stencil_ops {
   /* The same, and r = scale (f - A u) in the narrower type. */
   double (*narrow_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
                             double *f_norm);
+  /* r = (f - A u) / size in the narrower type, size = ||f - A u||_2 (1 for 0, NaN or infinity), a double in exec's memory:
+     nobody waits. */
+  void (*unit_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *size, void *r);
   /* u = u + c, then r = scale (f - A u) in the narrower type; returns ||f - A u||_2 */
   double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, double scale,
                              void *r);
@@ -46,6 +49,8 @@ typedef struct gmg_stencil_ops {
   /* Inner products are sums of w x y, w the control volumes; y = NULL: sum of w x. Bitwise independent of the number of
      threads. */
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
+  /* Takes the mean under the control volumes off x, volume being their sum. Nobody waits. */
+  void (*remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
   double (*dot_correction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *x);
   /* p = c + b p, then q = A p; returns <p, q> and <p, x> */
   gmg_pair (*direct_apply)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, double b, void *p, const void *x, void *q);
@@ -90,8 +95,8 @@ static inline void gmg_face_axes(int axis, int *p, int *q)
 /* What stands on the diagonal besides the couplings: the shift, and the walls of axes with a single unknown. */
 double gmg_operator_sink(const gmg_operator *A);
 
-/* Takes the volume-weighted mean off x and returns it. */
-double gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
+/* Takes the volume-weighted mean off x. Nobody waits. */
+void gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
 
 extern const gmg_stencil_ops gmg_stencil_host_f32, gmg_stencil_host_f64;
 extern const gmg_stencil_ops gmg_stencil_cuda_f32, gmg_stencil_cuda_f64; /* where the library is built with CUDA */

@@ -74,11 +74,20 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
 
 /* --- norms ----------------------------------------------------------------------------------------------------------- */
 
+static __device__ double unit_of(const gmg_total *squares, double *size)
+{
+  const double norm = sqrt(squares->first), unit = norm > 0 && isfinite(norm) ? norm : 1;
+  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) *size = unit;
+  return unit;
+}
+
 /* first: squares of the residual; second: squares of f. The residual itself where it is wanted. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, 4)
-    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real scale, narrow_real *slim, SUMS)
+    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real scale, const gmg_total *scaled, double *size,
+                narrow_real *slim, SUMS)
 {
+  if (scaled) scale = (real)(1 / unit_of(scaled, size));
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
     const real rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
@@ -90,8 +99,10 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
 
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    norm_even_kernel(gmg_even s, const real *f, const real *u, real scale, narrow_real *slim, SUMS)
+    norm_even_kernel(gmg_even s, const real *f, const real *u, real scale, const gmg_total *scaled, double *size, narrow_real *slim,
+                     SUMS)
 {
+  if (scaled) scale = (real)(1 / unit_of(scaled, size));
   gmg_total t = {0, 0, 0, 0};
   gmg_walk_even<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
 #pragma unroll
@@ -105,15 +116,32 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
   gmg_grid_total(t, part, arrived, to);
 }
 
-static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
-                              double *f_norm)
+/* scaled: the scale is over the root of that instead, which also goes to size. */
+static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, const gmg_total *scaled,
+                        double *size, void *r, gmg_total *to)
 {
   const gmg_columns p = gmg_columns_of(A->n);
   gmg_even s;
   if (gmg_even_of(A, gmg_device_of(e)->processors, f, u, r, &s))
-    GMG_LAUNCH_EVEN(norm_even_kernel, e, s, 1, s, (const real *)f, (const real *)u, (real)scale, (narrow_real *)r, TO_SUMS(e));
+    GMG_LAUNCH_EVEN(norm_even_kernel, e, s, 1, s, (const real *)f, (const real *)u, (real)scale, scaled, size, (narrow_real *)r,
+                    gmg_device_of(e)->part, gmg_device_of(e)->arrived, to);
   else
-    GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, (real)scale, (narrow_real *)r, TO_SUMS(e));
+    GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, (real)scale, scaled, size, (narrow_real *)r,
+               gmg_device_of(e)->part, gmg_device_of(e)->arrived, to);
+}
+
+static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *size, void *r)
+{
+  gmg_device *d = gmg_device_of(e);
+  launch_norm(e, A, f, u, 1, NULL, NULL, NULL, d->scalar);
+  launch_norm(e, A, f, u, 1, d->scalar, size, r, d->spare);
+  gmg_cuda_launched(e, "residual");
+}
+
+static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
+                              double *f_norm)
+{
+  launch_norm(e, A, f, u, scale, NULL, NULL, r, gmg_device_of(e)->total);
   const gmg_total t = gmg_cuda_total(e, "residual norm");
   if (f_norm) *f_norm = sqrt(t.second);
   return sqrt(t.first);
@@ -173,6 +201,22 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
 {
   const gmg_correction c = {x, 1, 0};
   return dot_correction(e, A, c, y);
+}
+
+static __global__ void lower_kernel(size_t n, const gmg_total *sum, double volume, real *x)
+{
+  const real mean = (real)(sum->first / volume);
+  gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
+}
+
+static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+{
+  const gmg_points p = points_of(A);
+  gmg_device *d = gmg_device_of(e);
+  dot_kernel<<<gmg_grid_of(p, 1), gmg_block_of(p), 0, d->stream>>>(*A, p, (const real *)x, (const real *)NULL, d->part, d->arrived,
+                                                                   d->scalar);
+  lower_kernel<<<gmg_flat_grid(A->cells, 0), GMG_THREADS, 0, d->stream>>>(A->cells, d->scalar, volume, (real *)x);
+  gmg_cuda_launched(e, "mean");
 }
 
 /* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
@@ -354,12 +398,14 @@ extern void R(gmg_flux_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg
 const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .residual_norm = residual_norm,
                                              .narrow_residual = narrow_residual,
+                                             .unit_residual = unit_residual,
                                              .correct_residual = correct_residual,
                                              .restrict_residual = R(gmg_restrict_residual_cuda),
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,
                                              .magnitude = magnitude,
                                              .dot = dot,
+                                             .remove_mean = remove_mean,
                                              .dot_correction = dot_correction,
                                              .direct_apply = direct_apply,
                                              .tensor = R(gmg_tensor_cuda),

@@ -57,6 +57,13 @@ static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void
   return narrow_residual(e, A, f, u, 1, NULL, f_norm);
 }
 
+static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *size, void *r)
+{
+  const double norm = residual_norm(e, A, f, u, NULL);
+  *size = norm > 0 && isfinite(norm) ? norm : 1;
+  (void)narrow_residual(e, A, f, u, 1 / *size, r, NULL);
+}
+
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
   const size_t tasks = gmg_tasks(A);
@@ -142,6 +149,11 @@ static double dot_correction(const gmg_exec *e, const gmg_operator *A, gmg_corre
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
   return dot_correction(e, A, (gmg_correction){.z = x, .scale = 1}, y);
+}
+
+static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+{
+  e->vector->add(e, A->cells, -dot(e, A, x, NULL) / volume, x);
 }
 
 /* The coefficient on the wall at (i, j) of a face, i along the faster axis p: its address and strides. */
@@ -245,11 +257,13 @@ extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .residual_norm = residual_norm,
                                              .narrow_residual = narrow_residual,
+                                             .unit_residual = unit_residual,
                                              .restrict_residual = R(gmg_restrict_residual_host),
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,
                                              .magnitude = magnitude,
                                              .dot = dot,
+                                             .remove_mean = remove_mean,
                                              .dot_correction = dot_correction,
                                              .direct_apply = R(gmg_direct_apply_host),
                                              .correct_residual = R(gmg_correct_residual_host),
