@@ -1,0 +1,82 @@
+/* What the measurements on a CUDA device share: the command line and the file, fields, solvers on the device. Needs no library
+   beside CUDA's runtime, so that it builds where there is nothing else; the JSON is therefore written by hand. Whatever fails ends
+   the program with a word on stderr, but for what a row may expect to fail. */
+#ifndef BENCH_GPU_H
+#define BENCH_GPU_H
+
+#include "gmg_cuda.h"
+#include "gmg_smoother.h"
+
+#include <stddef.h>
+
+/* --- the command line, the file and its records (gpu_record.c) --- */
+
+enum { MOST_RUNS = 100 };
+
+typedef struct {
+  double sample[MOST_RUNS]; /* sorted */
+  int count;
+} samples;
+
+typedef struct {
+  const char *program, *json, *only, *commit;
+  int runs;
+  double most; /* unknowns; sizes beyond it are left out */
+  double copy; /* bytes a second, read and written */
+} bench_options;
+
+extern bench_options bench;
+
+void add(samples *s, double x);
+double median(const samples *s);
+__attribute__((noreturn)) void stop(const char *what, const char *why);
+int wanted(const char *name); /* as --only says */
+
+/* Reads the command line, finds the device, measures its copy and opens the file. Returns -1, or the exit code of a program that
+   has nothing to do: 2 for a wrong option, 77 where there is no device. */
+int bench_begin(int argc, char **argv, const char *program, int runs);
+void bench_end(void);
+
+/* One record. bytes: compulsory, of the whole row, 0: not stated. extra: further members, each with a comma before. */
+void row(const char *name, const char *unit, const samples *s, double bytes, const char *extra);
+/* One that could not be measured, and why. */
+void skipped_row(const char *name, const char *why, const char *extra);
+
+/* --- fields (gpu_fields.c) --- */
+
+double *device_field(size_t n);            /* of zeros */
+double *device_field_or_null(size_t n);    /* NULL where there is no memory for it */
+double *uploaded(const double *from, size_t n);
+/* Uniform in -0.5..0.5, on the device. A longer field begins with a shorter one of the same seed. */
+void fill_random(double *x, size_t n, unsigned long seed);
+double *random_field(size_t n, unsigned long seed);
+void manufactured(int dim, size_t n, double *f, double *u); /* host */
+double *ball(size_t n);                                     /* host */
+
+/* --- solvers (gpu_solver.c) --- */
+
+typedef struct {
+  gmg_context *context;
+  gmg_solver *solver;
+  gmg_problem problem;
+  gmg_params params;
+  size_t cells;
+} run;
+
+double now(void); /* seconds, after all work on the device */
+run begin(int dim, size_t n);
+void resize(run *r, int dim, size_t n); /* another problem, the same context; the solver ends */
+void build(run *r);
+gmg_status try_build(run *r);
+void end(run *r);
+
+/* Seconds of a solve from a zero guess. */
+double solve(run *r, const double *f, double *u, gmg_report *report);
+samples solve_time(run *r, const double *f, double *u, gmg_report *report);
+samples cycle_time(run *r, const double *f, double *u); /* of one cycle, unmeasured; rebuilds */
+gmg_plan_info *plan(run *r);                            /* free() it */
+
+/* Where the residual over that of f stops falling, f being this one. Rebuilds. */
+double measured_floor(run *r, const double *f, double *u);
+
+#endif

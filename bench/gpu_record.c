@@ -1,0 +1,138 @@
+/* The command line of the measurements on a device, its copy bandwidth, and the records in the JSON file. */
+#include "gpu.h"
+
+#include <cuda_runtime_api.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+bench_options bench;
+static FILE *json;
+static int rows;
+
+void add(samples *s, double x)
+{
+  int at = s->count < MOST_RUNS ? s->count++ : MOST_RUNS - 1;
+  for (; at > 0 && s->sample[at - 1] > x; at--) s->sample[at] = s->sample[at - 1];
+  s->sample[at] = x;
+}
+
+double median(const samples *s)
+{
+  const double *middle = s->sample + s->count / 2;
+  return s->count % 2 ? *middle : (middle[-1] + *middle) / 2;
+}
+
+void stop(const char *what, const char *why)
+{
+  fprintf(stderr, "%s: %s: %s\n", bench.program, what, why);
+  exit(1);
+}
+
+int wanted(const char *name)
+{
+  if (!bench.only) return 1;
+  const size_t n = strlen(name);
+  for (const char *at = bench.only; (at = strstr(at, name)); at++)
+    if ((at == bench.only || at[-1] == ',') && (at[n] == 0 || at[n] == ',')) return 1;
+  return 0;
+}
+
+void row(const char *name, const char *unit, const samples *s, double bytes, const char *extra)
+{
+  const double scale = strcmp(unit, "ms") == 0 ? 1e3 : 1, m = median(s) * scale;
+  printf("%-22s %10.4g %s (%.4g - %.4g, %d runs)", name, m, unit, s->sample[0] * scale, s->sample[s->count - 1] * scale, s->count);
+  if (bytes > 0) printf("  %.3f of copy", bytes / median(s) / bench.copy);
+  printf(" %s\n", extra);
+  fflush(stdout);
+  if (!json) return;
+  fprintf(json, "%s\n    {\"name\": \"%s\", \"median\": %.6g, \"min\": %.6g, \"max\": %.6g, \"runs\": %d, \"unit\": \"%s\"",
+          rows++ ? "," : "", name, m, s->sample[0] * scale, s->sample[s->count - 1] * scale, s->count, unit);
+  if (bytes > 0) fprintf(json, ", \"bytes\": %.6g, \"fraction_of_copy\": %.4f", bytes, bytes / median(s) / bench.copy);
+  fprintf(json, "%s}", extra);
+}
+
+void skipped_row(const char *name, const char *why, const char *extra)
+{
+  printf("%-22s skipped: %s\n", name, why);
+  if (!json) return;
+  fprintf(json, "%s\n    {\"name\": \"%s\", \"status\": \"skipped\", \"skipped\": \"", rows++ ? "," : "", name);
+  for (; *why; why++) { /* as JSON has it */
+    if (*why == '"' || *why == '\\') fputc('\\', json);
+    fputc((unsigned char)*why < ' ' ? ' ' : *why, json);
+  }
+  fprintf(json, "\"%s}", extra);
+}
+
+static void measure_copy(void)
+{
+  const size_t n = (size_t)1 << 27;
+  double *a = device_field(n), *b = device_field(n);
+  samples s = {.count = 0};
+  for (int i = -2; i < 20; i++) {
+    const double start = now();
+    cudaMemcpyAsync(b, a, n * sizeof *a, cudaMemcpyDeviceToDevice, NULL);
+    const double t = now() - start;
+    if (i >= 0) add(&s, 2 * (double)(n * sizeof *a) / t);
+  }
+  bench.copy = median(&s);
+  cudaFree(a), cudaFree(b);
+}
+
+static void write_head(void)
+{
+  struct cudaDeviceProp p;
+  int driver = 0, runtime = 0;
+  char date[32];
+  const time_t t = time(NULL);
+  cudaGetDeviceProperties(&p, 0);
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&t));
+  printf("%s, CUDA %d.%d, driver for %d.%d, copy %.4g TB/s\n", p.name, runtime / 1000, runtime % 1000 / 10, driver / 1000,
+         driver % 1000 / 10, bench.copy * 1e-12);
+  if (!bench.json) return;
+  json = fopen(bench.json, "w");
+  if (!json) stop(bench.json, "cannot be written");
+  fprintf(json,
+          "{\n  \"program\": \"%s\",\n  \"commit\": \"%s\",\n  \"date\": \"%s\",\n  \"device\": \"%s\",\n  \"driver\": \"%s\",\n"
+          "  \"cuda_driver\": %d,\n  \"cuda_runtime\": %d,\n"
+          "  \"copy\": {\"median\": %.6g, \"unit\": \"bytes/s, read and written\"},\n  \"results\": [",
+          bench.program, bench.commit, date, p.name, getenv("GMG_BENCH_DRIVER") ? getenv("GMG_BENCH_DRIVER") : "not known", driver,
+          runtime, bench.copy);
+}
+
+int bench_begin(int argc, char **argv, const char *program, int runs)
+{
+  static const struct option options[] = {{"json", 1, NULL, 'j'}, {"only", 1, NULL, 'o'}, {"commit", 1, NULL, 'c'},
+                                          {"runs", 1, NULL, 'r'}, {"most", 1, NULL, 'm'}, {0}};
+  bench = (bench_options){.program = program, .commit = "not known", .runs = runs, .most = INFINITY};
+  for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+    if (o == 'j') bench.json = optarg;
+    else if (o == 'o') bench.only = optarg;
+    else if (o == 'c') bench.commit = optarg;
+    else if (o == 'r') bench.runs = atoi(optarg);
+    else if (o == 'm') bench.most = atof(optarg);
+    else return 2;
+  }
+  if (bench.runs < 1 || bench.runs > MOST_RUNS) stop("--runs", "from 1 to 100");
+  if (!(bench.most >= 1)) stop("--most", "a number of unknowns from 1 up");
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    fprintf(stderr, "%s: no CUDA device\n", program);
+    return 77;
+  }
+  measure_copy();
+  write_head();
+  return -1;
+}
+
+void bench_end(void)
+{
+  if (!json) return;
+  fprintf(json, "\n  ]\n}\n");
+  if (fclose(json) != 0) stop(bench.json, "cannot be written");
+}

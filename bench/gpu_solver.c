@@ -1,0 +1,111 @@
+/* Solvers on a device and what their calls take. Every time is that of a whole call, from the host's clock, after which the
+   device is waited for. */
+#include "gpu.h"
+
+#include <cuda_runtime_api.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { FEW = 2, MANY = 7 }; /* cycles */
+
+double now(void)
+{
+  struct timespec t;
+  cudaDeviceSynchronize();
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void resize(run *r, int dim, size_t n)
+{
+  const size_t size[3] = {n, n, n};
+  gmg_solver_destroy(r->solver);
+  r->solver = NULL;
+  r->problem = gmg_problem_default(dim, size);
+  r->cells = dim == 1 ? n : dim == 2 ? n * n : n * n * n;
+}
+
+run begin(int dim, size_t n)
+{
+  run r = {.params = gmg_params_default()};
+  if (gmg_context_create_cuda(0, NULL, &r.context) != GMG_OK) stop("gmg_context_create_cuda", "no device");
+  resize(&r, dim, n);
+  return r;
+}
+
+gmg_status try_build(run *r)
+{
+  gmg_solver_destroy(r->solver);
+  r->solver = NULL;
+  return gmg_solver_create(r->context, &r->problem, &r->params, &r->solver);
+}
+
+void build(run *r)
+{
+  if (try_build(r) != GMG_OK) stop("gmg_solver_create", gmg_context_error(r->context));
+}
+
+void end(run *r)
+{
+  gmg_solver_destroy(r->solver);
+  gmg_context_destroy(r->context);
+}
+
+double solve(run *r, const double *f, double *u, gmg_report *report)
+{
+  cudaMemset(u, 0, r->cells * sizeof *u);
+  const double start = now();
+  if (gmg_solve(r->solver, f, u, report) > GMG_DIVERGED) stop("gmg_solve", gmg_context_error(r->context));
+  return now() - start;
+}
+
+samples solve_time(run *r, const double *f, double *u, gmg_report *report)
+{
+  samples s = {.count = 0};
+  for (int i = -1; i < bench.runs; i++) {
+    const double t = solve(r, f, u, report);
+    if (i >= 0) add(&s, t);
+  }
+  return s;
+}
+
+/* The difference of solves of 7 and of 2 cycles over 5, so that what a solve does once drops out. */
+samples cycle_time(run *r, const double *f, double *u)
+{
+  samples few = {.count = 0}, s = {.count = 0};
+  gmg_report report;
+  const int check = r->params.check_every, most = r->params.max_cycles;
+  r->params.check_every = 0;
+  for (int many = 0; many < 2; many++) {
+    r->params.max_cycles = many ? MANY : FEW;
+    build(r);
+    for (int i = -1; i < bench.runs; i++) {
+      const double t = solve(r, f, u, &report);
+      if (i < 0) continue;
+      if (many) add(&s, (t - median(&few)) / (MANY - FEW));
+      else add(&few, t);
+    }
+  }
+  r->params.check_every = check, r->params.max_cycles = most;
+  return s;
+}
+
+gmg_plan_info *plan(run *r)
+{
+  gmg_plan_info *info = malloc(sizeof *info);
+  if (!info) stop("malloc", "out of memory");
+  if (gmg_plan(r->context, &r->problem, &r->params, info) != GMG_OK) stop("gmg_plan", gmg_context_error(r->context));
+  return info;
+}
+
+/* By a solve that is asked for what cannot be had; near enough to it that an accelerated one, which goes by recursion, looks. */
+double measured_floor(run *r, const double *f, double *u)
+{
+  gmg_report report;
+  const double rtol = r->params.rtol;
+  r->params.rtol = 1e-17;
+  build(r);
+  (void)solve(r, f, u, &report);
+  r->params.rtol = rtol;
+  return report.residual / report.residual0;
+}

@@ -1,0 +1,214 @@
+/* The study on a CUDA device that docs/gpu.md shows: time to tolerance over smoother x dimension x size, and growth of the default
+   solver. One JSON file in the style of bench_gpu's.
+     bench_gpu_study [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS]
+   The name of a row is METHOD_DIMd_N, growth_N, growth_fmg_N or growth_create_N; --only takes METHOD and growth as well. */
+#include "gpu.h"
+
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+  const char *name, *smoother;
+  size_t most; /* unknowns; 0: any number */
+  int overlap, deterministic;
+  gmg_block_order order;
+} method;
+
+/* Weights are gmg's: the best known for each. */
+static const method methods[] = {
+    {"async", "async", 0, 1, 0, GMG_ORDER_NATURAL},
+    {"async_overlap0", "async", 0, 0, 0, GMG_ORDER_NATURAL},
+    {"async_two_colour", "async", 0, 1, 0, GMG_ORDER_TWO_COLOUR},
+    {"async_deterministic", "async", 0, 1, 1, GMG_ORDER_NATURAL},
+    {"red_black", "red_black", 0, 1, 0, GMG_ORDER_NATURAL},
+    {"chebyshev", "chebyshev", 0, 1, 0, GMG_ORDER_NATURAL},
+    {"jacobi", "jacobi", 0, 1, 0, GMG_ORDER_NATURAL},
+    {"gauss_seidel", "gauss_seidel", 300000, 1, 0, GMG_ORDER_NATURAL}, /* one plane of unknowns after the other: a reference */
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static const struct {
+  int dim;
+  size_t n;
+} sizes[] = {{1, 10000}, {1, 1000000}, {1, 100000000}, {2, 256}, {2, 2048}, {2, 8192}, {3, 32}, {3, 64}, {3, 128}, {3, 256}, {3, 512}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static const size_t growth[] = {64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024};
+enum { GROWTH = sizeof growth / sizeof *growth };
+
+/* Bytes of a V(1,1) cycle that must move, an unknown: each leg reads u and f and writes u, the first writes a residual and the
+   second reads a correction, both smaller by 2^dim; coarser levels add a geometric series. In mixed precision all that in float
+   and from zero, and in double the residual and the correction of u: bench/README.md. */
+static double cycle_bytes(int dim, gmg_precision precision)
+{
+  const double coarse = 1.0 / (1 << dim), levels = 1 / (1 - coarse);
+  return precision == GMG_PRECISION_MIXED ? (20 + 8 * coarse) * levels + 32 : (48 + 16 * coarse) * levels;
+}
+
+/* 1e-8, or more where that lies within ten times of the floor. */
+static double tolerance_above(double floor)
+{
+  return fmax(1e-8, pow(10, ceil(log10(10 * floor) - 1e-9)));
+}
+
+static void begin_extra(char *extra, size_t size, const run *r, const char *name)
+{
+  snprintf(extra, size, ", \"method\": \"%s\", \"dim\": %d, \"n\": %zu, \"unknowns\": %zu", name, r->problem.dim, r->problem.n[0], r->cells);
+}
+
+/* Time to tolerance as the row, the cycle beside it. */
+static void method_row(const char *name, const char *label, run *r, const double *f, double *u, double tolerance, double floor)
+{
+  char head[256], extra[1024];
+  gmg_report report;
+  begin_extra(head, sizeof head, r, name);
+  r->params.rtol = tolerance;
+  if (try_build(r) != GMG_OK) {
+    skipped_row(label, gmg_context_error(r->context), head);
+    return;
+  }
+  const samples s = solve_time(r, f, u, &report);
+  gmg_plan_info *info = plan(r);
+  const double factor = report.factor, bytes = cycle_bytes(r->problem.dim, info->precision) * (double)r->cells;
+  const int cycles = report.cycles;
+  const gmg_status status = report.status;
+  const samples cycle = cycle_time(r, f, u);
+  snprintf(extra, sizeof extra,
+           "%s, \"factor\": %.4g, \"cycles\": %d, \"status\": \"%s\", \"precision\": \"%s\", "
+           "\"cycle_ms\": %.6g, \"cycle_ms_min\": %.6g, \"cycle_ms_max\": %.6g, \"cycle_bytes\": %.6g, "
+           "\"cycle_fraction_of_copy\": %.4f, \"solver_bytes\": %.6g, \"tolerance\": %g, \"floor\": %.3g, "
+           "\"floor_of\": \"this f: where a solve to 1e-17 ended\", \"f\": \"uniform in -0.5..0.5, splitmix64\", \"start\": \"zero\", "
+           "\"norm\": \"2-norm of the residual over that of f\"",
+           head, isfinite(factor) ? factor : 1e300, cycles, gmg_status_string(status),
+           info->precision == GMG_PRECISION_MIXED ? "mixed" : "same", 1e3 * median(&cycle), 1e3 * cycle.sample[0],
+           1e3 * cycle.sample[cycle.count - 1], bytes, bytes / median(&cycle) / bench.copy, (double)info->bytes, tolerance, floor);
+  free(info);
+  row(label, "ms", &s, 0, extra);
+}
+
+/* All methods on one problem; f holds random values, at least as many as there are unknowns. */
+static void size_rows(run *r, const double *f, double *u)
+{
+  double floor = NAN;
+  for (int m = 0; m < METHODS; m++) {
+    char label[64];
+    snprintf(label, sizeof label, "%s_%dd_%zu", methods[m].name, r->problem.dim, r->problem.n[0]);
+    if (!wanted(label) && !wanted(methods[m].name)) continue;
+    if (methods[m].most && r->cells > methods[m].most) continue;
+    if (isnan(floor)) {
+      r->params = gmg_params_default();
+      floor = measured_floor(r, f, u);
+    }
+    r->params = gmg_params_default();
+    r->params.smoother = gmg_smoother_by_name(methods[m].smoother);
+    r->params.overlap = methods[m].overlap;
+    r->params.deterministic = methods[m].deterministic;
+    r->params.order = methods[m].order;
+    method_row(methods[m].name, label, r, f, u, tolerance_above(floor), floor);
+  }
+}
+
+/* Where everything fits but the full multigrid start, only that is skipped. */
+static void fmg_row(run *r, const char *label, const double *f, double *u)
+{
+  char extra[512];
+  gmg_report report;
+  begin_extra(extra, sizeof extra, r, "growth_fmg");
+  r->params.fmg = 1, r->params.max_cycles = 1, r->params.check_every = 0;
+  if (try_build(r) != GMG_OK) {
+    skipped_row(label, gmg_context_error(r->context), extra);
+    return;
+  }
+  const samples s = solve_time(r, f, u, &report);
+  row(label, "ms", &s, 0, extra);
+}
+
+static void create_row(run *r, const char *label)
+{
+  char extra[256];
+  samples s = {.count = 0};
+  begin_extra(extra, sizeof extra, r, "growth_create");
+  for (int i = -1; i < bench.runs; i++) {
+    gmg_solver_destroy(r->solver);
+    r->solver = NULL;
+    const double start = now();
+    build(r);
+    const double t = now() - start;
+    if (i >= 0) add(&s, t);
+  }
+  row(label, "ms", &s, 0, extra);
+}
+
+/* The default solver on one more size. Returns 0 where it does not fit. */
+static int growth_rows(run *r, const double *f, double *u)
+{
+  static const char *const kinds[] = {"growth", "growth_create", "growth_fmg"};
+  char label[3][64], extra[256];
+  int any = wanted("growth");
+  for (int k = 0; k < 3; k++) {
+    snprintf(label[k], sizeof label[k], "%s_%zu", kinds[k], r->problem.n[0]);
+    any |= wanted(label[k]);
+  }
+  if (!any) return 1;
+  r->params = gmg_params_default();
+  begin_extra(extra, sizeof extra, r, "growth");
+  if (try_build(r) != GMG_OK) {
+    skipped_row(label[0], gmg_context_error(r->context), extra);
+    return 0;
+  }
+  const double floor = measured_floor(r, f, u);
+  method_row("growth", label[0], r, f, u, tolerance_above(floor), floor);
+  create_row(r, label[1]);
+  fmg_row(r, label[2], f, u);
+  return 1;
+}
+
+/* A random field serves all smaller problems: it begins with theirs. */
+static void all_sizes(run *r)
+{
+  size_t most = 0;
+  for (int i = 0; i < SIZES; i++) {
+    resize(r, sizes[i].dim, sizes[i].n);
+    if ((double)r->cells <= bench.most && r->cells > most) most = r->cells;
+  }
+  if (most == 0) return;
+  double *f = random_field(most, 1), *u = device_field(most);
+  for (int i = 0; i < SIZES; i++) {
+    resize(r, sizes[i].dim, sizes[i].n);
+    if (r->cells <= most) size_rows(r, f, u);
+  }
+  resize(r, 3, 1);
+  cudaFree(f), cudaFree(u);
+}
+
+static void all_growth(run *r)
+{
+  for (int i = 0; i < GROWTH; i++) {
+    resize(r, 3, growth[i]);
+    if ((double)r->cells > bench.most) break;
+    double *f = device_field_or_null(r->cells), *u = f ? device_field_or_null(r->cells) : NULL;
+    char label[64], extra[256];
+    begin_extra(extra, sizeof extra, r, "growth");
+    snprintf(label, sizeof label, "growth_%zu", growth[i]);
+    if (u) fill_random(f, r->cells, 1);
+    else skipped_row(label, "f and u do not fit into the device's memory", extra);
+    const int goes_on = u && growth_rows(r, f, u);
+    resize(r, 3, 1);
+    cudaFree(f), cudaFree(u);
+    if (!goes_on) break;
+  }
+}
+
+int main(int argc, char **argv)
+{
+  const int code = bench_begin(argc, argv, "bench_gpu_study", 5);
+  if (code >= 0) return code;
+  run r = begin(3, 1);
+  all_sizes(&r);
+  all_growth(&r);
+  end(&r);
+  bench_end();
+  return 0;
+}

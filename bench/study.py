@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Fills the tables of docs/gpu.md from bench/results/h200.json and h200-study.json, and draws docs/pictures/gpu-growth.png.
+Usage: study.py [--check] [--results FOLDER] [--page FILE] [--picture FILE]
+--check writes nothing and fails where the page is not what the results make of it. A table stands between the lines
+<!-- NAME --> and <!-- end -->."""
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NOT_YET = ("*No run of the study is in `bench/results` yet: `build/bench/bench_gpu_study --json bench/results/h200-study.json`, then "
+           "`python3 bench/study.py`, put it here.*")
+PALETTE = ["#0072B2", "#D55E00", "#009E73"]
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def number(value, digits=3):
+    """Plain, with so many digits that count."""
+    if value is None:
+        return ""
+    if value != 0 and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.1e}"
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e" in text else text
+
+
+def origin(data):
+    return (f"{data['device']}, driver {data['driver']}, copy {data['copy']['median'] / 1e12:.3g} TB/s, commit {data['commit']}, "
+            f"{data['date'][:10]}.")
+
+
+def size_name(row):
+    return f"{row['n']:.0e}".replace("e+0", "e") if row["dim"] == 1 else f"{row['n']}^{row['dim']}"
+
+
+# --- bench_gpu -------------------------------------------------------------------------------------------------------
+
+
+def rows_table(bench):
+    rows = []
+    for r in bench["results"]:
+        spread = f"{number(r['median'])} ({number(r['min'])} - {number(r['max'])})" if r["runs"] > 1 else number(r["median"])
+        rows.append([f"`{r['name']}`", f"{spread} {r['unit']}", number(r.get("fraction_of_copy"), 2), number(r.get("factor"), 2),
+                     number(r.get("cycles")), number(r.get("tolerance")), number(r.get("floor"), 2), r.get("status", "")])
+    head = ["row", "median (min - max)", "fraction of copy", "factor", "cycles", "tolerance", "floor", "ended"]
+    floors = dict.fromkeys(r["floor_of"] for r in bench["results"] if "floor_of" in r)
+    return f"{origin(bench)} Floors are those of {', or '.join(floors)}.\n\n" + table(head, rows)
+
+
+# --- the study -------------------------------------------------------------------------------------------------------
+
+
+class Study:
+    """The rows by method and size, in the order in which they were measured."""
+
+    def __init__(self, data):
+        self.data = data
+        self.rows = [r for r in data["results"] if not r["method"].startswith("growth")]
+        self.growth = [r for r in data["results"] if r["method"].startswith("growth")]
+        self.methods = list(dict.fromkeys(r["method"] for r in self.rows))
+        self.sizes = list(dict.fromkeys((r["dim"], r["n"]) for r in self.rows))
+        self.at = {(r["method"], r["dim"], r["n"]): r for r in self.rows}
+
+    def solved(self, method, size):
+        """The row, or None where it was not measured or did not reach the tolerance."""
+        row = self.at.get((method, *size))
+        return row if row and row["status"] == "ok" else None
+
+    def fastest(self, size):
+        rows = [row for row in (self.solved(m, size) for m in self.methods) if row]
+        return min(rows, key=lambda r: r["median"]) if rows else None
+
+    def head(self):
+        return ["size", "tolerance", "floor", *[m.replace("_", " ") for m in self.methods]]
+
+    def by_size(self, cell):
+        rows = []
+        for size in self.sizes:
+            there = [self.at[m, *size] for m in self.methods if (m, *size) in self.at]
+            told = next((r for r in there if "tolerance" in r), {})
+            cells = [cell(self.at[m, *size], size) if (m, *size) in self.at else "" for m in self.methods]
+            rows.append([size_name(there[0]), number(told.get("tolerance")), number(told.get("floor"), 2), *cells])
+        return rows
+
+
+def time_table(study):
+    def cell(row, size):
+        if row["status"] != "ok":
+            return row["status"]
+        text = f"{number(row['median'])} ({row['cycles']})"
+        return f"**{text}**" if row is study.fastest(size) else text
+    return origin(study.data) + "\n\n" + table(study.head(), study.by_size(cell))
+
+
+def cycle_table(study):
+    def cell(row, _):
+        if row["status"] == "skipped":
+            return "skipped"
+        return f"{number(row['factor'], 2)}; {number(row['cycle_ms'])}; {number(row['cycle_fraction_of_copy'], 2)}"
+    return table(study.head(), study.by_size(cell))
+
+
+def ratio(row, other, name):
+    return number(row[name] / other[name], 2)
+
+
+def against_table(study):
+    """What the default wins or loses by, against the best of those that are synchronous."""
+    synchronous = [m for m in study.methods if not m.startswith("async")]
+    rows, won, lost = [], [], []
+    for size in study.sizes:
+        own = study.solved("async", size)
+        others = [r for r in (study.solved(m, size) for m in synchronous) if r]
+        if not own or not others:
+            continue
+        best = min(others, key=lambda r: r["median"])
+        spread = max(own["max"] - own["min"], best["max"] - best["min"])
+        gain = best["median"] - own["median"]
+        (won if gain > spread else lost if -gain > spread else []).append(size_name(own))
+        rows.append([size_name(own), best["method"].replace("_", " "), ratio(best, own, "median"), ratio(best, own, "cycles"),
+                     ratio(best, own, "cycle_ms"), ratio(own, best, "cycle_fraction_of_copy")])
+    words = (f"The default is faster than every synchronous method, by more than the spread, at {', '.join(won) or 'no size'}; "
+             f"slower than one of them at {', '.join(lost) or 'no size'}.")
+    head = ["size", "best synchronous", "its time / async's", "its cycles / async's", "its ms a cycle / async's",
+            "async's fraction of copy / its"]
+    return words + "\n\n" + table(head, rows)
+
+
+def stale_table(study):
+    variants = [("async", "newest values"), ("async_two_colour", "newest, two-colour order"), ("async_deterministic", "stale twin"),
+                ("async_overlap0", "newest, no overlap")]
+    rows = []
+    for size in study.sizes:
+        there = [study.at.get((m, *size)) for m, _ in variants]
+        if any(r and r["status"] != "skipped" for r in there):
+            name = size_name(next(r for r in there if r))
+            rows.append([name, *[f"{number(r['factor'], 2)} ({r['cycles']})" if r and r["status"] != "skipped" else "" for r in there]])
+    return table(["size", *[f"{words}: factor (cycles)" for _, words in variants]], rows)
+
+
+def growth_table(study):
+    rows = []
+    for n in dict.fromkeys(r["n"] for r in study.growth):
+        at = {r["method"]: r for r in study.growth if r["n"] == n}
+        solve, create, fmg = (at.get(m) for m in ("growth", "growth_create", "growth_fmg"))
+        if not solve or solve["status"] == "skipped":
+            rows.append([f"{n}^3", solve["skipped"] if solve else "", *[""] * 7])
+            continue
+        unknowns = solve["unknowns"]
+        rows.append([f"{n}^3", number(solve["median"]), number(solve["cycles"]), number(1e6 * solve["median"] / unknowns),
+                     number(solve["cycle_ms"]), number(solve["cycle_fraction_of_copy"], 2), number(create and create["median"]),
+                     number(fmg.get("median")) if fmg else "", f"{number(solve['solver_bytes'] / 1e9)} ({solve['solver_bytes'] / unknowns:.3g})"])
+    head = ["size", "solve, ms", "cycles", "solve, ns an unknown", "cycle, ms", "fraction of copy", "create, ms",
+            "full multigrid, ms", "solver's memory, GB (bytes an unknown)"]
+    picture = "![Time of a solve, of full multigrid and of create against the number of unknowns](pictures/gpu-growth.png)"
+    return table(head, rows) + "\n\n" + picture
+
+
+def draw(study, path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    for method, words, colour, marker in zip(("growth", "growth_fmg", "growth_create"), ("solve", "full multigrid", "create"), PALETTE, "os^"):
+        rows = [r for r in study.growth if r["method"] == method and "median" in r]
+        unknowns = [r["unknowns"] for r in rows]
+        style = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.6, "label": words}
+        left.loglog(unknowns, [r["median"] for r in rows], **style)
+        right.loglog(unknowns, [1e6 * r["median"] / r["unknowns"] for r in rows], **style)
+    left.set_ylabel("ms")
+    right.set_ylabel("ns an unknown")
+    for axes in (left, right):
+        axes.set_xlabel("unknowns (3D)")
+        axes.grid(True, which="major", color="#cccccc", linewidth=0.7)
+        axes.legend(frameon=False, fontsize=9)
+    figure.suptitle(f"Default solver, {study.data['device']}, commit {study.data['commit']}", fontsize=11)
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+STUDY_TABLES = {"time": time_table, "cycle": cycle_table, "against": against_table, "stale": stale_table, "growth": growth_table}
+
+
+def read(path):
+    return json.loads(path.read_text()) if path.is_file() else None
+
+
+def fill(page, bench, study):
+    made = {"rows": rows_table(bench)}
+    for name, make in STUDY_TABLES.items():
+        made[name] = make(study) if study else NOT_YET
+    for name, text in made.items():
+        place = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.S)
+        if len(place.findall(page)) != 1:
+            sys.exit(f"study.py: the page has no place for <!-- {name} -->, or several")
+        page = place.sub(lambda m: m[1] + text + m[2], page)
+    return page
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench/results")
+    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs/gpu.md")
+    parser.add_argument("--picture", type=pathlib.Path, default=ROOT / "docs/pictures/gpu-growth.png")
+    given = parser.parse_args()
+    data = read(given.results / "h200-study.json")
+    study = Study(data) if data else None
+    before = given.page.read_text()
+    after = fill(before, read(given.results / "h200.json"), study)
+    if given.check:
+        if after != before:
+            sys.exit(f"study.py: {given.page} is not what bench/results make of it: run python3 bench/study.py")
+        return
+    given.page.write_text(after)
+    if study and any("median" in r for r in study.growth):
+        draw(study, given.picture)
+
+
+if __name__ == "__main__":
+    main()
