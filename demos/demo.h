@@ -83,7 +83,8 @@ enum {
   DEMO_TAKES_FLOW = 16384,   /* walls, density-ratio, viscosity, time */
   DEMO_TAKES_CONTRAST = 32768,
   DEMO_TAKES_SLOPE = 65536,
-  DEMO_TAKES_DEVICE = 131072 /* without it a program runs on the host */
+  DEMO_TAKES_DEVICE = 131072, /* without it a program runs on the host */
+  DEMO_TAKES_TUNING = 262144  /* seconds */
 };
 
 typedef struct demo_program {
@@ -101,7 +102,7 @@ typedef struct demo_options {
   int shifts[2]; /* decades */
   double robin[2];
   int closed; /* --walls */
-  double density_ratio, viscosity, time, contrast, slope;
+  double density_ratio, viscosity, time, contrast, slope, seconds;
   demo_sizes n, block;
   demo_reals length;
   demo_walls walls;
@@ -112,6 +113,9 @@ typedef struct demo_options {
 
 /* Reads the command line into o. Returns -1 where the program should go on, else its exit code (0 after --help). */
 int demo_options_read(int argc, char **argv, const demo_program *about, demo_options *o);
+
+/* Sets one option of options read before, as the command line would, also one that the program does not take. Returns 1 on success. */
+int demo_options_set(demo_options *o, const char *name, const char *value);
 
 /* --- running (report.c) --- */
 
@@ -147,6 +151,7 @@ typedef struct demo_array {
 /* Zeros, of the shape and type of a problem's fields. Returns 1 on success; destroy it either way. */
 int demo_array_create(const demo_options *o, const gmg_problem *shape, demo_array *array);
 void demo_array_destroy(demo_array *array);
+int demo_array_zero(const demo_options *o, const demo_array *array);  /* there only */
 int demo_array_send(const demo_options *o, const demo_array *array);  /* here to there */
 int demo_array_fetch(const demo_options *o, const demo_array *array); /* and back */
 

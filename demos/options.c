@@ -138,6 +138,7 @@ static const row table[] = {
     {"contrast", "C", "mu is 10, 10 sqrt(C), 10, 10 C in the four layers (100)", DEMO_TAKES_CONTRAST, &a_positive,
      TO(contrast), NULL},
     {"slope", "S", "conductivity 1 + S (u - 1), S > -1 (2)", DEMO_TAKES_SLOPE, &a_slope, TO(slope), NULL},
+    {"seconds", "T", "from then on no other variant is tried (20)", DEMO_TAKES_TUNING, &a_positive, TO(seconds), NULL},
     {"smoother", "NAME", "smoother (async)", DEMO_TAKES_SMOOTHER, &a_smoother, TO(params.smoother), NULL},
     {"pre", "K", "smoothing steps before the coarse correction (1)", DEMO_TAKES_METHOD, &an_int, TO(params.pre), NULL},
     {"post", "K", "smoothing steps after it (1)", DEMO_TAKES_METHOD, &an_int, TO(params.post), NULL},
@@ -296,6 +297,7 @@ static void set_defaults(const demo_program *about, demo_options *o)
                       .time = 0.5,
                       .contrast = 100,
                       .slope = 2,
+                      .seconds = 20,
                       .rhs = about->rhs,
                       .guess = DEMO_ZERO,
                       .device = {about->takes & DEMO_TAKES_DEVICE ? DEMO_BEST : DEMO_HOST, 0}};
@@ -315,6 +317,13 @@ static int bad_option(const demo_options *o, int returned, const char *text)
 static int abbreviated(const char *text, const char *name)
 {
   return strcspn(text, "=") != strlen(name) + 2;
+}
+
+int demo_options_set(demo_options *o, const char *name, const char *value)
+{
+  for (const row *r = table; r < table + ROWS; r++)
+    if (strcmp(r->name, name) == 0) return r->kind->parse(r, value, (char *)o + r->to) && finish(o) < 0;
+  return 0;
 }
 
 int demo_options_read(int argc, char **argv, const demo_program *about, demo_options *o)

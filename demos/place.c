@@ -33,6 +33,12 @@ static void *device_zeros(size_t bytes)
 
 static void device_free(void *p) { cudaFree(p); }
 
+static const char *device_clear(void *p, size_t bytes)
+{
+  const cudaError_t error = cudaMemset(p, 0, bytes);
+  return error == cudaSuccess ? NULL : cudaGetErrorString(error);
+}
+
 static const char *copy_to(void *to, const void *from, size_t bytes)
 {
   const cudaError_t error = cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
@@ -44,6 +50,7 @@ static const char *copy_to(void *to, const void *from, size_t bytes)
 static int use_device(demo_options *o) { return (void)o, 0; }
 static void *device_zeros(size_t bytes) { return (void)bytes, NULL; }
 static void device_free(void *p) { (void)p; }
+static const char *device_clear(void *p, size_t bytes) { return (void)p, (void)bytes, "built without CUDA"; }
 static const char *copy_to(void *to, const void *from, size_t bytes) { return (void)to, (void)from, (void)bytes, "built without CUDA"; }
 #endif
 
@@ -98,6 +105,13 @@ void demo_array_destroy(demo_array *a)
   if (a->there != a->here) device_free(a->there);
   free(a->here);
   *a = (demo_array){NULL, NULL, 0};
+}
+
+int demo_array_zero(const demo_options *o, const demo_array *a)
+{
+  if (a->there == a->here) return memset(a->here, 0, a->bytes), 0;
+  const char *failed = device_clear(a->there, a->bytes);
+  return failed ? demo_fail(o, "zeros on %s: %s", o->device_name, failed) : 0;
 }
 
 int demo_array_send(const demo_options *o, const demo_array *a)

@@ -86,6 +86,8 @@ def bad_input(folder):
     run("poisson", "--device", "cuda:1000", code=1, says="--device cuda:1000")
     run("poisson", "--device", "cuda", "--threads", "2", code=2, says="--threads 2")
     run("custom_smoother", "--device", "cuda", code=2, says="--device")
+    run("tune", "--seconds", "0", code=2, says="above 0")
+    run("poisson", "--seconds", "3", code=2, says="--seconds")
     run("poisson", "--n", "30000", code=1, says="out of memory")
     run("poisson", "--n", "16", "--json", f"{folder}/no/such/place.json", code=1, says="no/such/place.json")
     run("poisson", "--n", "16", "--output", f"{folder}/no/such/place.h5", code=1, says="no/such/place.h5")
@@ -101,7 +103,7 @@ def bad_input(folder):
     run("layers", "--n", "10x10x6", code=2, says="multiple of 4")
     run("layers", "--dim", "2", code=2, says="3D")
     run("layers", "--n", "20", "--max-cycles", "1", code=1, says="not converged")
-    for demo in ("poisson", "helmholtz", "smoothers", "embed", "projection", "layers", "custom_smoother"):
+    for demo in ("poisson", "helmholtz", "smoothers", "tune", "embed", "projection", "layers", "custom_smoother"):
         run(demo, "--help", says="usage")
         run(demo, "--nonsense", code=2)
 
@@ -123,6 +125,8 @@ def devices(folder):
     cuda = run_json("poisson", folder, "--n", "24", "--smoother", "red_black", "--device", "cuda", "--output", f"{folder}/cuda.h5")
     check(cuda["device"] == "cuda" and len(cuda["device_name"]) > 3, "device in the JSON")
     check(cuda["cycles"] == host["cycles"] and abs(cuda["error_2"] / host["error_2"] - 1) < 1e-4, f"poisson: {cuda['error_2']}")
+    report = run_json("tune", folder, "--n", "32", "--seconds", "2", "--device", "cuda")
+    check(report.get("device") == "cuda" and len(report["variants"]) > 5, "tune: not on the device")
     for demo, args in (("helmholtz", ("--n", "24")), ("smoothers", ("--n", "32")), ("embed", ("--n", "32", "--steps", "6")),
                        ("projection", ("--n", "24", "--time", "0.1")), ("layers", ("--n", "24")),
                        ("projection", ("--n", "16", "--walls", "--density-ratio", "10", "--time", "0.05"))):
@@ -153,6 +157,28 @@ def others(folder):
     check(len((ROOT / "demos/custom_smoother.c").read_text().splitlines()) < 80, "custom_smoother.c has 80 lines or more")
     run("smoothers", "--n", "24", "--json", f"{folder}/smoothers.json")
     picture(folder, "history", f"{folder}/smoothers.json")
+
+
+def tuning(folder):
+    """Jacobi is far from the best: something better is found, and poisson takes it."""
+    for args in (("--n", "24"), ("--dim", "2", "--n", "96", "--bc", "neumann"), ("--dim", "1", "--n", "100", "--type", "f32", "--rtol", "1e-3")):
+        for _ in range(3):  # on a machine that does other things besides, times may spread too much
+            report = run_json("tune", folder, *args, "--smoother", "jacobi", "--seconds", "4", "--threads", "1")
+            rows, best, start = report["variants"], report["best"], report["start"]
+            if best["options"]:
+                break
+        check(len(rows) > 8 and rows[0]["name"] == "start" and rows[0]["runs"] == 3, f"tune {args}: variants")
+        check(all(row["status"] == "GMG_OK" or (row["message"] and row["verdict"] == "") for row in rows), f"tune {args}: silent failures")
+        check(best["seconds"] < 0.8 * start["seconds"] and best["runs"] == start["runs"] == 5, f"tune {args}: {best}, {start}")
+        check(best["options"] and len(best["options"]) == len(best["c"]), f"tune {args}: {best}")
+        check(all(line.startswith("params.") and line.endswith(";") for line in best["c"]), f"tune {args}: {best['c']}")
+        options = [word for option in best["options"] for word in option.split()]
+        found = run_json("poisson", folder, *args, "--smoother", "jacobi", "--rhs", "random", *options)
+        check(found["status"] == "GMG_OK", f"poisson with {options}")
+    out = run("tune", "--n", "16", "--seconds", "0.001", says="more would have been tried with more --seconds")
+    check("cycles" in out and "start" in out, "tune: no table")
+    run("tune", "--n", "24", "--max-cycles", "1", "--seconds", "1", code=1, says="no variant")
+    run("tune", "--dim", "1", "--n", "3000", "--type", "f32", code=1, says="give another --rtol")
 
 
 def flows(folder):
@@ -215,7 +241,7 @@ def files(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (poisson, bad_input, devices, others, flows, layered, files):
+    for part in (poisson, bad_input, devices, others, tuning, flows, layered, files):
         part(scratch)
 print("\n".join(failures) if failures else "demos: all as expected")
 sys.exit(1 if failures else 0)

@@ -1,0 +1,413 @@
+/* Which parameters suit a problem and a device best? Starts from the parameters given, changes one at a time, and keeps what makes
+ * a solve faster by more than the spread of its times, also when both are measured again. What is left in the end is measured once
+ * more against the start, the two in turns; only then is it recommended, as C and as options of the demos. Coordinate search, as in Whaley, Petitet, Dongarra (2001). */
+#include "variants.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const demo_program about = {
+    "tune",
+    "Tries variants of the parameters on a problem and a device, one at a time, and prints those that make its solves faster.",
+    DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD |
+        DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS | DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_TUNING,
+    DEMO_RANDOM, 3, 64};
+
+enum { RUNS = 3, ROUNDS = 5, REPEATS = 25, MOST_TRIALS = 1000, TEXT = 512 };
+static const double SAMPLE = 0.03; /* seconds: short solves are repeated, or whatever else the machine does would be measured */
+static const double HOPELESS = 2; /* times the best: no need to measure it again */
+
+/* A choice of values, -1 where the start's is kept, and what came out. */
+typedef struct trial {
+  int choice[PARAMETERS];
+  gmg_params params;
+  gmg_status status;
+  double seconds[ROUNDS]; /* sorted */
+  int runs, cycles;     /* runs: 0 where it did not end in GMG_OK, 1 where it was hopeless */
+  double factor;
+} trial;
+
+typedef struct tuner {
+  const demo_options *o; /* the start */
+  gmg_context *context;
+  demo_array f, u;
+  double begun;
+  trial start, best;
+  gmg_params tried[MOST_TRIALS];
+  int count, in_time;
+  char text[TEXT]; /* why the last trial was not a success */
+  cJSON *variants; /* NULL: no JSON wanted */
+  int complete;
+} tuner;
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double middle(const trial *t) { return t->runs ? t->seconds[t->runs / 2] : INFINITY; }
+
+/* Of the middle three: with ROUNDS runs an outlier on either side does not count. */
+static double spread(const trial *t)
+{
+  const int left_out = (t->runs - RUNS) / 2;
+  return t->runs < RUNS ? 0 : t->seconds[t->runs - 1 - left_out] - t->seconds[left_out];
+}
+
+static void add_time(trial *t, double seconds)
+{
+  int at = t->runs++;
+  for (; at > 0 && t->seconds[at - 1] > seconds; at--) t->seconds[at] = t->seconds[at - 1];
+  t->seconds[at] = seconds;
+}
+
+/* By more than the spread of either. a: measured that many times, or it did not always succeed. */
+static int is_faster(const trial *a, const trial *b, int runs)
+{
+  return a->runs == runs && (b->runs == 0 || middle(b) - middle(a) > fmax(spread(a), spread(b)));
+}
+
+/* --- measuring --- */
+
+static int set_parameters(const tuner *t, trial *x)
+{
+  demo_options o = *t->o;
+  for (int i = 0; i < PARAMETERS; i++)
+    if (x->choice[i] >= 0 && !demo_options_set(&o, parameters[i].option, parameters[i].value[x->choice[i]]))
+      return demo_fail(t->o, "--%s %s: not known", parameters[i].option, parameters[i].value[x->choice[i]]);
+  x->params = o.params;
+  return 0;
+}
+
+static int reset_guess(const tuner *t)
+{
+  if (t->o->guess == DEMO_ZERO) return demo_array_zero(t->o, &t->u);
+  demo_fill_guess(t->o, &t->o->problem, t->u.here);
+  return demo_array_send(t->o, &t->u);
+}
+
+/* One solve from the guess. Returns 0 unless the program must end; *status and *seconds tell the rest. */
+static int solve_once(tuner *t, gmg_solver *solver, trial *x, double *seconds)
+{
+  gmg_report report;
+  if (reset_guess(t)) return 1;
+  x->status = gmg_solve(solver, t->f.there, t->u.there, &report);
+  if (!demo_is_outcome(x->status)) return demo_check(t->o, t->context, x->status);
+  snprintf(t->text, sizeof t->text, "%s", demo_message(t->context, x->status));
+  x->cycles = report.cycles, x->factor = report.factor;
+  *seconds = report.seconds;
+  return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The median of as many solves as SAMPLE holds, one at least; before: what one took. x->status is that of the last, which is the
+ * first that was no success. */
+static int sample(tuner *t, gmg_solver *solver, trial *x, double before, double *seconds)
+{
+  double times[REPEATS];
+  const int count = before > 0 ? (int)fmax(1, fmin(REPEATS, SAMPLE / before)) : 1;
+  for (int i = 0; i < count; i++) {
+    if (solve_once(t, solver, x, &times[i])) return 1;
+    if (x->status != GMG_OK) return 0;
+  }
+  qsort(times, (size_t)count, sizeof *times, compare);
+  *seconds = times[count / 2];
+  return 0;
+}
+
+/* One solve that does not count, RUNS samples that do; only the first where that is hopeless. */
+static int measure(tuner *t, trial *x)
+{
+  gmg_solver *solver;
+  double seconds = 0, first = 0;
+  int failed = 0;
+  x->runs = 0, x->cycles = 0, x->factor = NAN;
+  x->status = gmg_solver_create(t->context, &t->o->problem, &x->params, &solver);
+  if (x->status) {
+    snprintf(t->text, sizeof t->text, "%s", gmg_context_error(t->context));
+    return x->status == GMG_ERR_DEVICE ? demo_check(t->o, t->context, x->status) : 0;
+  }
+  for (int i = -1; i < RUNS && !failed; i++) {
+    failed = i < 0 ? solve_once(t, solver, x, &seconds) : sample(t, solver, x, first, &seconds);
+    if (i < 0) first = seconds;
+    if (failed || x->status != GMG_OK) x->runs = 0;
+    if (failed || x->status != GMG_OK) break;
+    const int hopeless = i < 0 && seconds > HOPELESS * middle(&t->best);
+    if (i >= 0 || hopeless) add_time(x, seconds);
+    if (hopeless) break;
+  }
+  gmg_solver_destroy(solver);
+  return failed;
+}
+
+/* --- telling --- */
+
+static int add_spread(cJSON *to, const trial *x)
+{
+  int ok = cJSON_AddNumberToObject(to, "seconds", x->runs ? middle(x) : NAN) != NULL;
+  ok &= cJSON_AddNumberToObject(to, "min", x->runs ? x->seconds[0] : NAN) != NULL;
+  ok &= cJSON_AddNumberToObject(to, "max", x->runs ? x->seconds[x->runs - 1] : NAN) != NULL;
+  return ok & (cJSON_AddNumberToObject(to, "runs", x->runs) != NULL);
+}
+
+/* A row of the table and an entry of the JSON. name: "option value"; verdict: what became of it. */
+static void tell(tuner *t, const char *name, const trial *x, const char *verdict)
+{
+  if (!t->o->quiet) {
+    printf("%-28s", name);
+    if (x->runs) printf("  %6d  %7.4f  %9.3f  %9.3f - %-9.3f", x->cycles, x->factor, 1e3 * middle(x), 1e3 * x->seconds[0],
+                        1e3 * x->seconds[x->runs - 1]);
+    else printf("  %s: %s", gmg_status_string(x->status), t->text);
+    printf("  %s\n", verdict);
+    fflush(stdout);
+  }
+  if (!t->variants) return;
+  cJSON *to = cJSON_CreateObject();
+  int ok = to && cJSON_AddStringToObject(to, "name", name) && add_spread(to, x);
+  ok = ok && cJSON_AddNumberToObject(to, "cycles", x->cycles) && cJSON_AddNumberToObject(to, "factor", x->factor);
+  ok = ok && cJSON_AddStringToObject(to, "status", demo_status_name(x->status)) && cJSON_AddStringToObject(to, "message", t->text);
+  ok = ok && cJSON_AddStringToObject(to, "verdict", verdict);
+  if (!ok || !cJSON_AddItemToArray(t->variants, to)) t->complete = 0, cJSON_Delete(to);
+}
+
+static int add_best(cJSON *root, const trial *best, const trial *start)
+{
+  cJSON *to = cJSON_AddObjectToObject(root, "best"), *before = cJSON_AddObjectToObject(root, "start");
+  cJSON *options = cJSON_AddArrayToObject(to, "options"), *lines = cJSON_AddArrayToObject(to, "c");
+  int ok = options && lines && add_spread(to, best) && before && add_spread(before, start);
+  for (int i = 0; i < PARAMETERS && ok; i++) {
+    char option[TEXT], line[TEXT];
+    if (best->choice[i] < 0) continue;
+    option_text(i, best->choice[i], option, sizeof option);
+    c_text(i, best->choice[i], line, sizeof line);
+    ok = cJSON_AddItemToArray(options, cJSON_CreateString(option)) && cJSON_AddItemToArray(lines, cJSON_CreateString(line));
+  }
+  return ok;
+}
+
+/* --- searching --- */
+
+/* What gmg makes of parameters: its own choices made, what does not matter to the smoother left out. */
+static gmg_params meaning(const tuner *t, const gmg_params *params)
+{
+  gmg_plan_info plan;
+  gmg_params p = *params;
+  const unsigned kind = kind_of(p.smoother);
+  if (kind != ASYNC) p.overlap = p.passes = 0, p.order = GMG_ORDER_NATURAL, p.local = GMG_LOCAL_RED_BLACK, memset(p.block, 0, sizeof p.block);
+  if (kind == OTHERS) p.local_sweeps = 0;
+  if (kind == CHEBYSHEV) p.omega = 0;
+  if (gmg_plan(t->context, &t->o->problem, params, &plan) != GMG_OK) return p;
+  p.accel = plan.accel, p.cycle = plan.cycle, p.precision = plan.precision;
+  return p;
+}
+
+static int same_meaning(const tuner *t, const gmg_params *a, const gmg_params *b)
+{
+  const gmg_params x = meaning(t, a), y = meaning(t, b);
+  return memcmp(&x, &y, sizeof x) == 0;
+}
+
+static int was_tried(tuner *t, const gmg_params *params)
+{
+  const gmg_params p = meaning(t, params);
+  for (int i = 0; i < t->count; i++)
+    if (memcmp(&t->tried[i], &p, sizeof p) == 0) return 1;
+  if (t->count < MOST_TRIALS) t->tried[t->count++] = p;
+  return 0;
+}
+
+static const char *verdict(const tuner *t, const trial *x, int once, int faster)
+{
+  if (faster) return "kept";
+  if (once) return "not again";
+  if (x->runs == 1) return "hopeless";
+  return x->runs && middle(x) < middle(&t->best) ? "within the spread" : "";
+}
+
+/* Value v of parameter i on top of the best so far. */
+static int try_value(tuner *t, int i, int v, int *improved)
+{
+  trial x = t->best;
+  char name[TEXT];
+  x.choice[i] = v;
+  if (set_parameters(t, &x)) return 1;
+  if (was_tried(t, &x.params)) return 0;
+  if (measure(t, &x)) return 1;
+  const int once = is_faster(&x, &t->best, RUNS) || (x.runs == RUNS && x.seconds[RUNS - 1] < t->best.seconds[0]);
+  int faster = 0;
+  if (once) { /* or was the best measured in a bad minute? */
+    if (measure(t, &t->best) || measure(t, &x)) return 1;
+    faster = is_faster(&x, &t->best, RUNS);
+  }
+  option_text(i, v, name, sizeof name);
+  tell(t, name, &x, verdict(t, &x, once, faster));
+  if (faster) t->best = x, *improved = 1;
+  return 0;
+}
+
+static int out_of_time(tuner *t)
+{
+  if (now() - t->begun < t->o->seconds && t->count < MOST_TRIALS) return 0;
+  t->in_time = 0;
+  return 1;
+}
+
+static int search(tuner *t)
+{
+  for (int improved = 1; improved;) {
+    improved = 0;
+    for (int i = 0; i < PARAMETERS; i++) {
+      const parameter *p = &parameters[i];
+      if (p->dim && p->dim != t->o->problem.dim) continue;
+      for (int v = 0; p->value[v] && (p->smoothers & kind_of(t->best.params.smoother)); v++) {
+        if (out_of_time(t)) return 0;
+        if (try_value(t, i, v, &improved)) return 1;
+      }
+    }
+  }
+  return 0;
+}
+
+/* Takes back what changes nothing: what gmg chooses anyway, or a way back to the start. */
+static int prune(tuner *t)
+{
+  int left = 0;
+  for (int i = 0; i < PARAMETERS; i++) {
+    trial x = t->best;
+    x.choice[i] = -1;
+    if (t->best.choice[i] < 0) continue;
+    if (set_parameters(t, &x)) return -1;
+    if (same_meaning(t, &x.params, &t->best.params)) t->best = x;
+    else left++;
+  }
+  return left;
+}
+
+/* The start and the best in turns, so that a slow minute hits both: the best of many is partly luck. */
+static int confirm(tuner *t, int *confirmed)
+{
+  trial *const both[] = {&t->start, &t->best};
+  t->start.runs = t->best.runs = 0;
+  for (int round = 0; round < ROUNDS; round++)
+    for (int w = 0; w < 2; w++) {
+      gmg_solver *solver;
+      double seconds = 0;
+      if (demo_check(t->o, t->context, gmg_solver_create(t->context, &t->o->problem, &both[w]->params, &solver))) return 1;
+      int failed = solve_once(t, solver, both[w], &seconds);
+      if (!failed && both[w]->status == GMG_OK) failed = sample(t, solver, both[w], seconds, &seconds);
+      gmg_solver_destroy(solver);
+      if (failed) return 1;
+      if (both[w]->status == GMG_OK) add_time(both[w], seconds);
+    }
+  tell(t, "start, once more", &t->start, "");
+  tell(t, "best, once more", &t->best, "");
+  *confirmed = is_faster(&t->best, &t->start, ROUNDS);
+  return 0;
+}
+
+static void print_best(const tuner *t)
+{
+  char text[TEXT];
+  if (t->o->quiet) return;
+  printf("\nto set in C, on top of the start:\n");
+  for (int i = 0; i < PARAMETERS; i++)
+    if (t->best.choice[i] >= 0) c_text(i, t->best.choice[i], text, sizeof text), printf("  %s\n", text);
+  printf("as options of the demos:\n ");
+  for (int i = 0; i < PARAMETERS; i++)
+    if (t->best.choice[i] >= 0) option_text(i, t->best.choice[i], text, sizeof text), printf(" %s", text);
+  printf("\n\n");
+}
+
+/* The last line, and the JSON. */
+static int finish(tuner *t, cJSON *root, int confirmed)
+{
+  const demo_options *o = t->o;
+  const char *left = t->in_time ? "" : "; more would have been tried with more --seconds";
+  if (confirmed) print_best(t);
+  else t->best = t->start;
+  if (root) {
+    t->complete &= add_best(root, &t->best, &t->start);
+    t->complete &= cJSON_AddBoolToObject(root, "finished", t->in_time) && cJSON_AddNumberToObject(root, "tuning_seconds", now() - t->begun);
+    if (demo_json_write(o, root, t->complete)) return 1;
+  }
+  if (t->best.runs == 0)
+    return demo_fail(o, "no variant of %d reached the tolerance in --max-cycles %d%s", t->count, o->params.max_cycles, left);
+  if (!confirmed)
+    printf("%s: leave the parameters as they are: nothing of %d variants was faster than %.4g ms by more than the spread%s\n",
+           o->program, t->count, 1e3 * middle(&t->start), left);
+  else if (t->start.runs == 0)
+    printf("%s: %.4g ms where the start does not reach the tolerance, best of %d variants%s\n", o->program, 1e3 * middle(&t->best),
+           t->count, left);
+  else
+    printf("%s: %.4g ms instead of %.4g, %.2f times as fast, best of %d variants%s\n", o->program, 1e3 * middle(&t->best),
+           1e3 * middle(&t->start), middle(&t->start) / middle(&t->best), t->count, left);
+  return 0;
+}
+
+static int tune(tuner *t, cJSON *root)
+{
+  int confirmed = 0;
+  for (int i = 0; i < PARAMETERS; i++) t->start.choice[i] = -1;
+  t->start.params = t->o->params;
+  (void)was_tried(t, &t->start.params);
+  if (!t->o->quiet)
+    printf("\nmedian of 3 samples (in the end: 5), each the median of as many solves as %g ms hold, %d at most\n"
+           "%-28s  %6s  %7s  %9s  %21s\n", 1e3 * SAMPLE, REPEATS, "variant", "cycles", "factor", "ms", "min - max");
+  if (measure(t, &t->start)) return cJSON_Delete(root), 1;
+  tell(t, "start", &t->start, "");
+  if (t->start.status == GMG_STAGNATED) {
+    cJSON_Delete(root);
+    return demo_fail(t->o, "no parameters reach that tolerance, give another --rtol: %s", t->text);
+  }
+  t->best = t->start;
+  int failed = search(t);
+  const int changes = failed ? 0 : prune(t);
+  failed = failed || changes < 0 || (changes > 0 && confirm(t, &confirmed));
+  if (failed) return cJSON_Delete(root), 1;
+  return finish(t, root, confirmed);
+}
+
+static int run(tuner *t)
+{
+  const demo_options *o = t->o;
+  gmg_plan_info plan;
+  if (demo_plan(o, t->context, &o->problem, &o->params, 2, &plan)) return 1;
+  if (!(demo_array_create(o, &o->problem, &t->f) & demo_array_create(o, &o->problem, &t->u)))
+    return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&o->problem));
+  demo_fill_rhs(o, &o->problem, t->f.here);
+  if (demo_array_send(o, &t->f)) return 1;
+  demo_print_header(o, &o->problem, &plan);
+  cJSON *root = o->json ? demo_json_start(o, t->context, &o->problem, &plan) : NULL;
+  t->variants = cJSON_AddArrayToObject(root, "variants");
+  t->complete = !o->json || t->variants;
+  t->begun = now();
+  return tune(t, root);
+}
+
+int main(int argc, char **argv)
+{
+  demo_options o;
+  int code = demo_options_read(argc, argv, &about, &o);
+  if (code >= 0) return code;
+  tuner *t = calloc(1, sizeof *t);
+  if (!t) return demo_fail(&o, "out of memory");
+  t->o = &o, t->in_time = 1;
+  code = demo_context_create(&o, &t->context);
+  if (!code) code = run(t);
+  gmg_context_destroy(t->context);
+  demo_array_destroy(&t->f);
+  demo_array_destroy(&t->u);
+  free(t);
+  return code;
+}

@@ -1,0 +1,59 @@
+/* See variants.h. */
+#include "variants.h"
+#include "gmg_smoother.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAMED(name) "gmg_smoother_by_name(\"" name "\")"
+
+const parameter parameters[PARAMETERS] = {
+    {"smoother", "smoother", {"async", "red_black", "chebyshev", "jacobi", "gauss_seidel"},
+     {NAMED("async"), NAMED("red_black"), NAMED("chebyshev"), NAMED("jacobi"), NAMED("gauss_seidel")}, ANY, 0},
+    {"precision", "precision", {"same", "mixed"}, {"GMG_PRECISION_SAME", "GMG_PRECISION_MIXED"}, ANY, 0},
+    {"local-sweeps", "local_sweeps", {"1", "2", "3", "4"}, {0}, ASYNC | CHEBYSHEV, 0},
+    {"overlap", "overlap", {"0", "1", "2"}, {0}, ASYNC, 0},
+    {"omega", "omega", {"0", "0.75", "0.85", "0.95", "1", "1.1", "1.15", "1.2", "1.25", "1.3", "1.4"}, {0}, WEIGHTED, 0},
+    {"pre", "pre", {"1", "2", "0"}, {0}, ANY, 0},
+    {"post", "post", {"1", "2", "0"}, {0}, ANY, 0},
+    {"cycle", "cycle", {"v", "f", "w"}, {"GMG_CYCLE_V", "GMG_CYCLE_F", "GMG_CYCLE_W"}, ANY, 0},
+    {"block", "block", {"0", "512", "1024", "2048", "4096", "16384"}, {0}, ASYNC, 1},
+    {"block", "block", {"0x0", "32x16", "64x16", "64x32", "128x32", "256x64", "512x64"}, {0}, ASYNC, 2},
+    {"block", "block", {"0x0x0", "32x8x8", "32x16x16", "64x16x16", "32x32x32", "64x64x32", "128x32x32"}, {0}, ASYNC, 3},
+    {"block-order", "order", {"natural", "two-colour", "random"},
+     {"GMG_ORDER_NATURAL", "GMG_ORDER_TWO_COLOUR", "GMG_ORDER_RANDOM"}, ASYNC, 0},
+    {"local", "local", {"red-black", "jacobi", "gauss-seidel"},
+     {"GMG_LOCAL_RED_BLACK", "GMG_LOCAL_JACOBI", "GMG_LOCAL_GAUSS_SEIDEL"}, ASYNC, 0},
+    {"passes", "passes", {"1", "2"}, {0}, ASYNC, 0},
+    {"restriction", "restriction", {"average", "adjoint"}, {"GMG_RESTRICT_AVERAGE", "GMG_RESTRICT_ADJOINT"}, ANY, 0},
+    {"accel", "accel", {"none", "fcg", "cg"}, {"GMG_ACCEL_NONE", "GMG_ACCEL_FLEXIBLE_CG", "GMG_ACCEL_CG"}, ANY, 0},
+    {"fmg", "fmg", {"0", "1"}, {0}, ANY, 0},
+    {"coarse", "coarse", {"cg", "cholesky"}, {"GMG_COARSE_CG", "GMG_COARSE_CHOLESKY"}, ANY, 0},
+};
+
+void option_text(int i, int v, char *text, size_t size)
+{
+  const parameter *p = &parameters[i];
+  const char *value = p->value[v];
+  snprintf(text, size, strcmp(p->option, "fmg") ? "--%s %s" : "--%s=%s", p->option, value); /* its value may be left out */
+}
+
+/* A block has a line an axis. */
+void c_text(int i, int v, char *text, size_t size)
+{
+  const parameter *p = &parameters[i];
+  demo_sizes sizes;
+  if (strcmp(p->member, "block")) {
+    snprintf(text, size, "params.%s = %s;", p->member, p->in_c[v] ? p->in_c[v] : p->value[v]);
+    return;
+  }
+  size_t used = 0;
+  demo_parse_sizes(p->value[v], 0, &sizes);
+  for (int a = 0; a < sizes.count && used < size; a++)
+    used += (size_t)snprintf(text + used, size - used, "%sparams.block[%d] = %zu;", a ? " " : "", a, sizes.value[a]);
+}
+
+unsigned kind_of(const gmg_smoother *s)
+{
+  return strcmp(s->name, "async") == 0 ? ASYNC : strcmp(s->name, "chebyshev") == 0 ? CHEBYSHEV : OTHERS;
+}
