@@ -1,7 +1,6 @@
 /* Speed on a CUDA device: every row of the table in bench/README.md, one JSON file.
      bench_gpu [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS] */
 #include "gpu.h"
-#include "mg/solver.h" /* single operations of a cycle are not public */
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -77,53 +76,6 @@ static void fmg_row(const char *name, int dim, size_t n)
   end(&r);
 }
 
-/* --- single operations ----------------------------------------------------------------------------------------------- */
-
-/* Ten at a time, on the finest level of the solver and with its own functions, in double. */
-static samples operation_time(run *r, void (*operation)(gmg_solver *s))
-{
-  samples s = {.count = 0};
-  const gmg_precision before = r->params.precision;
-  r->params.precision = GMG_PRECISION_SAME;
-  build(r);
-  for (int i = -1; i < bench.runs; i++) {
-    const double start = now();
-    for (int k = 0; k < 10; k++) operation(r->solver);
-    const double t = (now() - start) / 10;
-    if (i >= 0) add(&s, t);
-  }
-  r->params.precision = before;
-  return s;
-}
-
-static struct {
-  const double *f;
-  double *u;
-} fields;
-
-static void one_pass(gmg_solver *s)
-{
-  const gmg_level *L = &s->level[0];
-  s->smoother->sweep(&L->view, L->smoother, fields.f, fields.u, 1, GMG_LEG_DOWN);
-}
-
-/* As src/mg/cycle.c does it: a smoothing step, then the residual, restricted. */
-static void down_leg(gmg_solver *s)
-{
-  const gmg_level *L = &s->level[0];
-  one_pass(s);
-  s->levels_stencil->restrict_residual(s->levels_exec, &L->A, L->restrict_, fields.f, fields.u, L->r, s->level[1].f);
-}
-
-static void operation_row(const char *name, run *r, const double *f, double *u, void (*operation)(gmg_solver *s), double bytes,
-                          const char *extra)
-{
-  if (!wanted(name)) return;
-  fields.f = f, fields.u = u;
-  const samples s = operation_time(r, operation);
-  row(name, "ms", &s, bytes * (double)r->cells, extra);
-}
-
 static void residual_row(const char *name, run *r, const double *f, const double *u, double *to)
 {
   samples s = {.count = 0};
@@ -175,8 +127,8 @@ static void rows_3d(void)
   double *f = random_field(cells, 1), *u = device_field(cells), *r = device_field(cells);
   run x = begin(3, n);
   residual_row("residual_512", &x, f, u, r);
-  operation_row("async_pass_512", &x, f, u, one_pass, 24, "");
-  operation_row("down_leg_512", &x, f, u, down_leg, 25, ", \"legs\": \"smoothing and restricted residual, as the solver does them\"");
+  pass_row("async_pass_512", &x, f, u);
+  down_leg_row("down_leg_512", &x, f, u);
   cudaFree(r);
   cycle_row("v11_512", &x, f, u, 57);
   solve_row("solve_512", &x, f, u, 1e-10);

@@ -76,6 +76,11 @@ samples solve_time(run *r, const double *f, double *u, gmg_report *report);
 samples cycle_time(run *r, const double *f, double *u); /* of one cycle, unmeasured; rebuilds */
 gmg_plan_info *plan(run *r);                            /* free() it */
 
+/* Rows of single operations of the cycle on the finest level, in double: a smoothing step; that and the residual, restricted
+   (gpu_operations.c). */
+void pass_row(const char *name, run *r, const double *f, double *u);
+void down_leg_row(const char *name, run *r, const double *f, double *u);
+
 /* Where the residual over that of f stops falling, f being this one. Rebuilds. */
 double measured_floor(run *r, const double *f, double *u);
 

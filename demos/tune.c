@@ -1,6 +1,7 @@
 /* Which parameters suit a problem and a device best? Starts from the parameters given, changes one at a time, and keeps what makes
  * a solve faster by more than the spread of its times, also when both are measured again. What is left in the end is measured once
- * more against the start, the two in turns; only then is it recommended, as C and as options of the demos. Coordinate search, as in Whaley, Petitet, Dongarra (2001). */
+ * more against the start, the two in turns; only then is it recommended, as C and as options of the demos. One parameter after the
+ * other: the line search of Whaley, Petitet, Dongarra (2001). */
 #include "variants.h"
 
 #include <cjson/cJSON.h>
@@ -17,19 +18,9 @@ static const demo_program about = {
         DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS | DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_TUNING,
     DEMO_RANDOM, 3, 64};
 
-enum { RUNS = 3, ROUNDS = 5, REPEATS = 25, MOST_TRIALS = 1000, TEXT = 512 };
+enum { REPEATS = 25, MOST_TRIALS = 1000, TEXT = 512 };
 static const double SAMPLE = 0.03; /* seconds: short solves are repeated, or whatever else the machine does would be measured */
-static const double HOPELESS = 2; /* times the best: no need to measure it again */
-
-/* A choice of values, -1 where the start's is kept, and what came out. */
-typedef struct trial {
-  int choice[PARAMETERS];
-  gmg_params params;
-  gmg_status status;
-  double seconds[ROUNDS]; /* sorted */
-  int runs, cycles;     /* runs: 0 where it did not end in GMG_OK, 1 where it was hopeless */
-  double factor;
-} trial;
+static const double HOPELESS = 2;  /* times the best: no need to measure it again */
 
 typedef struct tuner {
   const demo_options *o; /* the start */
@@ -49,28 +40,6 @@ static double now(void)
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double middle(const trial *t) { return t->runs ? t->seconds[t->runs / 2] : INFINITY; }
-
-/* Of the middle three: with ROUNDS runs an outlier on either side does not count. */
-static double spread(const trial *t)
-{
-  const int left_out = (t->runs - RUNS) / 2;
-  return t->runs < RUNS ? 0 : t->seconds[t->runs - 1 - left_out] - t->seconds[left_out];
-}
-
-static void add_time(trial *t, double seconds)
-{
-  int at = t->runs++;
-  for (; at > 0 && t->seconds[at - 1] > seconds; at--) t->seconds[at] = t->seconds[at - 1];
-  t->seconds[at] = seconds;
-}
-
-/* By more than the spread of either. a: measured that many times, or it did not always succeed. */
-static int is_faster(const trial *a, const trial *b, int runs)
-{
-  return a->runs == runs && (b->runs == 0 || middle(b) - middle(a) > fmax(spread(a), spread(b)));
 }
 
 /* --- measuring --- */

@@ -2,12 +2,13 @@
 #include "variants.h"
 #include "gmg_smoother.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define NAMED(name) "gmg_smoother_by_name(\"" name "\")"
 
-const parameter parameters[PARAMETERS] = {
+const parameter parameters[] = {
     {"smoother", "smoother", {"async", "red_black", "chebyshev", "jacobi", "gauss_seidel"},
      {NAMED("async"), NAMED("red_black"), NAMED("chebyshev"), NAMED("jacobi"), NAMED("gauss_seidel")}, ANY, 0},
     {"precision", "precision", {"same", "mixed"}, {"GMG_PRECISION_SAME", "GMG_PRECISION_MIXED"}, ANY, 0},
@@ -30,6 +31,7 @@ const parameter parameters[PARAMETERS] = {
     {"fmg", "fmg", {"0", "1"}, {0}, ANY, 0},
     {"coarse", "coarse", {"cg", "cholesky"}, {"GMG_COARSE_CG", "GMG_COARSE_CHOLESKY"}, ANY, 0},
 };
+_Static_assert(sizeof parameters / sizeof *parameters == PARAMETERS, "as many as variants.h says");
 
 void option_text(int i, int v, char *text, size_t size)
 {
@@ -38,7 +40,7 @@ void option_text(int i, int v, char *text, size_t size)
   snprintf(text, size, strcmp(p->option, "fmg") ? "--%s %s" : "--%s=%s", p->option, value); /* its value may be left out */
 }
 
-/* A block has a line an axis. */
+/* A block takes a statement an axis. */
 void c_text(int i, int v, char *text, size_t size)
 {
   const parameter *p = &parameters[i];
@@ -56,4 +58,24 @@ void c_text(int i, int v, char *text, size_t size)
 unsigned kind_of(const gmg_smoother *s)
 {
   return strcmp(s->name, "async") == 0 ? ASYNC : strcmp(s->name, "chebyshev") == 0 ? CHEBYSHEV : OTHERS;
+}
+
+double middle(const trial *t) { return t->runs ? t->seconds[t->runs / 2] : INFINITY; }
+
+double spread(const trial *t)
+{
+  const int left_out = (t->runs - RUNS) / 2;
+  return t->runs < RUNS ? 0 : t->seconds[t->runs - 1 - left_out] - t->seconds[left_out];
+}
+
+void add_time(trial *t, double seconds)
+{
+  int at = t->runs++;
+  for (; at > 0 && t->seconds[at - 1] > seconds; at--) t->seconds[at] = t->seconds[at - 1];
+  t->seconds[at] = seconds;
+}
+
+int is_faster(const trial *a, const trial *b, int runs)
+{
+  return a->runs == runs && (b->runs == 0 || middle(b) - middle(a) > fmax(spread(a), spread(b)));
 }

@@ -1,10 +1,10 @@
-/* What the tuner tries: the parameters of gmg and their values, as options of the demos and as C. */
+/* What the tuner tries: the parameters of gmg and their values, as options of the demos and as C; and how times are compared. */
 #ifndef GMG_DEMO_VARIANTS_H
 #define GMG_DEMO_VARIANTS_H
 
 #include "demo.h"
 
-enum { PARAMETERS = 19 };
+enum { PARAMETERS = 18 };
 enum { ASYNC = 1, CHEBYSHEV = 2, OTHERS = 4, ANY = 7, WEIGHTED = ASYNC | OTHERS }; /* kinds of smoothers */
 
 /* One parameter: its option in the demos, its member in gmg_params, and what to try, as the option and (unless NULL: the same) C
@@ -22,5 +22,23 @@ extern const parameter parameters[PARAMETERS];
 void option_text(int i, int v, char *text, size_t size);
 void c_text(int i, int v, char *text, size_t size);
 unsigned kind_of(const gmg_smoother *s);
+
+enum { RUNS = 3, ROUNDS = 5 }; /* samples of a trial, and of the two that are compared in the end */
+
+/* A choice of values, -1 where the start's is kept, and what came out. */
+typedef struct trial {
+  int choice[PARAMETERS];
+  gmg_params params;
+  gmg_status status;
+  double seconds[ROUNDS]; /* sorted */
+  int runs, cycles;       /* runs: 0 where it did not end in GMG_OK, 1 where it was hopeless */
+  double factor;
+} trial;
+
+double middle(const trial *t); /* infinite where there is none */
+double spread(const trial *t); /* of the middle three: with ROUNDS samples an outlier on either side does not count */
+void add_time(trial *t, double seconds);
+/* By more than the spread of either. a: measured that many times, or it did not always succeed. */
+int is_faster(const trial *a, const trial *b, int runs);
 
 #endif
