@@ -88,15 +88,19 @@ static void method_row(const char *name, const char *label, run *r, const double
   row(label, "ms", &s, 0, extra);
 }
 
+static int method_wanted(const run *r, int m, char *label, size_t size)
+{
+  snprintf(label, size, "%s_%dd_%zu", methods[m].name, r->problem.dim, r->problem.n[0]);
+  return (wanted(label) || wanted(methods[m].name)) && (methods[m].most == 0 || r->cells <= methods[m].most);
+}
+
 /* All methods on one problem; f holds random values, at least as many as there are unknowns. */
 static void size_rows(run *r, const double *f, double *u)
 {
   double floor = NAN;
   for (int m = 0; m < METHODS; m++) {
     char label[64];
-    snprintf(label, sizeof label, "%s_%dd_%zu", methods[m].name, r->problem.dim, r->problem.n[0]);
-    if (!wanted(label) && !wanted(methods[m].name)) continue;
-    if (methods[m].most && r->cells > methods[m].most) continue;
+    if (!method_wanted(r, m, label, sizeof label)) continue;
     if (isnan(floor)) {
       r->params = gmg_params_default();
       floor = measured_floor(r, f, u);
@@ -141,17 +145,22 @@ static void create_row(run *r, const char *label)
   row(label, "ms", &s, 0, extra);
 }
 
+static int growth_wanted(const run *r, char label[3][64])
+{
+  static const char *const kinds[] = {"growth", "growth_create", "growth_fmg"};
+  int any = wanted("growth");
+  for (int k = 0; k < 3; k++) {
+    snprintf(label[k], 64, "%s_%zu", kinds[k], r->problem.n[0]);
+    any |= wanted(label[k]);
+  }
+  return any;
+}
+
 /* The default solver on one more size. Returns 0 where it does not fit. */
 static int growth_rows(run *r, const double *f, double *u)
 {
-  static const char *const kinds[] = {"growth", "growth_create", "growth_fmg"};
   char label[3][64], extra[256];
-  int any = wanted("growth");
-  for (int k = 0; k < 3; k++) {
-    snprintf(label[k], sizeof label[k], "%s_%zu", kinds[k], r->problem.n[0]);
-    any |= wanted(label[k]);
-  }
-  if (!any) return 1;
+  (void)growth_wanted(r, label);
   r->params = gmg_params_default();
   begin_extra(extra, sizeof extra, r, "growth");
   if (try_build(r) != GMG_OK) {
@@ -165,16 +174,32 @@ static int growth_rows(run *r, const double *f, double *u)
   return 1;
 }
 
-/* A random field serves all smaller problems: it begins with theirs. */
-static void all_sizes(run *r)
+/* The largest size that is wanted and has fewer unknowns than that; 0: none. */
+static size_t largest_below(run *r, double below)
 {
+  char label[64];
   size_t most = 0;
   for (int i = 0; i < SIZES; i++) {
+    int any = 0;
     resize(r, sizes[i].dim, sizes[i].n);
-    if ((double)r->cells <= bench.most && r->cells > most) most = r->cells;
+    for (int m = 0; m < METHODS; m++) any |= method_wanted(r, m, label, sizeof label);
+    if (any && (double)r->cells < below && r->cells > most) most = r->cells;
+  }
+  return most;
+}
+
+/* A random field serves all smaller problems: it begins with theirs. Sizes whose fields the device does not hold are left out. */
+static void all_sizes(run *r)
+{
+  double *f = NULL, *u = NULL;
+  size_t most = largest_below(r, bench.most + 0.5);
+  for (; most > 0; most = largest_below(r, (double)most)) {
+    f = device_field_or_null(most), u = f ? device_field_or_null(most) : NULL;
+    if (u) break;
+    cudaFree(f);
   }
   if (most == 0) return;
-  double *f = random_field(most, 1), *u = device_field(most);
+  fill_random(f, most, 1);
   for (int i = 0; i < SIZES; i++) {
     resize(r, sizes[i].dim, sizes[i].n);
     if (r->cells <= most) size_rows(r, f, u);
@@ -187,13 +212,13 @@ static void all_growth(run *r)
 {
   for (int i = 0; i < GROWTH; i++) {
     resize(r, 3, growth[i]);
+    char label[3][64], extra[256];
     if ((double)r->cells > bench.most) break;
+    if (!growth_wanted(r, label)) continue;
     double *f = device_field_or_null(r->cells), *u = f ? device_field_or_null(r->cells) : NULL;
-    char label[64], extra[256];
     begin_extra(extra, sizeof extra, r, "growth");
-    snprintf(label, sizeof label, "growth_%zu", growth[i]);
     if (u) fill_random(f, r->cells, 1);
-    else skipped_row(label, "f and u do not fit into the device's memory", extra);
+    else skipped_row(label[0], "f and u do not fit into the device's memory", extra);
     const int goes_on = u && growth_rows(r, f, u);
     resize(r, 3, 1);
     cudaFree(f), cudaFree(u);
