@@ -173,7 +173,10 @@ static gmg_params meaning(const tuner *t, const gmg_params *params)
   gmg_plan_info plan;
   gmg_params p = *params;
   const unsigned kind = kind_of(p.smoother);
-  if (kind != ASYNC) p.overlap = p.passes = 0, p.order = GMG_ORDER_NATURAL, p.local = GMG_LOCAL_RED_BLACK, memset(p.block, 0, sizeof p.block);
+  if (kind != ASYNC) {
+    p.overlap = p.passes = 0, p.order = GMG_ORDER_NATURAL, p.local = GMG_LOCAL_RED_BLACK;
+    memset(p.block, 0, sizeof p.block);
+  }
   if (kind == OTHERS) p.local_sweeps = 0;
   if (kind == CHEBYSHEV) p.omega = 0;
   if (gmg_plan(t->context, &t->o->problem, params, &plan) != GMG_OK) return p;
@@ -307,7 +310,8 @@ static int finish(tuner *t, cJSON *root, int confirmed)
   else t->best = t->start;
   if (root) {
     t->complete &= add_best(root, &t->best, &t->start);
-    t->complete &= cJSON_AddBoolToObject(root, "finished", t->in_time) && cJSON_AddNumberToObject(root, "tuning_seconds", now() - t->begun);
+    t->complete &= cJSON_AddBoolToObject(root, "finished", t->in_time) != NULL;
+    t->complete &= cJSON_AddNumberToObject(root, "tuning_seconds", now() - t->begun) != NULL;
     if (demo_json_write(o, root, t->complete)) return 1;
   }
   if (t->best.runs == 0)
