@@ -19,13 +19,15 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     stepped[i] = v->step(e, n, 0.7, x.at[i], y.at[i], r.at[i], x.at[i], 3, NULL);
     v->narrow(e, n, 2, y.at[i], slim.at[i]);
     v->widen(e, n, 0.5, slim.at[i], y.at[i]);
+    v->correct(e, n, (gmg_correction){slim.at[i], 0.3, 1}, y.at[i]);
+    v->correct(e, n, (gmg_correction){x.at[i], -0.1, 0}, y.at[i]);
   }
   same_number(name, "norm2", h, norm[0], norm[1], 64);
   same_number(name, "step", h, stepped[0], stepped[1], 64);
   same_number(name, "least", h, range[0].least, range[1].least, 0);
   same_number(name, "most", h, range[0].most, range[1].most, 0);
   assert_near(range[0].mean, range[1].mean, 1e-14);
-  same_twin(name, "axpy, narrow, widen", &y, 8 * FLT_EPSILON / epsilon_of(h));
+  same_twin(name, "axpy, narrow, widen, correct", &y, 8 * FLT_EPSILON / epsilon_of(h));
   same_twin(name, "xpay and add", &r, 8);
   same_twin(name, "step's residual", &x, 8);
   ON_BOTH(i) {

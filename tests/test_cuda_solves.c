@@ -92,14 +92,44 @@ static void solves_agree(void **state)
       q.deterministic = 1;
       solves(plain[i].name, &p, q, k == 3 ? 2 : 1); /* async has other blocks on the host */
     }
-  for (int k = 0; k < 3; k++) { /* F cycles, full multigrid, CG, Cholesky */
+  static const char *const titles[] = {"F, Cholesky", "full multigrid", "CG", "full multigrid, mixed"};
+  for (int k = 0; k < 4; k++) {
     const gmg_problem p = make_problem(3, 48, 40, 36, GMG_CELL, "ddnnpp");
     gmg_params q = gmg_params_default();
     if (k == 0) q.cycle = GMG_CYCLE_F, q.coarse = GMG_COARSE_CHOLESKY;
-    if (k == 1) q.fmg = 1;
+    if (k == 1) q.fmg = 1, q.precision = GMG_PRECISION_SAME;
     if (k == 2) q.accel = GMG_ACCEL_CG, q.smoother = gmg_smoother_by_name("red_black");
-    solves(k == 0 ? "F, Cholesky" : k == 1 ? "full multigrid" : "CG", &p, q, 1);
+    if (k == 3) q.fmg = 1, q.precision = GMG_PRECISION_MIXED;
+    solves(titles[k], &p, q, 1);
   }
+}
+
+/* One full multigrid start with data on the walls, measured and not, in either precision: what the host makes of it. */
+static void starts_agree(void **state)
+{
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int k = 0; k < 4; k++) {
+      const gmg_problem p = shaped_problem(&plain[i].shape);
+      gmg_params q = gmg_params_default();
+      q.smoother = gmg_smoother_by_name("red_black"); /* async has other blocks on the host */
+      q.fmg = 1 + k / 2, q.max_cycles = 1, q.check_every = k % 2;
+      q.precision = k < 3 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+      both b = begin_both(&p, &q, plain[i].name);
+      const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+      twin f = begin_twin(e[0], e[1], unknowns(&p), 63), u = begin_twin(e[0], e[1], unknowns(&p), 64), g = begin_twin(e[0], e[1], unknowns(&p), 65);
+      ON_BOTH(at) {
+        for (int a = 0; a < p.dim; a++)
+          for (int side = 0; side < 2; side++)
+            if (p.bc[a][side] != GMG_PERIODIC) assert_ok(b.context[at], gmg_set_boundary_values(b.solver[at], a, side, g.at[at]));
+        const gmg_status status = gmg_solve(b.solver[at], f.at[at], u.at[at], NULL);
+        if (status > GMG_NOT_CONVERGED) fail_msg("%s, start on the %s: %s", plain[i].name, at ? "device" : "host", gmg_context_error(b.context[at]));
+      }
+      const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
+      if (!(difference <= 1e-4)) fail_msg("%s, start %d: host and device differ by %g", plain[i].name, k, difference);
+      end_twin(&f), end_twin(&u), end_twin(&g);
+      end_both(&b);
+    }
 }
 
 static void hard_solves_agree(void **state)
@@ -292,6 +322,7 @@ int main(void)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_agree),   cmocka_unit_test(solves_agree),
                                      cmocka_unit_test(hard_solves_agree), cmocka_unit_test(asynchronous_band),
+                                     cmocka_unit_test(starts_agree),
                                      cmocka_unit_test(refusals),
 #ifdef GMG_CUDA
                                      cmocka_unit_test(rounds), cmocka_unit_test(two_streams),

@@ -34,6 +34,7 @@ typedef struct gmg_vector_ops {
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
   void (*narrow)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
   void (*widen)(const gmg_exec *e, size_t n, double a, const void *x, void *y);     /* y = a x, x of the narrower type */
+  void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *x);          /* x = x + c */
   /* y = y + a p, r = r - a q, slim = scale r in the narrower type unless NULL: a step of conjugate gradients. Returns
      ||r||_2. */
   double (*step)(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim);

@@ -34,6 +34,11 @@ static __global__ void widen_kernel(size_t n, real a, const narrow_real *x, real
   gmg_for_all(n, [&](size_t i) { y[i] = a * (real)x[i]; });
 }
 
+static __global__ void correct_kernel(size_t n, real a, const narrow_real *z, real *x)
+{
+  gmg_for_all(n, [&](size_t i) { x[i] += a * (real)z[i]; });
+}
+
 static __global__ void __launch_bounds__(GMG_THREADS)
     step_kernel(size_t n, real a, const real *p, const real *q, real *y, real *r, real scale, narrow_real *slim, gmg_total *part,
                 unsigned *arrived, gmg_total *to)
@@ -117,6 +122,16 @@ static void widen(const gmg_exec *e, size_t n, double a, const void *x, void *y)
   gmg_cuda_launched(e, "widen");
 }
 
+static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
+{
+  if (!c.narrow) {
+    axpy(e, n, c.scale, c.z, x);
+    return;
+  }
+  correct_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)c.scale, (const narrow_real *)c.z, (real *)x);
+  gmg_cuda_launched(e, "correction");
+}
+
 static double step(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim)
 {
   gmg_device *d = gmg_device_of(e);
@@ -160,4 +175,4 @@ static void grow(const gmg_exec *e, size_t n, const double *size, const void *z,
   gmg_cuda_launched(e, "grow");
 }
 
-extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, step, range, unit, grow};
+extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, correct, step, range, unit, grow};

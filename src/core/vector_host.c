@@ -72,6 +72,18 @@ static void widen(const gmg_exec *e, size_t n, double a, const void *x, void *y)
   for (size_t i = 0; i < n; i++) Y[i] = A * (real)X[i];
 }
 
+static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
+{
+  const narrow_real *restrict Z = c.z;
+  real *restrict X = x, A = (real)c.scale;
+  if (!c.narrow) {
+    axpy(e, n, c.scale, c.z, x);
+    return;
+  }
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (size_t i = 0; i < n; i++) X[i] += A * (real)Z[i];
+}
+
 static double step(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim)
 {
   const real *restrict P = p, *restrict Q = q, A = (real)a, S = (real)scale;
@@ -161,4 +173,4 @@ static void grow(const gmg_exec *e, size_t n, const double *size, const void *z,
   for (size_t i = 0; i < n; i++) Y[i] = S * (real)Z[i] + (K != 0 ? K * Y[i] : 0); /* y may hold anything where it is not kept */
 }
 
-const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, step, range, unit, grow};
+const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, correct, step, range, unit, grow};

@@ -66,3 +66,10 @@ double gmg_narrow_floor(const gmg_solver *s)
 {
   return TYPICAL * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * amplification(s);
 }
+
+/* Rounding errors of the residual are noise, of which a smooth mode holds one part in the root of the unknowns; the scheme's
+   error is about one over the amplification. */
+double gmg_narrow_start(const gmg_solver *s)
+{
+  return gmg_narrow_floor(s) * amplification(s) / sqrt((double)s->top->A.cells);
+}

@@ -1,7 +1,11 @@
 /* Full multigrid start (Brandt 1977): the problem itself, data and boundary values, is taken to every coarser level;
    solved on the coarsest; its solution interpolated, with the real boundary values, and improved by params.fmg cycles
-   on each level. All of it in the problem's type: precision.c sees to that. */
+   on each level. In mixed precision all levels below the finest do so in the narrower type, whose rounding there is small
+   beside the error of the scheme; f and u of the finest are read and written in the problem's type, and improved by
+   corrections from a residual in it. */
 #include "solver.h"
+
+#include <math.h>
 
 /* Boundary values of the next coarser level: the face's own two axes sampled, its normal axis left alone. */
 static void sample_faces(gmg_solver *s, gmg_level *L, gmg_level *C)
@@ -11,54 +15,121 @@ static void sample_faces(gmg_solver *s, gmg_level *L, gmg_level *C)
       if (!L->faces.g[a][side]) continue;
       gmg_map maps[3] = {L->average[0], L->average[1], L->average[2]};
       maps[a] = s->lone;
-      s->stencil->tensor(&s->exec, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
+      s->levels_stencil->tensor(s->levels_exec, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
     }
+}
+
+/* The finest grid's, in the narrower type. */
+static void narrow_faces(gmg_solver *s, double scale)
+{
+  const gmg_operator *A = &s->top->A;
+  for (int a = 0; a < s->problem.dim; a++)
+    for (int side = 0; side < 2; side++)
+      if (s->top->faces.g[a][side])
+        s->vector->narrow(&s->exec, A->cells / A->n[a], scale, s->top->faces.g[a][side], s->level[0].faces.g[a][side]);
+}
+
+/* f of level 1. In the narrower type it is scaled to about 1, or it might leave the range; returns the scale. */
+static double sample_finest(gmg_solver *s, const void *f, const void *f_eff)
+{
+  gmg_level *C = &s->level[1];
+  if (!s->mixed) {
+    s->stencil->tensor(&s->exec, s->level[0].average, f, C->r, 0);
+    return 1;
+  }
+  s->stencil->tensor(&s->exec, s->wide.average, f, s->own_u, 0); /* own_u: room */
+  const double norm = s->has_values ? s->vector->norm2(&s->exec, s->top->A.cells, f_eff)
+                                    : s->vector->norm2(&s->exec, C->A.cells, s->own_u);
+  const double scale = isnormal(norm) && isfinite(1 / norm) ? 1 / norm : 1;
+  s->vector->narrow(&s->exec, C->A.cells, scale, s->own_u, C->r);
+  if (s->has_values) narrow_faces(s, scale);
+  return scale;
 }
 
 /* f and g of all coarser levels. A level's r holds its f before boundary values are folded in. */
-static void sample_problem(gmg_solver *s, const void *f)
+static double sample_problem(gmg_solver *s, const void *f, const void *f_eff)
 {
+  const gmg_exec *e = s->levels_exec;
+  const double scale = sample_finest(s, f, f_eff);
   for (int l = 0; l + 1 < s->levels; l++) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
-    s->stencil->tensor(&s->exec, L->average, l ? L->r : f, C->r, 0);
-    s->vector->copy(&s->exec, C->A.cells, C->r, C->f);
+    if (l > 0) s->levels_stencil->tensor(e, L->average, L->r, C->r, 0);
+    e->vector->copy(e, C->A.cells, C->r, C->f);
     if (s->has_values) {
       sample_faces(s, L, C);
-      s->stencil->fold(&s->exec, &C->A, &C->faces, C->f);
+      s->levels_stencil->fold(e, &C->A, &C->faces, C->f);
     }
-    if (s->singular) gmg_remove_mean(&s->exec, &C->A, C->volume, C->f);
+    if (s->singular) gmg_remove_mean(e, &C->A, C->volume, C->f);
   }
+  return scale;
 }
 
-/* The next coarser level's solution, linearly. Walls without values are those of a correction, whose prolongation needs no
-   ghosts. */
-static void interpolate(gmg_solver *s, gmg_level *L, gmg_level *C)
+/* Walls without values are those of a correction, whose prolongation needs no ghosts. */
+static int needs_ghosts(const gmg_solver *s, const gmg_level *L)
 {
   const int linear = L->by_faces || !L->A.face[0];
-  if (linear && !s->has_values) {
-    s->stencil->tensor(&s->exec, L->prolong, C->u, L->u, 0);
-    return;
-  }
-  s->stencil->pad(&s->exec, &C->A, &C->faces, C->u, C->padded);
-  s->stencil->tensor(&s->exec, L->interpolate, C->padded, L->u, 0);
+  return !linear || s->has_values;
 }
 
-void gmg_fmg(gmg_solver *s, const void *f, const void *f_eff, void *u)
+/* The next coarser level's solution, linearly, into u of level l < levels - 1. */
+static void interpolate(gmg_solver *s, int l, void *u)
 {
-  const int coarsest = s->levels - 1;
+  gmg_level *L = &s->level[l], *C = &s->level[l + 1];
+  const int ghosts = needs_ghosts(s, L);
+  if (ghosts) s->levels_stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
+  s->levels_stencil->tensor(s->levels_exec, ghosts ? L->interpolate : L->prolong, ghosts ? C->padded : C->u, u, 0);
+}
+
+/* The same to the finest grid where that has another type: the smaller field is the one to be widened. */
+static void interpolate_wide(gmg_solver *s, double scale, void *u)
+{
+  gmg_level *C = &s->level[1];
+  const int ghosts = needs_ghosts(s, &s->level[0]);
+  const size_t cells = ghosts ? gmg_padded_cells(&C->A) : C->A.cells;
+  if (ghosts) s->levels_stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
+  s->vector->widen(&s->exec, cells, 1 / scale, ghosts ? C->padded : C->u, s->own_u);
+  s->stencil->tensor(&s->exec, ghosts ? s->wide.interpolate : s->wide.prolong, s->own_u, u, 0);
+}
+
+/* Level 0 in mixed precision. */
+static void finish_mixed(gmg_solver *s, double scale, gmg_iteration *it)
+{
+  const int accelerated = s->params.accel != GMG_ACCEL_NONE, only = s->params.check_every == 0 && s->params.max_cycles == 1;
+  interpolate_wide(s, scale, it->u);
+  if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, it->u);
+  it->fresh = 0, it->next = scale;
+  for (int i = 1; i <= s->params.fmg; i++) gmg_refine(s, it, i == s->params.fmg && (accelerated || only));
+  if (accelerated) gmg_iteration_start(s, it);
+}
+
+/* The finest grid is the coarsest. */
+static void solve_alone(gmg_solver *s, gmg_iteration *it)
+{
+  const size_t cells = s->top->A.cells;
+  const gmg_correction c = gmg_cycle_from_zero(s, it->f, s->mixed ? s->vector->norm2(&s->exec, cells, it->f) : 1, it->u);
+  if (c.narrow) s->vector->widen(&s->exec, cells, c.scale, c.z, it->u);
+  gmg_iteration_start(s, it);
+}
+
+void gmg_fmg(gmg_solver *s, const void *f, gmg_iteration *it)
+{
+  const int coarsest = s->levels - 1, last = s->mixed ? 1 : 0; /* the finest level that is treated as all the coarser ones are */
   if (coarsest == 0) {
-    (void)gmg_cycle_from_zero(s, f_eff, 1, u);
+    solve_alone(s, it);
     return;
   }
   gmg_charge(s, 0);
-  s->level[0].f = (void *)f_eff, s->level[0].u = u;
-  sample_problem(s, f);
+  const double scale = sample_problem(s, f, it->f);
+  if (!s->mixed) s->level[0].f = (void *)it->f, s->level[0].u = it->u;
   gmg_cycle(s, coarsest);
-  for (int l = coarsest - 1; l >= 0; l--) {
-    gmg_level *L = &s->level[l], *C = &s->level[l + 1];
+  for (int l = coarsest - 1; l >= last; l--) {
+    gmg_level *L = &s->level[l];
     gmg_charge(s, l);
-    interpolate(s, L, C);
-    if (s->singular) gmg_remove_mean(&s->exec, &L->A, L->volume, L->u);
+    interpolate(s, l, L->u);
+    if (s->singular) gmg_remove_mean(s->levels_exec, &L->A, L->volume, L->u);
     for (int i = 0; i < s->params.fmg; i++) gmg_cycle(s, l);
   }
+  gmg_charge(s, 0);
+  if (s->mixed) finish_mixed(s, scale, it);
+  else gmg_iteration_start(s, it);
 }

@@ -15,7 +15,14 @@ static gmg_status field(gmg_exec *e, const char *what, size_t cells, void **p)
 static void release_field(gmg_exec *e, size_t cells, void *p) { gmg_exec_release(e, p, cells * e->real_size); }
 
 /* With one ghost layer all around. */
-static size_t padded_cells(const gmg_operator *A) { return (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2); }
+size_t gmg_padded_cells(const gmg_operator *A) { return (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2); }
+
+size_t gmg_own_bytes(const gmg_solver *s)
+{
+  const size_t bytes = s->top->A.cells * s->levels_exec->real_size;
+  const size_t room = s->mixed && s->params.fmg > 0 && s->levels > 1 ? gmg_padded_cells(&s->level[1].A) * s->exec.real_size : 0;
+  return bytes > room ? bytes : room;
+}
 
 static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int needed)
 {
@@ -68,7 +75,10 @@ static gmg_status create_top(gmg_solver *s, const gmg_axis axis[3])
   GMG_TRY(create_operator(s, &s->exec, s->top, axis));
   GMG_TRY(create_faces(s, &s->exec, s->top, axis, 1));
   GMG_TRY(gmg_choose_precision(s));
-  if (s->mixed) return create_operator(s, s->levels_exec, &s->level[0], axis);
+  if (s->mixed) { /* a full multigrid start takes its boundary values to the coarser levels from there */
+    GMG_TRY(create_operator(s, s->levels_exec, &s->level[0], axis));
+    return create_faces(s, s->levels_exec, &s->level[0], axis, s->params.fmg > 0);
+  }
   s->level[0] = s->wide;
   s->wide = (gmg_level){0};
   s->top = &s->level[0];
@@ -89,9 +99,23 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
     GMG_TRY(field(e, "solution of a coarse level", L->A.cells, &L->u));
     GMG_TRY(field(e, "right-hand side of a coarse level", L->A.cells, &L->f));
     GMG_TRY(create_faces(s, e, L, axis, with_fmg));
-    if (with_fmg) GMG_TRY(field(e, "ghosts of a full multigrid start", padded_cells(&L->A), &L->padded));
+    if (with_fmg) GMG_TRY(field(e, "ghosts of a full multigrid start", gmg_padded_cells(&L->A), &L->padded));
   }
   return field(e, "residual", L->A.cells, &L->r);
+}
+
+/* A full multigrid start reads f and writes u in the problem's type, whatever level 0 has. */
+static gmg_status create_wide_maps(gmg_solver *s, const gmg_axis fine[3], const gmg_axis coarse[3])
+{
+  const gmg_level *L = &s->level[0];
+  gmg_level *W = &s->wide;
+  for (int a = 0; a < 3; a++) {
+    const gmg_axis *below = L->A.coarsened[a] ? &coarse[a] : &fine[a];
+    GMG_TRY(gmg_map_create(&s->exec, GMG_MAP_RESTRICT, &fine[a], below, &W->average[a]));
+    GMG_TRY(gmg_map_create(&s->exec, GMG_MAP_INTERPOLATE, &fine[a], below, &W->interpolate[a]));
+    GMG_TRY(gmg_map_create(&s->exec, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, &fine[a], below, &W->prolong[a]));
+  }
+  return GMG_OK;
 }
 
 static gmg_status create_maps(gmg_solver *s, gmg_level *L, const gmg_axis fine[3], const gmg_axis coarse[3])
@@ -109,6 +133,7 @@ static gmg_status create_maps(gmg_solver *s, gmg_level *L, const gmg_axis fine[3
   for (int m = 0; m < 5; m++)
     for (int a = 0; a < 3 && maps[m].wanted; a++)
       GMG_TRY(gmg_map_create(s->levels_exec, maps[m].kind, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
+  if (s->mixed && with_fmg && L == &s->level[0]) GMG_TRY(create_wide_maps(s, fine, coarse));
   return GMG_OK;
 }
 
@@ -211,7 +236,7 @@ static void destroy_level(gmg_exec *e, gmg_level *L)
       if (L->faces.g[a][side]) release_field(e, face_cells(&L->A, a), L->faces.g[a][side]);
   }
   release_field(e, L->A.cells, L->r);
-  release_field(e, padded_cells(&L->A), L->padded);
+  release_field(e, gmg_padded_cells(&L->A), L->padded);
   gmg_operator_destroy(e, &L->A);
 }
 

@@ -99,8 +99,7 @@ static void measure(gmg_solver *s, progress *p, double residual) { s->history[p-
 static void next_cycle(gmg_solver *s, progress *p)
 {
   if (p->cycles++ == 0 && s->params.fmg > 0) {
-    gmg_fmg(s, p->f, p->it.f, p->it.u);
-    gmg_iteration_start(s, &p->it);
+    gmg_fmg(s, p->f, &p->it);
   } else {
     gmg_iterate(s, &p->it);
   }

@@ -78,7 +78,7 @@ static gmg_status create_fine_fields(gmg_solver *s)
       GMG_TRY(gmg_exec_alloc(e, "size of the residual", sizeof *s->size, &size));
       s->size = size;
     }
-    GMG_TRY(gmg_exec_alloc(e, "correction", s->top->A.cells * e->real_size, &s->own_u));
+    GMG_TRY(gmg_exec_alloc(e, "correction", gmg_own_bytes(s), &s->own_u));
   }
   for (int i = 0; i < 4 && s->params.accel != GMG_ACCEL_NONE; i++)
     if (i != 1 || !s->mixed) GMG_TRY(fine_field(s, "field of the acceleration", &s->krylov[i]));
@@ -150,8 +150,9 @@ void gmg_solver_release(gmg_solver *s)
   gmg_exec *e = s->levels_exec;
   for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
   gmg_exec_release(&s->exec, s->f_eff, bytes);
-  if (e) gmg_exec_release(e, s->size, sizeof *s->size);
-  if (e) gmg_exec_release(e, s->own_f, cells * e->real_size), gmg_exec_release(e, s->own_u, cells * e->real_size);
+  if (s->size) gmg_exec_release(e, s->size, sizeof *s->size);
+  if (s->own_f) gmg_exec_release(e, s->own_f, cells * e->real_size);
+  if (s->own_u) gmg_exec_release(e, s->own_u, gmg_own_bytes(s));
   if (s->tail) s->tail->destroy(e, s->tail_state);
   if (s->coarse_problem.A) s->coarse->destroy(e, &s->coarse_problem, s->coarse_state);
   gmg_hierarchy_destroy(s);

@@ -63,7 +63,7 @@ struct gmg_solver {
   int levels;
   gmg_level level[GMG_MAX_LEVELS];
   gmg_level *top;         /* the finest grid in the problem's type: its operator and boundary values */
-  gmg_level wide;         /* that, where it is not level 0 */
+  gmg_level wide;         /* that, where it is not level 0; with fmg also with maps to and from level 1 */
   void *own_f, *own_u;    /* lent to level 0 where it corrects from a residual: mixed precision, or a single level */
   int stale;              /* the last update failed half-way: only another one helps */
   int singular;
@@ -93,6 +93,9 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
 gmg_status gmg_hierarchy_create(gmg_solver *s);
 gmg_status gmg_update_smoother(gmg_solver *s, int l); /* after create, and when A's values are new */
 void gmg_hierarchy_destroy(gmg_solver *s);
+size_t gmg_padded_cells(const gmg_operator *A); /* of a field with one ghost layer all around */
+size_t gmg_own_bytes(const gmg_solver *s); /* of own_u: of a field of level 0, or where a full multigrid start needs it as room
+                                              for level 1's padded one in the problem's type */
 
 /* tail.c: after all levels and the coarse solver; and when their values are new */
 gmg_status gmg_tail_create(gmg_solver *s);
@@ -116,9 +119,6 @@ gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, vo
 gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale); /* the same where own_f holds scale r */
 void gmg_charge(gmg_solver *s, int level);                       /* time of a solve from now on belongs to that level */
 
-/* fmg.c: replaces u by the full multigrid approximation. f as the caller gave it, f_eff what gmg_effective_rhs() made */
-void gmg_fmg(gmg_solver *s, const void *f, const void *f_eff, void *u);
-
 /* rhs.c: f with boundary values folded in and, if singular, its mean taken off; f itself where nothing is to be done. With
    mean_removed = NULL nobody waits. */
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed);
@@ -140,10 +140,17 @@ void gmg_iterate(gmg_solver *s, gmg_iteration *it);              /* one cycle, a
 double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm);
 void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it);    /* one cycle, watched; u stays. Afterwards start again. */
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it); /* ||f - A u||_2 */
+/* Mixed precision: a correction in the narrower type, and the residual that it leaves, unless nobody will look at that. */
+void gmg_refine(gmg_solver *s, gmg_iteration *it, int last);
+
+/* fmg.c: replaces u by the full multigrid approximation and starts the iteration from it. f as the caller gave it */
+void gmg_fmg(gmg_solver *s, const void *f, gmg_iteration *it);
 
 /* floor.c */
 double gmg_floor_estimate(const gmg_solver *s);                 /* a priori, of ||r|| / ||f|| for a smooth f */
 double gmg_narrow_floor(const gmg_solver *s);                   /* the same of the narrower type */
+double gmg_narrow_start(const gmg_solver *s);                   /* a full multigrid start in that: rounding over the scheme's error,
+                                                                   but for a factor that is the same for all */
 double gmg_floor_of(gmg_solver *s, const void *u);              /* eps || |A| |u| ||_2 */
 
 /* precision.c: whether corrections are computed in the narrower type. An error where that was asked for and cannot be. */
