@@ -20,7 +20,8 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *  gmg_precondition() and gmg_residual() only enqueue, except where the problem is singular or (precondition) corrections are
  *  computed in the narrower type. The smoother "async" takes red-black or Jacobi relaxation inside its blocks.
  *
- *  A failure of the device (GMG_ERR_DEVICE from gmg_solve(), with CUDA's text) is final: the context can only be destroyed.
+ *  A failure of the device (GMG_ERR_DEVICE from whichever call sees it first and from all calls after it, with CUDA's text) is
+ *  final: solvers and context can only be destroyed. A device that is full is none: GMG_ERR_MEMORY, and a smaller create works.
  *  @param device CUDA device number   @param stream BORROWED; all work is enqueued on it (NULL: the default stream)
  *  @param[out] context NULL on failure
  *  @return GMG_ERR_ARGUMENT for a device number that is not there; GMG_ERR_DEVICE where there is no driver or no device;

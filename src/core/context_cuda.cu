@@ -9,10 +9,11 @@
 
 static void *cuda_alloc(gmg_context *c, size_t bytes)
 {
-  (void)c; /* on the current device, which is its own: GMG_VISIT */
-  void *p = NULL;
-  if (cudaMalloc(&p, bytes) == cudaSuccess) return p;
-  cudaGetLastError(); /* a device that is full is no failed device */
+  void *p = NULL; /* on the current device, which is its own: GMG_VISIT */
+  const cudaError_t error = cudaMalloc(&p, bytes);
+  if (error == cudaSuccess) return p;
+  if (error != cudaErrorMemoryAllocation) gmg_cuda_note(c->device, error, "cudaMalloc"); /* a device that is full has not failed */
+  cudaGetLastError();
   return NULL;
 }
 

@@ -263,8 +263,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   }
   stop_clock(s);
   s->params.cycle = cycle;
-  const gmg_status health = s->exec.memory->health(s->context);
-  if (health != GMG_OK) status = health;
+  status = gmg_and_health(s, status);
   if (report) fill_report(s, &p, status, s->exec.memory->now(s->context) - start, report);
   return status;
 }

@@ -116,6 +116,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);
   s->levels_exec = &s->exec;
+  GMG_TRY(gmg_and_health(s, GMG_OK));
   s->problem = *p;
   GMG_TRY(copy_positions(s));
   s->params = resolved(params, p);
@@ -170,7 +171,7 @@ gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, c
   context->error[0] = 0;
   gmg_solver *s = calloc(1, sizeof *s);
   if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "solver could not be allocated");
-  const gmg_status status = gmg_solver_build(s, context, problem, params, 0);
+  const gmg_status status = gmg_and_health(s, gmg_solver_build(s, context, problem, params, 0));
   if (status != GMG_OK) {
     gmg_solver_destroy(s);
     return status;
@@ -186,8 +187,15 @@ void gmg_solver_destroy(gmg_solver *solver)
   free(solver);
 }
 
+gmg_status gmg_and_health(gmg_solver *s, gmg_status status)
+{
+  const gmg_status health = s->exec.memory ? s->exec.memory->health(s->context) : GMG_OK;
+  return health != GMG_OK ? health : status;
+}
+
 gmg_status gmg_check_fresh(gmg_solver *s)
 {
+  GMG_TRY(gmg_and_health(s, GMG_OK));
   if (!s->stale) return GMG_OK;
   return gmg_fail(s->context, GMG_ERR_ARGUMENT, "solver: its last gmg_solver_update() failed half-way; update it again first");
 }
@@ -215,12 +223,13 @@ gmg_status gmg_set_boundary_values(gmg_solver *s, int axis, int side, const void
   GMG_VISIT(s->context);
   GMG_TRY(find_face(s, axis, side, &face, &cells));
   const double norm = s->vector->norm2(&s->exec, cells, g);
+  GMG_TRY(gmg_and_health(s, GMG_OK));
   if (!isfinite(norm))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g on axis %d, side %d holds NaN or infinity or overflows its norm (%g)", axis, side,
                     norm);
   s->vector->copy(&s->exec, cells, g, face);
   if (norm != 0) s->has_values = 1;
-  return GMG_OK;
+  return gmg_and_health(s, GMG_OK);
 }
 
 gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g)
@@ -235,7 +244,7 @@ gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g
   GMG_VISIT(s->context);
   s->vector->fill(&s->exec, cells, g, face);
   if (g != 0) s->has_values = 1;
-  return GMG_OK;
+  return gmg_and_health(s, GMG_OK);
 }
 
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b)
@@ -265,7 +274,7 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
     (void)gmg_cycle_from_zero(s, r, 1, z);
   }
   if (s->singular) gmg_remove_mean(e, &L->A, L->volume, z);
-  return GMG_OK;
+  return gmg_and_health(s, GMG_OK);
 }
 
 gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
@@ -278,7 +287,7 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   GMG_VISIT(s->context);
   const void *f_eff = gmg_effective_rhs(s, f, NULL);
   s->stencil->residual(&s->exec, &s->top->A, f_eff, u, r);
-  return GMG_OK;
+  return gmg_and_health(s, GMG_OK);
 }
 
 /* Outputs of gmg_flux() must not share memory with u or with each other. */
@@ -312,5 +321,5 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
     void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};
     if (out[0] || out[1]) s->stencil->flux(&s->exec, &L->A, &L->faces, a, u, out[0], out[1]);
   }
-  return GMG_OK;
+  return gmg_and_health(s, GMG_OK);
 }

@@ -107,7 +107,8 @@ void gmg_solver_release(gmg_solver *s);
 
 enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothers need an acceleration */
 double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
-gmg_status gmg_check_fresh(gmg_solver *s);            /* the last update did not fail half-way */
+gmg_status gmg_check_fresh(gmg_solver *s);            /* the last update did not fail half-way, nor did the device */
+gmg_status gmg_and_health(gmg_solver *s, gmg_status status); /* status, unless the device has failed: then that */
 int gmg_is_singular(const gmg_problem *p, double sigma_most);
 double gmg_norm_of_A(const gmg_solver *s);            /* a bound, the array sigma left out */
 gmg_status gmg_update_smoothers(gmg_solver *s);       /* all levels, A's values being new */
