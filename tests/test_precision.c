@@ -2,6 +2,8 @@
    every class of problem and any size of numbers; and are refused, or not chosen, where they would not. */
 #include "media.h"
 
+#include "mg/solver.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,11 +335,11 @@ static void deterministic(void **state)
 }
 
 /* One full multigrid start, with data on the walls. */
-static void start(const gmg_problem *p, gmg_params q, gmg_precision precision, double scale, double *u)
+static void start(const gmg_problem *p, gmg_params q, gmg_precision precision, double scale, double mean, double *u)
 {
   const size_t n = unknowns(p);
   double *f = field(n, 1), *g = field(n, 2);
-  for (size_t c = 0; c < n; c++) f[c] *= scale, g[c] *= scale, u[c] = NAN;
+  for (size_t c = 0; c < n; c++) f[c] = scale * (f[c] + mean), g[c] *= scale, u[c] = NAN;
   q.precision = precision;
   session s = begin_solver(p, &q, 2);
   for (int a = 0; a < p->dim; a++)
@@ -366,7 +368,8 @@ static void full_multigrid(void **state)
       gmg_params q = gmg_params_default();
       q.deterministic = 1, q.fmg = 1 + k / 3 % 2, q.check_every = k / 6, q.max_cycles = k / 3 % 2 + 1, q.coarse_rtol = 1e-6;
       q.accel = k == 8 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
-      for (int m = 0; m < 2; m++) start(&p, q, m ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, scale[k % 3], u[m]);
+      const double mean = k % 2 && gmg_is_singular(&p, 0) ? 1e5 : 0; /* which is then taken off */
+      for (int m = 0; m < 2; m++) start(&p, q, m ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, scale[k % 3], mean, u[m]);
       const double size = norm2(u[0], n);
       for (size_t c = 0; c < n; c++) u[1][c] -= u[0][c];
       if (!(norm2(u[1], n) <= 2e-5 * size)) fail_msg("%s, %zu unknowns, run %d: %g of %g differs", shapes[i].bc, n, k, norm2(u[1], n), size);

@@ -38,6 +38,10 @@ static double sample_finest(gmg_solver *s, const void *f, const void *f_eff)
     return 1;
   }
   s->stencil->tensor(&s->exec, s->wide.average, f, s->own_u, 0); /* own_u: room */
+  if (s->singular) { /* its mean, which is taken off below, might be large: then nothing would be left in the narrower type */
+    const double mean = s->vector->range(&s->exec, C->A.cells, s->own_u).mean;
+    s->vector->add(&s->exec, C->A.cells, -mean, s->own_u);
+  }
   const double norm = s->has_values ? s->vector->norm2(&s->exec, s->top->A.cells, f_eff)
                                     : s->vector->norm2(&s->exec, C->A.cells, s->own_u);
   const double scale = isnormal(norm) && isfinite(1 / norm) ? 1 / norm : 1;
