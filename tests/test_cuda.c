@@ -179,9 +179,42 @@ static void operations_agree_in_media(void **state)
     }
 }
 
+/* An array of the problem's type: from 1 to `most`, without a pattern that walls or levels would see. */
+static void *rough(const gmg_problem *p, double most, uint64_t seed)
+{
+  const size_t n = unknowns(p);
+  double *x = field(n, seed);
+  float *narrow = malloc(n * sizeof *narrow);
+  for (size_t i = 0; i < n; i++) x[i] = exp(log(most) * (x[i] + 0.5)), narrow[i] = (float)x[i];
+  free(p->type == GMG_F32 ? (void *)x : narrow);
+  return p->type == GMG_F32 ? (void *)narrow : x;
+}
+
+/* Even and odd numbers, unequal, periodic and not: where columns are walked by pairs, on all levels or on some, and where not. */
+static void operations_agree_on_faces(void **state)
+{
+  static const plain_case boxes[] = {{"even", {3, {72, 40, 24}, GMG_CELL, "dnddrd"}},     {"even, periodic", {3, {20, 64, 36}, GMG_CELL, "ppddpp"}},
+                                     {"a cube", {3, {64, 64, 64}, GMG_CELL, "dddddd"}},   {"odd planes", {3, {34, 18, 21}, GMG_CELL, "dddndd"}},
+                                     {"odd planes, periodic", {3, {36, 20, 13}, GMG_CELL, "pppppp"}},
+                                     {"odd lines", {3, {20, 33, 12}, GMG_CELL, "ddppdn"}}, {"odd rows", {3, {33, 20, 12}, GMG_CELL, "ppdddd"}},
+                                     {"vertices", {3, {40, 24, 16}, GMG_VERTEX, "ndrdpp"}}, {"small", {3, {2, 4, 3}, GMG_CELL, "dnppdd"}},
+                                     {"two", {3, {2, 2, 2}, GMG_CELL, "pppppp"}},          {"long", {3, {130, 6, 2}, GMG_CELL, "dddddd"}}};
+  (void)state;
+  for (int how = 0; how < 4; how++)
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+      gmg_problem p = shaped_problem(&boxes[i].shape);
+      p.type = how % 2 ? GMG_F32 : GMG_F64;
+      void *beta = rough(&p, 100, 51), *sigma = how / 2 ? rough(&p, 1000, 52) : NULL;
+      p.beta = beta, p.sigma = sigma;
+      everything(boxes[i].name, &p);
+      free(beta), free(sigma);
+    }
+}
+
 int main(void)
 {
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_media)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_media),
+                                     cmocka_unit_test(operations_agree_on_faces)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

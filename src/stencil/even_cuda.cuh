@@ -27,19 +27,12 @@ typedef struct gmg_even {
   int deep, high;                          /* pairs a thread has behind each other; planes */
 } gmg_even;
 
-/* 0 where it does not apply. The fields are those that go by pairs. */
-static inline int gmg_even_of(const gmg_operator *A, int processors, const void *f, const void *u, const void *r, gmg_even *s)
+/* Sizes, and how thread blocks lie. */
+static inline void gmg_even_tiles(const gmg_operator *A, int processors, gmg_even *s)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
-  if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->n[0] % 2 || (A->dim == 3 && A->n[1] % 2)) return 0;
-  for (int a = 0; a < A->dim; a++)
-    if (A->uniform[a] != 2 || A->n[a] > 1 << 30) return 0;
-  if (((uintptr_t)f | (uintptr_t)u | (uintptr_t)r) % sizeof(real_pair)) return 0;
   *s = {};
-  for (int a = 0; a < 3; a++) {
-    s->n[a] = (int)A->n[axis[a]], s->wraps[a] = A->wraps[axis[a]];
-    s->diag[a] = A->diag[axis[a]], s->coupling[a] = (real)A->coupling[axis[a]];
-  }
+  for (int a = 0; a < 3; a++) s->n[a] = (int)A->n[axis[a]], s->wraps[a] = A->wraps[axis[a]];
   s->stride = A->dim == 3 ? A->n[0] * A->n[1] : A->n[0];
   s->shift = (real)A->shift;
   s->deep = A->dim == 3 ? 2 : 1;
@@ -52,6 +45,18 @@ static inline int gmg_even_of(const gmg_operator *A, int processors, const void 
     if ((size_t)s->tiles[0] * s->tiles[1] * (size_t)((s->n[2] + s->high - 1) / s->high) >= 4 * (size_t)processors) break;
   s->tiles[2] = (unsigned)((s->n[2] + s->high - 1) / s->high);
   s->total = s->tiles[0] * s->tiles[1] * s->tiles[2];
+}
+
+/* 0 where it does not apply. The fields are those that go by pairs. */
+static inline int gmg_even_of(const gmg_operator *A, int processors, const void *f, const void *u, const void *r, gmg_even *s)
+{
+  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
+  if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->n[0] % 2 || (A->dim == 3 && A->n[1] % 2)) return 0;
+  for (int a = 0; a < A->dim; a++)
+    if (A->uniform[a] != 2 || A->n[a] > 1 << 30) return 0;
+  if (((uintptr_t)f | (uintptr_t)u | (uintptr_t)r) % sizeof(real_pair)) return 0;
+  gmg_even_tiles(A, processors, s);
+  for (int a = 0; a < 3; a++) s->diag[a] = A->diag[axis[a]], s->coupling[a] = (real)A->coupling[axis[a]];
   return 1;
 }
 

@@ -3,7 +3,7 @@ extern "C" {
 #include "stencil.h"
 }
 
-#include "even_cuda.cuh"
+#include "walk_faces_cuda.cuh"
 
 #include <math.h>
 
@@ -32,9 +32,40 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_even_kernel(gm
   });
 }
 
+static __device__ __forceinline__ void store(real *to, unsigned behind, const gmg_patch<2> &x)
+{
+#pragma unroll
+  for (int d = 0; d < 2; d++) *(real_pair *)(to + d * behind) = real_pair{x.at[d][0], x.at[d][1]};
+}
+
+/* f = NULL: A u instead of the residual. */
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
+    flows_kernel(gmg_flows w, const real *f, const real *u, real *to)
+{
+  gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, gmg_patch<2> image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+#pragma unroll
+    for (int d = 0; d < 2 && f; d++)
+#pragma unroll
+      for (int b = 0; b < 2; b++) image.at[d][b] = rhs.at[d][b] - image.at[d][b];
+    store(to + c, (unsigned)w.s.n[0], image);
+  });
+}
+
+/* 1 where done. */
+static int by_flows(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *to)
+{
+  gmg_flows w;
+  if (!gmg_flows_of(A, gmg_device_of(e)->processors, f, u, to, &w)) return 0;
+  GMG_LAUNCH_FLOWS(flows_kernel, e, w, 0, w, (const real *)f, (const real *)u, (real *)to);
+  gmg_cuda_launched(e, "operator");
+  return 1;
+}
+
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
   gmg_even s;
+  if (by_flows(e, A, f, u, r)) return;
   if (gmg_even_of(A, gmg_device_of(e)->processors, f, u, r, &s)) {
     GMG_LAUNCH_EVEN(residual_even_kernel, e, s, 0, s, (const real *)f, (const real *)u, (real *)r);
     gmg_cuda_launched(e, "residual");
@@ -56,6 +87,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 5) apply_kernel(gmg_operat
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
   const gmg_columns p = gmg_columns_of(A->n);
+  if (by_flows(e, A, NULL, u, v)) return;
   GMG_LAUNCH(apply_kernel, e, A, p, 0, *A, p, (const real *)u, (real *)v);
   gmg_cuda_launched(e, "operator");
 }
@@ -116,13 +148,37 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
   gmg_grid_total(t, part, arrived, to);
 }
 
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
+    norm_flows_kernel(gmg_flows w, const real *f, const real *u, real scale, const gmg_total *scaled, double *size,
+                      narrow_real *slim, SUMS)
+{
+  if (scaled) scale = (real)(1 / unit_of(scaled, size));
+  gmg_total t = {0, 0, 0, 0};
+  gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+      const real r[2] = {rhs.at[d][0] - image.at[d][0], rhs.at[d][1] - image.at[d][1]};
+      if (slim) *(float2 *)(slim + c + d * (unsigned)w.s.n[0]) = float2{(float)(scale * r[0]), (float)(scale * r[1])};
+#pragma unroll
+      for (int b = 0; b < 2; b++)
+        t.first += (double)r[b] * (double)r[b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
+    }
+  });
+  gmg_grid_total(t, part, arrived, to);
+}
+
 /* scaled: the scale is over the root of that instead, which also goes to size. */
 static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, const gmg_total *scaled,
                         double *size, void *r, gmg_total *to)
 {
   const gmg_columns p = gmg_columns_of(A->n);
   gmg_even s;
-  if (gmg_even_of(A, gmg_device_of(e)->processors, f, u, r, &s))
+  gmg_flows w;
+  if (gmg_flows_of(A, gmg_device_of(e)->processors, f, u, r, &w))
+    GMG_LAUNCH_FLOWS(norm_flows_kernel, e, w, 1, w, (const real *)f, (const real *)u, (real)scale, scaled, size, (narrow_real *)r,
+                     gmg_device_of(e)->part, gmg_device_of(e)->arrived, to);
+  else if (gmg_even_of(A, gmg_device_of(e)->processors, f, u, r, &s))
     GMG_LAUNCH_EVEN(norm_even_kernel, e, s, 1, s, (const real *)f, (const real *)u, (real)scale, scaled, size, (narrow_real *)r,
                     gmg_device_of(e)->part, gmg_device_of(e)->arrived, to);
   else
@@ -260,11 +316,41 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   gmg_grid_total(t, part, arrived, to);
 }
 
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
+    direction_flows_kernel(gmg_operator A, gmg_flows w, const real *p, const real *x, real *q, SUMS)
+{
+  gmg_total t = {0, 0, 0, 0};
+  for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
+    const gmg_corner at = gmg_corner_of<2>(w.s, tile);
+    if (!at.there) continue;
+    const double wide[2] = {(double)gmg_at(A.weight[0], at.i), (double)gmg_at(A.weight[0], at.i + 1)};
+    const double deep[2] = {(double)gmg_at(A.weight[1], at.j), (double)gmg_at(A.weight[1], at.j + 1)};
+    gmg_walk_flow_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &here, const gmg_patch<2> &r) {
+      double with_image = 0, with_r = 0;
+#pragma unroll
+      for (int d = 0; d < 2; d++)
+#pragma unroll
+        for (int b = 0; b < 2; b++) {
+          const double weighted = wide[b] * deep[d] * (double)here.at[d][b];
+          with_image += weighted * (double)image.at[d][b], with_r += weighted * (double)r.at[d][b];
+        }
+      const double high = (double)gmg_at(A.weight[2], k);
+      t.first += high * with_image, t.second += high * with_r;
+      store(q + c, (unsigned)w.s.n[0], image);
+    });
+  }
+  gmg_grid_total(t, part, arrived, to);
+}
+
 static gmg_pair direct_apply(const gmg_exec *e, const gmg_operator *A, gmg_correction c, double b, void *d, const void *x, void *q)
 {
   const gmg_columns p = gmg_columns_of(A->n);
+  gmg_flows w;
   change(e, A->cells, c, b, d);
-  GMG_LAUNCH(direction_kernel, e, A, p, 1, *A, p, (const real *)d, (const real *)x, (real *)q, TO_SUMS(e));
+  if (gmg_flows_of(A, gmg_device_of(e)->processors, d, x, q, &w))
+    GMG_LAUNCH_FLOWS(direction_flows_kernel, e, w, 1, *A, w, (const real *)d, (const real *)x, (real *)q, TO_SUMS(e));
+  else GMG_LAUNCH(direction_kernel, e, A, p, 1, *A, p, (const real *)d, (const real *)x, (real *)q, TO_SUMS(e));
   const gmg_total t = gmg_cuda_total(e, "direction");
   return {t.first, t.second};
 }

@@ -170,6 +170,10 @@ extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator 
 {
   const gmg_points p = gmg_points_of(A->n);
   const maps t = {{map[0], map[1], map[2]}};
+  if (prolong_flows(e, A, map, c, u)) {
+    gmg_cuda_launched(e, "prolongation");
+    return;
+  }
   prolong_faces_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, t, p, (const real *)c, (real *)u);
   gmg_cuda_launched(e, "prolongation");
 }

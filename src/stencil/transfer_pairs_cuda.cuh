@@ -3,7 +3,7 @@
 #ifndef GMG_TRANSFER_PAIRS_CUDA_H
 #define GMG_TRANSFER_PAIRS_CUDA_H
 
-#include "even_cuda.cuh"
+#include "walk_faces_cuda.cuh"
 
 static __device__ __forceinline__ real weight_of(const gmg_map &m, int row, int column)
 {
@@ -30,6 +30,43 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
     sum = (k % 2 ? sum : 0) + gmg_at(mz.weight, k) * part; /* two weights a row */
     if (k % 2) coarse[((size_t)(k / 2) * my.rows + J) * mx.rows + I] = sum;
   });
+}
+
+/* The same where coefficients lie on the faces. The last plane may be alone. */
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
+    average_flows_kernel(gmg_flows s, gmg_map mx, gmg_map my, gmg_map mz, const real *f, const real *u, real *coarse)
+{
+  const gmg_corner at = gmg_corner_of<2>(s.s, blockIdx.x);
+  if (!at.there) return;
+  const int I = at.i / 2, J = at.j / 2;
+  const unsigned last = (unsigned)s.s.n[2] - 1;
+  real w[2][2], sum = 0;
+#pragma unroll
+  for (int d = 0; d < 2; d++)
+#pragma unroll
+    for (int b = 0; b < 2; b++) w[d][b] = weight_of(my, J, at.j + d) * weight_of(mx, I, at.i + b);
+  gmg_walk_flow_columns<kind>(s, f, u, at, [&](unsigned k, unsigned, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+    real part = 0;
+#pragma unroll
+    for (int d = 0; d < 2; d++)
+#pragma unroll
+      for (int b = 0; b < 2; b++) part += w[d][b] * (rhs.at[d][b] - image.at[d][b]);
+    sum = (k % 2 ? sum : 0) + gmg_at(mz.weight, k) * part; /* two weights a row */
+    if (k % 2 || k == last) coarse[(k / 2 * (unsigned)my.rows + J) * (unsigned)mx.rows + I] = sum;
+  });
+}
+
+/* 1 where done. With coefficients on faces levels are nested: where an axis is coarsened row I reads columns 2 I and 2 I + 1,
+   the last one column alone where their number is odd. */
+static int restrict_flows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+{
+  gmg_flows w;
+  if (!gmg_flows_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
+  for (int a = 0; a < 3; a++)
+    if (map[a].width != 2 || (map[a].pairs != GMG_PAIRS_AVERAGE && (a < 2 || map[a].rows != (map[a].cols + 1) / 2))) return 0;
+  GMG_LAUNCH_FLOWS(average_flows_kernel, e, w, 0, w, map[0], map[1], map[2], (const real *)f, (const real *)u, (real *)coarse);
+  return 1;
 }
 
 enum { INNER = 30 }; /* lanes of a warp whose neighbours are in it, too */
@@ -64,6 +101,7 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
 {
   const gmg_device *d = gmg_device_of(e);
   gmg_even s;
+  if (restrict_flows(e, A, map, f, u, coarse)) return 1;
   if (!gmg_even_of(A, d->processors, f, u, NULL, &s)) return 0;
   if (A->dim == 3) {
     for (int a = 0; a < 3; a++)
@@ -160,27 +198,125 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
   }
 }
 
+/* 0 where it does not apply. */
+static int prolongation_of(const gmg_map map[3], int processors, const void *y, prolongation *p)
+{
+  const int dim = map[2].rows > 1 ? 3 : 2, axis[3] = {0, dim == 3 ? 1 : 2, dim - 1};
+  *p = {};
+  if (map[0].rows == 1 || map[1].rows == 1 || (uintptr_t)y % sizeof(real_pair)) return 0;
+  for (int a = 0; a < dim; a++)
+    if (map[a].pairs != GMG_PAIRS_LINEAR) return 0;
+  for (int a = 0; a < 3; a++) p->m[a] = map[axis[a]], p->n[a] = map[axis[a]].cols;
+  const int most = dim == 3 ? 32 : GMG_THREADS;
+  for (p->across = 8; (int)p->across < most && (int)p->across < p->n[0];) p->across *= 2;
+  p->lines = dim == 3 ? GMG_THREADS / p->across : 1;
+  p->tiles[0] = ((unsigned)p->n[0] + p->across - 1) / p->across, p->tiles[1] = ((unsigned)p->n[1] + p->lines - 1) / p->lines;
+  for (p->high = 32; p->high > 1; p->high /= 2) /* thread blocks for all multiprocessors */
+    if ((size_t)p->tiles[0] * p->tiles[1] * (size_t)((p->n[2] + p->high - 1) / p->high) >= 4 * (size_t)processors) break;
+  p->tiles[2] = (unsigned)((p->n[2] + p->high - 1) / p->high);
+  return dim;
+}
+
 /* 1 where done. */
 static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
   const gmg_device *d = gmg_device_of(e);
-  const int dim = map[2].rows > 1 ? 3 : 2, axis[3] = {0, dim == 3 ? 1 : 2, dim - 1};
-  prolongation p = {};
-  if (map[0].rows == 1 || map[1].rows == 1 || (uintptr_t)y % sizeof(real_pair)) return 0;
-  for (int a = 0; a < dim; a++)
-    if (map[a].pairs != GMG_PAIRS_LINEAR) return 0;
-  for (int a = 0; a < 3; a++) p.m[a] = map[axis[a]], p.n[a] = map[axis[a]].cols;
-  const int most = dim == 3 ? 32 : GMG_THREADS;
-  for (p.across = 8; (int)p.across < most && (int)p.across < p.n[0];) p.across *= 2;
-  p.lines = dim == 3 ? GMG_THREADS / p.across : 1;
-  p.tiles[0] = ((unsigned)p.n[0] + p.across - 1) / p.across, p.tiles[1] = ((unsigned)p.n[1] + p.lines - 1) / p.lines;
-  for (p.high = 32; p.high > 1; p.high /= 2) /* thread blocks for all multiprocessors */
-    if ((size_t)p.tiles[0] * p.tiles[1] * (size_t)((p.n[2] + p.high - 1) / p.high) >= 4 * (size_t)d->processors) break;
-  p.tiles[2] = (unsigned)((p.n[2] + p.high - 1) / p.high);
+  prolongation p;
+  const int dim = prolongation_of(map, d->processors, y, &p);
+  if (!dim) return 0;
   const unsigned total = p.tiles[0] * p.tiles[1] * p.tiles[2];
   const dim3 block(p.across, p.lines);
   if (dim == 3) prolong_pairs_kernel<2><<<total, block, 0, d->stream>>>(p, (const real *)x, (real *)y, add);
   else prolong_pairs_kernel<1><<<total, block, 0, d->stream>>>(p, (const real *)x, (real *)y, add);
+  return 1;
+}
+
+/* --- prolongation that follows the coefficients ---------------------------------------------------------------------- */
+
+/* Faces of a family of two along an axis, ahead or behind: how far each may move outwards (prolong_host.c), from the face that
+   they share. In float 1 / in is approximate, 0 beyond 2^126 and infinite below 2^-126. */
+typedef struct {
+  real at[2];
+} limits;
+
+static __device__ __forceinline__ limits limits_of(real low, real shared, real high)
+{
+#if GMG_REAL_F32
+  const real inverse = __fdividef(1.0f, shared);
+  return {{fminf(low * inverse, 1.0f), fminf(high * inverse, 1.0f)}};
+#else
+  const real inverse = 1 / shared;
+  return {{low < shared ? low * inverse : 1, high < shared ? high * inverse : 1}};
+#endif
+}
+
+/* As prolong_pairs_kernel: a thread has a column of coarse unknowns. The moves of its eight children are six numbers. */
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
+    prolong_flows_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
+{
+  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
+  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
+  const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
+  if (I >= p.n[0] || J >= p.n[1]) return;
+  const unsigned row = (unsigned)p.n[0], slice = row * (unsigned)p.n[1], fine = 2 * row, fine_slice = 4 * slice;
+  const family fx = family_of(p.m[0], I), fy = family_of(p.m[1], J);
+  const unsigned column = 2 * J * fine + 2 * I, own = J * row + I;
+  const real *const left = x + (J * row + fx.beside[0]), *const right = x + (J * row + fx.beside[1]);
+  const real *const front = x + (fy.beside[0] * row + I), *const back = x + (fy.beside[1] * row + I);
+  real below = __ldg(x + ((unsigned)__ldg(p.m[2].wrap + begin - 1) * slice + own)), here = __ldg(x + (begin * slice + own));
+  gmg_patch<2> floor = gmg_patch_of<2>(z_face + (2 * begin * fine_slice + column), fine, 1);
+  for (int K = begin; K < end; K++) {
+    const family fz = family_of(p.m[2], K);
+    const unsigned base = K * slice, k = 2 * K, c = k * fine_slice + column;
+    const real above = __ldg(x + ((unsigned)fz.beside[1] * slice + own));
+    const gmg_patch<2> middle = gmg_patch_of<2>(z_face + (c + fine_slice), fine, 1);
+    const gmg_patch<2> ceiling = gmg_patch_of<2>(z_face + (c + 2 * fine_slice), fine, 1);
+    const real beside[3][2] = {{__ldg(left + base), __ldg(right + base)}, {__ldg(front + base), __ldg(back + base)}, {below, above}};
+    real move[3][2];
+#pragma unroll
+    for (int b = 0; b < 2; b++) {
+      move[0][b] = (fx.own[b] - 1) * here + fx.side[b] * beside[0][b];
+      move[1][b] = (fy.own[b] - 1) * here + fy.side[b] * beside[1][b];
+      move[2][b] = (fz.own[b] - 1) * here + fz.side[b] * beside[2][b];
+    }
+#pragma unroll
+    for (int q = 0; q < 2; q++) {
+      const unsigned at = c + q * fine_slice;
+      const real *const xs = x_face + (at + (k + q) * 2 * (unsigned)p.n[1] + 2 * J), *const ys = y_face + (at + (k + q) * fine);
+      const gmg_patch<1> y0 = gmg_patch_of<1>(ys, 0, 1), y1 = gmg_patch_of<1>(ys + fine, 0, 1), y2 = gmg_patch_of<1>(ys + 2 * fine, 0, 1);
+      gmg_patch<2> v;
+#pragma unroll
+      for (int d = 0; d < 2; d++) {
+        const real_pair old = *(const real_pair *)(y + at + d * fine);
+        v.at[d][0] = old.x, v.at[d][1] = old.y;
+      }
+#pragma unroll
+      for (int d = 0; d < 2; d++) {
+        const real *const line = xs + d * (fine + 1);
+        const limits lx = limits_of(__ldg(line), __ldg(line + 1), __ldg(line + 2));
+#pragma unroll
+        for (int b = 0; b < 2; b++) {
+          const limits ly = limits_of(y0.at[0][b], y1.at[0][b], y2.at[0][b]);
+          const limits lz = limits_of(floor.at[d][b], middle.at[d][b], ceiling.at[d][b]);
+          v.at[d][b] += here + lx.at[b] * move[0][b] + (ly.at[d] * move[1][d] + lz.at[q] * move[2][q]);
+        }
+      }
+#pragma unroll
+      for (int d = 0; d < 2; d++) *(real_pair *)(y + at + d * fine) = real_pair{v.at[d][0], v.at[d][1]};
+    }
+    below = here, here = above, floor = ceiling;
+  }
+}
+
+/* 1 where done: 3D, all axes coarsened, an even number of unknowns along each. */
+static int prolong_flows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *x, void *y)
+{
+  const gmg_device *d = gmg_device_of(e);
+  prolongation p;
+  if (A->cells > (size_t)1 << 31 || ((uintptr_t)A->face[1] | (uintptr_t)A->face[2]) % sizeof(real_pair)) return 0;
+  if (prolongation_of(map, d->processors, y, &p) != 3) return 0;
+  prolong_flows_kernel<<<p.tiles[0] * p.tiles[1] * p.tiles[2], dim3(p.across, p.lines), 0, d->stream>>>(
+      p, (const real *)A->face[0], (const real *)A->face[1], (const real *)A->face[2], (const real *)x, (real *)y);
   return 1;
 }
 
