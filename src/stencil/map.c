@@ -234,6 +234,14 @@ static void find_repetition(const table *t, gmg_map *map)
   }
 }
 
+/* 1 where row 1 has left its pair's side for the wall below: on a mesh so stretched that it lies before its parent. */
+static int turned_to_wall(const table *t)
+{
+  const double *w = t->weight + t->width;
+  if (t->rows <= 2 || t->first[1] != 0 || w[0] == 1) return 0;
+  return t->width == 1 || w[1] == 0;
+}
+
 static gmg_pairs find_pairs(const table *t)
 {
   static const struct {
@@ -242,6 +250,7 @@ static gmg_pairs find_pairs(const table *t)
   } kinds[] = {{GMG_PAIRS_AVERAGE, 2, 1, 0, 1}, {GMG_PAIRS_ADJOINT, 2, 1, -1, 2}, {GMG_PAIRS_LINEAR, 1, 2, 0, 1}};
   for (int kind = 0; kind < 3; kind++) {
     int fits = t->rows * (size_t)kinds[kind].rows == t->cols * (size_t)kinds[kind].cols;
+    if (kinds[kind].kind == GMG_PAIRS_LINEAR && fits) fits = !turned_to_wall(t);
     for (size_t r = 0; r < t->rows && fits; r++) {
       const int place = kinds[kind].rows == 2 ? 2 * (int)r : ((int)r + 1) / 2 - 1;
       for (int m = 0; m < t->width; m++) {
