@@ -115,6 +115,24 @@ static void large_blocks_agree(void **state)
   }
 }
 
+/* Blocks through which planes stream where coefficients lie on the faces: whole, cut short by the level's end, around wraps and
+   all around an axis, pipelines that hardly fill. */
+static void streams_on_faces_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t x, z;
+  } s[] = {{{3, {62, 30, 40}, GMG_CELL, "ddddnn"}, 30, 20},   {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, 30, 36},
+           {{3, {45, 31, 33}, GMG_VERTEX, "ndrdnn"}, 30, 15}, {{3, {32, 16, 130}, GMG_CELL, "ppddpp"}, 29, 124},
+           {{3, {30, 14, 14}, GMG_CELL, "dddddd"}, 30, 14},   {{3, {70, 20, 48}, GMG_VERTEX, "ddppdr"}, 28, 17}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int kind = 1; kind < 4; kind += 2)
+      for (int type = 0; type < 2; type++)
+        with_coefficients(&s[g].shape, kind, (gmg_type)type,
+                          relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].x, type == GMG_F64 ? 6 : 14, s[g].z));
+}
+
 /* More steps and passes at once, each seeing what the one before it left. */
 static void passes_agree(void **state)
 {
@@ -123,6 +141,8 @@ static void passes_agree(void **state)
     gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_RANDOM, 16, 8, 4);
     q.passes = 3;
     with_coefficients(&grids[6].shape, kind, GMG_F64, q);
+    q.block[0] = 30, q.block[1] = 14, q.block[2] = 16; /* and where planes stream */
+    with_coefficients(&(shape){3, {60, 40, 50}, GMG_CELL, "ppdddn"}, kind, GMG_F32, q);
   }
 }
 
@@ -165,7 +185,7 @@ int main(void)
 {
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_ways_agree), cmocka_unit_test(tiny_sizes_agree),
-                                     cmocka_unit_test(large_blocks_agree), cmocka_unit_test(passes_agree),
+                                     cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree), cmocka_unit_test(passes_agree),
                                      cmocka_unit_test(chosen_blocks_smooth)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,8 @@
 
    Deterministic twin: every block reads a copy made before the pass.
 
-   Nearly all is done by kernels of their own: planes that stream through a block (async_stream_cuda.cuh), tiles wholly on chip
-   (async_tile_cuda.cuh), and 1D (async_line_cuda.cuh). The one here takes what is left, and is slow and obviously right. */
+   Nearly all is done by kernels of their own: planes that stream through a block (async_stream_cuda.cuh; async_flow_cuda.cuh with
+   coefficients on faces), tiles wholly on chip (async_tile_cuda.cuh), and 1D (async_line_cuda.cuh). The one here takes what is left, and is slow and obviously right. */
 extern "C" {
 #include "blocks.h"
 #include "smoother.h"
@@ -19,6 +19,8 @@ extern "C" {
 #include "async_line_cuda.cuh"
 #include "async_stream_cuda.cuh"
 #include "async_tile_cuda.cuh"
+
+#include "async_flow_cuda.cuh"
 
 /* Of the general kernel: 1D, and whatever async_tile_cuda.cuh does not take. */
 static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};
@@ -35,6 +37,7 @@ typedef struct {
   int versions;   /* Jacobi keeps u before a sweep apart */
   size_t bytes;   /* of shared memory */
   int streams;    /* planes stream through (async_stream_cuda.cuh) */
+  int flows;      /* and coefficients lie on the faces (async_flow_cuda.cuh) */
   int threads;    /* of a thread block that has a stretch of a line (async_line_cuda.cuh); 0: not so */
   tile_shape tile; /* .bytes: tiles wholly on chip (async_tile_cuda.cuh) */
   int *order;     /* [blocks.total], device */
@@ -47,10 +50,10 @@ static int can_stream(const gmg_smoother_level *l)
   const gmg_params *p = l->params;
   const int free_choice = !p->block[0] && !p->block[1] && !p->block[2];
   if ((free_choice && A->cells < MANY) || A->cells > 0x7fffffff) return 0;
-  if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || p->local != GMG_LOCAL_RED_BLACK || p->local_sweeps != 2 || p->overlap != 1)
-    return 0;
+  const int constant = gmg_kind_of(A) == GMG_CONSTANT, faces = gmg_kind_of(A) & GMG_FACES && A->dim == 3;
+  if (A->dim == 1 || (!constant && !faces) || p->local != GMG_LOCAL_RED_BLACK || p->local_sweeps != 2 || p->overlap != 1) return 0;
   for (int a = 0; a < A->dim; a++)
-    if (A->uniform[a] != 2 || (A->wraps[a] && A->n[a] % 2)) return 0; /* at a seam colours meet */
+    if ((constant && A->uniform[a] != 2) || (A->wraps[a] && A->n[a] % 2)) return 0; /* at a seam colours meet */
   return 1;
 }
 
@@ -113,7 +116,11 @@ static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
   async_state s = {};
   if (line_blocks(l, processors, &s)) return s;
   s = {};
-  if (can_stream(l) && stream_blocks(l, processors, &s.blocks)) {
+  if (can_stream(l) && A->face[0] && flow_blocks(l, (size_t)processors, &s.blocks)) {
+    s.flows = 1;
+    return s;
+  }
+  if (can_stream(l) && !A->face[0] && stream_blocks(l, processors, &s.blocks)) {
     s.streams = 1;
     s.bytes = (size_t)(A->dim == 3 ? shape_of<3>::reals : shape_of<2>::reals) * sizeof(real);
     return s;
@@ -284,6 +291,16 @@ static void run_tiles(const gmg_smoother_level *l, const async_state *s, size_t 
   }
 }
 
+static void run_flow(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                     int reversed)
+{
+  const flow x = flow_of(l, &s->blocks, s->order, reversed);
+  const unsigned grid = (unsigned)(passes * s->blocks.total);
+  (l->A->sigma ? flow_kernel<GMG_FACES | GMG_SIGMA> : flow_kernel<GMG_FACES>)<<<grid, FLOW_THREADS, 0, gmg_device_of(l->exec)->stream>>>(
+      x, (const real *)f, (const real *)from, (real *)to);
+  gmg_cuda_launched(l->exec, "async");
+}
+
 typedef void general_function(gmg_operator A, async_state s, relaxation how, size_t first, const real *f, const real *from, real *to);
 static general_function *const general_kernels[4] = {async_kernel<GMG_CONSTANT>, async_kernel<GMG_FACES>, async_kernel<GMG_SIGMA>,
                                                      async_kernel<GMG_FACES | GMG_SIGMA>};
@@ -292,10 +309,14 @@ static general_function *const general_kernels[4] = {async_kernel<GMG_CONSTANT>,
 static void allow_shared(const gmg_smoother_level *l, const async_state *s, int most)
 {
   const void *kernel = (const void *)general_kernels[gmg_kind_of(l->A)];
+  if (s->flows) return; /* what it has is known to the compiler */
   if (s->tile.bytes) kernel = (const void *)tile_kernel_of(l);
   if (s->threads) kernel = l->params->local == GMG_LOCAL_RED_BLACK ? (const void *)line_kernel<1> : (const void *)line_kernel<0>;
   if (s->streams) kernel = l->A->dim == 3 ? (const void *)stream_kernel<3> : (const void *)stream_kernel<2>;
   gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "async");
+  if (s->tile.bytes && gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
+    gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                                               cudaSharedmemCarveoutMaxShared), "async");
 }
 
 /* All blocks, `passes` times over, in one launch. from = NULL: u is 0. */
@@ -303,8 +324,8 @@ static void run_blocks(const gmg_smoother_level *l, const async_state *s, size_t
                        int reversed)
 {
   const gmg_params *p = l->params;
-  if (s->streams || s->tile.bytes) {
-    (!s->streams ? run_tiles : l->A->dim == 3 ? run_stream<3> : run_stream<2>)(l, s, passes, f, from, to, reversed);
+  if (s->flows || s->streams || s->tile.bytes) {
+    (s->flows ? run_flow : !s->streams ? run_tiles : l->A->dim == 3 ? run_stream<3> : run_stream<2>)(l, s, passes, f, from, to, reversed);
     return;
   }
   const relaxation how = {(int)p->local, p->local_sweeps, p->local == GMG_LOCAL_RED_BLACK ? 2 : 0, reversed,
