@@ -296,8 +296,11 @@ static void run_flow(const gmg_smoother_level *l, const async_state *s, size_t p
 {
   const flow x = flow_of(l, &s->blocks, s->order, reversed);
   const unsigned grid = (unsigned)(passes * s->blocks.total);
-  (l->A->sigma ? flow_kernel<GMG_FACES | GMG_SIGMA> : flow_kernel<GMG_FACES>)<<<grid, FLOW_THREADS, 0, gmg_device_of(l->exec)->stream>>>(
-      x, (const real *)f, (const real *)from, (real *)to);
+  static void (*const kernels[2][2])(flow, const real *, const real *, real *) = {
+      {flow_kernel<GMG_FACES, 0>, flow_kernel<GMG_FACES, 1>},
+      {flow_kernel<GMG_FACES | GMG_SIGMA, 0>, flow_kernel<GMG_FACES | GMG_SIGMA, 1>}};
+  kernels[l->A->sigma != NULL][l->A->wraps[2]]<<<grid, FLOW_THREADS, 0, gmg_device_of(l->exec)->stream>>>(x, (const real *)f, (const real *)from,
+                                                                                                         (real *)to);
   gmg_cuda_launched(l->exec, "async");
 }
 

@@ -16,7 +16,8 @@
    written again: even numbers, as they come in, are read in steps c / 2 + 1 + turn and three later, and written in step c / 2 and
    with h = 2 in step c / 2 + 3; odd ones, written with h = 1 and 3 in steps (c + 3) / 2 and three later, are read in steps
    (c + 5) / 2 + turn and three later. Nobody reads what h = 4 makes. So a step has one barrier. Six steps are unrolled, after which
-   everything is in place again. Where nothing is relaxed, rows are zeros: no condition is in the half sweeps. */
+   everything is in place again. Where nothing is relaxed, rows are zeros, and what is not there is read from a plane or column that
+   is and then put to 0: there are no branches. */
 #ifndef GMG_ASYNC_FLOW_CUDA_H
 #define GMG_ASYNC_FLOW_CUDA_H
 
@@ -44,10 +45,10 @@ typedef struct {
 /* What a row is made of, as it comes from memory. */
 typedef struct {
   real lo[3], hi[3], f, sigma;
-  int q; /* plane of the tile, < 0: not relaxed */
+  int q, relaxed; /* plane of the tile */
 } flow_faces;
 
-template <int kind>
+template <int kind, int wraps>
 static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, const real *f, const real *from, real *to)
 {
   __shared__ real tile[FLOW_NUMBERS * FLOW_PLANE], along[FLOW_MOST_PLANES][2];
@@ -70,7 +71,7 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
   const unsigned gi = there ? (unsigned)gmg_around(i, s.n[0], s.wraps[0]) : 0, gj = there ? (unsigned)gmg_around(j, s.n[1], s.wraps[1]) : 0;
   const unsigned column = gj * n0 + gi, x_column = gj * (n0 + 1) + gi;
   const real lo_x = __ldg(s.lo[0] + gi), hi_x = __ldg(s.hi[0] + gi), lo_y = __ldg(s.lo[1] + gj), hi_y = __ldg(s.hi[1] + gj);
-  real *const here = tile + (y + 1) * FLOW_PITCH + x + 1;
+  real *const here = tile + (y + 1) * FLOW_PITCH + x + 1, *const put = here + turn * 2 * FLOW_PLANE, *const put_wrapped = put - turn * FLOW_NUMBERS * FLOW_PLANE;
 
   /* a column of the ring, for some */
   enum { SIDES = 2 * FLOW_DEEP, RING = SIDES + 2 * FLOW_WIDE };
@@ -82,58 +83,58 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
   real *const ring_here = tile + (ry + 1) * FLOW_PITCH + rx + 1;
 
   for (int c = me; c < FLOW_NUMBERS * FLOW_PLANE; c += FLOW_THREADS) tile[c] = 0;
-  for (int q = me; q < planes; q += FLOW_THREADS)
-    if (exists(2, first + q)) {
-      const int k = gmg_around(first + q, s.n[2], s.wraps[2]);
-      along[q][0] = __ldg(s.lo[2] + k), along[q][1] = __ldg(s.hi[2] + k);
-    }
-  const auto is_there = [&](int q) { return q >= 0 && q < planes && exists(2, first + q); };
-  const auto level_plane = [&](int q) { return (unsigned)gmg_around(first + q, s.n[2], s.wraps[2]); };
+  for (int q = me; q < FLOW_MOST_PLANES; q += FLOW_THREADS) {
+    const int there = q < planes && exists(2, first + q), k = there ? gmg_around(first + q, s.n[2], s.wraps[2]) : 0;
+    along[q][0] = there ? __ldg(s.lo[2] + k) : (real)0, along[q][1] = there ? __ldg(s.hi[2] + k) : (real)0;
+  }
+  /* planes that there are, and are relaxed; first to last */
+  const int low = wraps ? 0 : max(0, -first), high = wraps ? planes - 1 : min(planes, s.n[2] - first) - 1;
+  const int low_row = max(low, 1), high_row = min(high, planes - 2);
+  const auto level_plane = [&](int q) { return (unsigned)gmg_around(first + q, s.n[2], wraps); };
+  const real *const source = from ? from : f;
+  const int live = there && from, ring_live = ring && from;
   const auto fetch_u = [&](int q, int column_there, unsigned from_column) {
-    return column_there && from && is_there(q) ? __ldcg(from + (level_plane(q) * slice + from_column)) : (real)0;
+    const int nearest = min(max(q, low), high);
+    const real v = __ldcg(source + (level_plane(nearest) * slice + from_column));
+    return column_there && q == nearest ? v : (real)0;
   };
   const auto fetch_row = [&](int q) {
-    flow_faces r = {};
-    r.q = -1;
-    if (relaxed && q > 0 && q < planes - 1 && exists(2, first + q)) {
-      const unsigned k = level_plane(q), g = k * slice + column;
-      const real *const xs = s.face[0] + (k * (slice + n1) + x_column), *const ys = s.face[1] + (g + k * n0), *const zs = s.face[2] + g;
-      r.q = q;
-      r.lo[0] = __ldg(xs), r.hi[0] = __ldg(xs + 1), r.lo[1] = __ldg(ys), r.hi[1] = __ldg(ys + n0), r.lo[2] = __ldg(zs), r.hi[2] = __ldg(zs + slice);
-      r.f = __ldg(f + g), r.sigma = kind & GMG_SIGMA ? __ldg(s.sigma + g) : (real)0;
-    }
+    flow_faces r;
+    r.q = min(max(q, low_row), high_row), r.relaxed = relaxed && q == r.q;
+    const unsigned k = level_plane(r.q), g = k * slice + column, gx = k * (slice + n1) + x_column, gy = g + k * n0;
+    r.lo[0] = __ldg(s.face[0] + gx), r.hi[0] = __ldg(s.face[0] + gx + 1), r.lo[1] = __ldg(s.face[1] + gy), r.hi[1] = __ldg(s.face[1] + (gy + n0));
+    r.lo[2] = __ldg(s.face[2] + g), r.hi[2] = __ldg(s.face[2] + (g + slice));
+    r.f = __ldg(f + g), r.sigma = kind & GMG_SIGMA ? __ldg(s.sigma + g) : (real)0;
     return r;
   };
   const auto make_row = [&](const flow_faces &p) {
-    flow_row r = {{0, 0, 0}, {0, 0, 0}, 0, 1};
-    if (p.q >= 0) {
-      gmg_row a = {{lo_x * p.lo[0], lo_y * p.lo[1], along[p.q][0] * p.lo[2]}, {hi_x * p.hi[0], hi_y * p.hi[1], along[p.q][1] * p.hi[2]}, 0};
-      a.diag = s.shift + p.sigma + (a.lo[0] + a.hi[0]) + ((a.lo[1] + a.hi[1]) + (a.lo[2] + a.hi[2]));
-      if (kind & GMG_SIGMA) { /* the weight asks for couplings alone */
-        if (!exists(0, i - 1)) a.lo[0] = 0;
-        if (!exists(0, i + 1)) a.hi[0] = 0;
-        if (!exists(1, j - 1)) a.lo[1] = 0;
-        if (!exists(1, j + 1)) a.hi[1] = 0;
-        if (!exists(2, first + p.q - 1)) a.lo[2] = 0;
-        if (!exists(2, first + p.q + 1)) a.hi[2] = 0;
-      }
-      const real inverse = tile_inverse(a.diag), weight = gmg_row_weight(3, kind, a, inverse, s.omega), share = weight * inverse;
-#pragma unroll
-      for (int d = 0; d < 3; d++) r.lo[d] = share * a.lo[d], r.hi[d] = share * a.hi[d];
-      r.rhs = share * p.f, r.keep = 1 - weight;
+    gmg_row a = {{lo_x * p.lo[0], lo_y * p.lo[1], along[p.q][0] * p.lo[2]}, {hi_x * p.hi[0], hi_y * p.hi[1], along[p.q][1] * p.hi[2]}, 0};
+    a.diag = s.shift + p.sigma + (a.lo[0] + a.hi[0]) + ((a.lo[1] + a.hi[1]) + (a.lo[2] + a.hi[2]));
+    if (kind & GMG_SIGMA) { /* the weight asks for couplings alone */
+      if (!exists(0, i - 1)) a.lo[0] = 0;
+      if (!exists(0, i + 1)) a.hi[0] = 0;
+      if (!exists(1, j - 1)) a.lo[1] = 0;
+      if (!exists(1, j + 1)) a.hi[1] = 0;
+      if (!wraps && first + p.q == 0) a.lo[2] = 0;
+      if (!wraps && first + p.q + 1 == s.n[2]) a.hi[2] = 0;
     }
+    const real inverse = tile_inverse(a.diag), weight = p.relaxed ? gmg_row_weight(3, kind, a, inverse, s.omega) : (real)0;
+    const real share = p.relaxed ? weight * inverse : (real)0;
+    flow_row r;
+#pragma unroll
+    for (int d = 0; d < 3; d++) r.lo[d] = share * a.lo[d], r.hi[d] = share * a.hi[d];
+    r.rhs = share * p.f, r.keep = 1 - weight;
     return r;
   };
 
-  real u[FLOW_NUMBERS], come[2] = {fetch_u(turn - 1, there, column), fetch_u(turn, there, column)};
-  real ring_come[2] = {0, fetch_u(ring_turn, ring, ring_column)}; /* numbers 2 T - 3 and 2 T */
+  real u[FLOW_NUMBERS], come[2] = {fetch_u(turn - 1, live, column), fetch_u(turn, live, column)};
+  real ring_come[2] = {0, fetch_u(ring_turn, ring_live, ring_column)}, ring_soon[2] = {0, 0}; /* numbers 2 T - 3 and 2 T */
   flow_row row[FLOW_ROWS];
-  flow_faces next[2] = {};
-  next[0].q = next[1].q = -1;
+  flow_faces next[2] = {fetch_row(turn - 3), fetch_row(turn - 6)};
 #pragma unroll
   for (int c = 0; c < FLOW_NUMBERS; c++) u[c] = 0;
 #pragma unroll
-  for (int c = 0; c < FLOW_ROWS; c++) row[c] = make_row(next[0]);
+  for (int c = 0; c < FLOW_ROWS; c++) row[c] = {{0, 0, 0}, {0, 0, 0}, 0, 1};
   __syncthreads();
 
   for (int T0 = 0; 2 * T0 <= own[2] + FLOW_FILL; T0 += FLOW_STEPS) {
@@ -144,8 +145,11 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
       const auto index = [&](int c) { return (c + 4 * FLOW_NUMBERS) % FLOW_NUMBERS; }; /* of number c + 2 T0 */
       const auto kept = [&](int c) { return index(c) % FLOW_ROWS; };
       /* sent for: the next step's */
-      const real soon[2] = {fetch_u(2 * T + 1 + turn, there, column), fetch_u(2 * T + 2 + turn, there, column)};
-      const real ring_soon[2] = {fetch_u(2 * T - 1 + ring_turn, ring, ring_column), fetch_u(2 * T + 2 + ring_turn, ring, ring_column)};
+      const real soon[2] = {fetch_u(2 * T + 1 + turn, live, column), fetch_u(2 * T + 2 + turn, live, column)};
+      if (me < RING) {
+        ring_soon[0] = fetch_u(2 * T - 1 + ring_turn, ring_live, ring_column);
+        ring_soon[1] = fetch_u(2 * T + 2 + ring_turn, ring_live, ring_column);
+      }
       real now[4];
       const auto relax = [&](int h) {
         const int c = 2 * t - 3 * h;
@@ -163,7 +167,7 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
       for (int h = 1; h <= 4; h++) {
         const int c = 2 * t - 3 * h;
         u[index(c)] = now[h - 1];
-        if (h < 4) here[(turn ? index(c + 2) : index(c)) * FLOW_PLANE] = now[h - 1];
+        if (h < 4) (index(c) + 2 < FLOW_NUMBERS ? put : put_wrapped)[index(c) * FLOW_PLANE] = now[h - 1];
       }
       /* two numbers are done, two come in */
 #pragma unroll
@@ -172,7 +176,7 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
         if (mine && q >= 2 && q < own[2] + 2) __stcg(to + ((unsigned)(first + q) * slice + column), u[c]);
         u[c] = come[d];
       }
-      here[(turn ? index(2 * t + 2) : index(2 * t)) * FLOW_PLANE] = come[1];
+      (index(2 * t) + 2 < FLOW_NUMBERS ? put : put_wrapped)[index(2 * t) * FLOW_PLANE] = come[1];
       if (me < RING) {
         ring_here[(ring_turn ? index(2 * t - 1) : index(2 * t - 3)) * FLOW_PLANE] = ring_come[0];
         ring_here[(ring_turn ? index(2 * t + 2) : index(2 * t)) * FLOW_PLANE] = ring_come[1];
