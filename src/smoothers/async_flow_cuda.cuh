@@ -51,7 +51,8 @@ typedef struct {
 template <int kind, int wraps>
 static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, const real *f, const real *from, real *to)
 {
-  __shared__ real tile[FLOW_NUMBERS * FLOW_PLANE], along[FLOW_MOST_PLANES][2];
+  __shared__ real tile[FLOW_NUMBERS * FLOW_PLANE];
+  __shared__ real_pair along[FLOW_MOST_PLANES];
   const int me = (int)threadIdx.x, x = me % FLOW_WIDE, y = me / FLOW_WIDE;
   const size_t place = blockIdx.x % s.total, number = s.reversed ? s.total - 1 - place : place;
   const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
@@ -85,7 +86,7 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
   for (int c = me; c < FLOW_NUMBERS * FLOW_PLANE; c += FLOW_THREADS) tile[c] = 0;
   for (int q = me; q < FLOW_MOST_PLANES; q += FLOW_THREADS) {
     const int there = q < planes && exists(2, first + q), k = there ? gmg_around(first + q, s.n[2], s.wraps[2]) : 0;
-    along[q][0] = there ? __ldg(s.lo[2] + k) : (real)0, along[q][1] = there ? __ldg(s.hi[2] + k) : (real)0;
+    along[q].x = there ? __ldg(s.lo[2] + k) : (real)0, along[q].y = there ? __ldg(s.hi[2] + k) : (real)0;
   }
   /* planes that there are, and are relaxed; first to last */
   const int low = wraps ? 0 : max(0, -first), high = wraps ? planes - 1 : min(planes, s.n[2] - first) - 1;
@@ -108,7 +109,8 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
     return r;
   };
   const auto make_row = [&](const flow_faces &p) {
-    gmg_row a = {{lo_x * p.lo[0], lo_y * p.lo[1], along[p.q][0] * p.lo[2]}, {hi_x * p.hi[0], hi_y * p.hi[1], along[p.q][1] * p.hi[2]}, 0};
+    const real_pair z = along[p.q];
+    gmg_row a = {{lo_x * p.lo[0], lo_y * p.lo[1], z.x * p.lo[2]}, {hi_x * p.hi[0], hi_y * p.hi[1], z.y * p.hi[2]}, 0};
     a.diag = s.shift + p.sigma + (a.lo[0] + a.hi[0]) + ((a.lo[1] + a.hi[1]) + (a.lo[2] + a.hi[2]));
     if (kind & GMG_SIGMA) { /* the weight asks for couplings alone */
       if (!exists(0, i - 1)) a.lo[0] = 0;
@@ -155,9 +157,11 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
         const int c = 2 * t - 3 * h;
         const flow_row &r = row[kept(c)];
         const real *const beside = here + index(c + 1) * FLOW_PLANE;
-        const real x_sum = r.lo[0] * beside[-1] + r.hi[0] * beside[1], y_sum = r.lo[1] * beside[-FLOW_PITCH] + r.hi[1] * beside[FLOW_PITCH];
-        const real z_sum = r.lo[2] * u[index(c - 1)] + r.hi[2] * u[index(c + 1)];
-        now[h - 1] = r.rhs + r.keep * u[index(c)] + (x_sum + y_sum + z_sum);
+        real v = r.rhs + r.keep * u[index(c)]; /* one chain: additions come with the products */
+        v += r.lo[2] * u[index(c - 1)], v += r.hi[2] * u[index(c + 1)];
+        v += r.lo[0] * beside[-1], v += r.hi[0] * beside[1];
+        v += r.lo[1] * beside[-FLOW_PITCH], v += r.hi[1] * beside[FLOW_PITCH];
+        now[h - 1] = v;
       };
       relax(3), relax(4); /* new rows take the place of theirs */
       row[kept(2 * t - 3)] = make_row(next[0]), row[kept(2 * t - 6)] = make_row(next[1]);
