@@ -140,7 +140,7 @@ static void offloaded(const char *name, const gmg_problem *p, gmg_params q)
   assert_ok(device, gmg_smoother_offload_seconds(there, &sweeps, &transfers));
   print_message("%-34s host %2d cycles, device %2d, sweeps on the device %2d: %.4f s, transfers %.4f s\n", name, r[0].cycles,
                 r[1].cycles, r[2].cycles, sweeps, transfers);
-  assert_true(r[2].status == r[0].status && abs(r[2].cycles - r[0].cycles) <= 1 && abs(r[2].cycles - r[1].cycles) <= 1);
+  assert_true(r[2].status == r[0].status && abs(r[2].cycles - r[0].cycles) <= 2 && abs(r[2].cycles - r[1].cycles) <= 2);
   if (r[0].status == GMG_OK) assert_below(ulps(e[0], e[0], u.at[0], v.at[0], v.n) * epsilon_of(e[0]), p->type == GMG_F64 ? 1e-5 : 1e-2);
   if (r[2].levels > 1) assert_true(sweeps > 0 && transfers > 0);
   gmg_problem next = *p;

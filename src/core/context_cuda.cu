@@ -60,6 +60,9 @@ static gmg_status health(gmg_context *c)
 extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc, cuda_release, device_memory, cuda_upload,
                                                    cuda_download, now, health};
 
+/* For tests. */
+extern "C" size_t gmg_cuda_waits(const gmg_context *c) { return c->device->waits; }
+
 gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
 {
   gmg_device *d = gmg_device_of(e);

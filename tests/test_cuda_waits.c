@@ -1,0 +1,114 @@
+/* What nobody measures waits for nothing on CUDA: solves with check_every = 0, and gmg_precondition(), which goes into the
+   caller's own graph. */
+#include "twins.h"
+
+#ifdef GMG_CUDA
+#include <cuda_runtime_api.h>
+
+size_t gmg_cuda_waits(const gmg_context *c); /* src/core/context_cuda.cu: how often the host has waited for the device */
+
+static void unmeasured(const char *name, const gmg_problem *p, gmg_precision precision)
+{
+  gmg_params q = gmg_params_default();
+  q.precision = precision, q.check_every = 0, q.max_cycles = 4, q.accel = GMG_ACCEL_NONE, q.coarse_rtol = 1e-6;
+  both b = begin_both(p, &q, name);
+  const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+  twin f = begin_twin(e[0], e[1], unknowns(p), 61), u = begin_twin(e[0], e[1], unknowns(p), 0);
+  double norm[2], f_norm[2], mean[2];
+  gmg_report r;
+  ON_BOTH(i) {
+    const size_t before = i ? gmg_cuda_waits(b.context[i]) : 0;
+    assert_ok(b.context[i], gmg_solve(b.solver[i], f.at[i], u.at[i], &r));
+    if (i && gmg_cuda_waits(b.context[i]) != before)
+      fail_msg("%s: the host waited %zu times in a solve that nobody measures", name, gmg_cuda_waits(b.context[i]) - before);
+    assert_int_equal(r.cycles, 4);
+    const gmg_level *L = b.solver[i]->top;
+    mean[i] = r.singular ? gmg_stencil_of(e[i])->dot(e[i], &L->A, f.at[i], NULL) / L->volume : 0;
+    e[i]->vector->add(e[i], f.n, -mean[i], f.at[i]);
+    norm[i] = gmg_stencil_of(e[i])->residual_norm(e[i], &L->A, f.at[i], u.at[i], &f_norm[i]);
+  }
+  print_message("%-28s residual after 4 cycles: host %.2e, device %.2e\n", name, norm[0] / f_norm[0], norm[1] / f_norm[1]);
+  assert_true(norm[1] <= 5 * norm[0] + 1e4 * epsilon_of(e[0]) * f_norm[0]);
+  assert_true(gmg_cuda_waits(b.context[DEVICE]) > 0); /* the norm just now: the counter counts */
+  end_twin(&f), end_twin(&u);
+  end_both(&b);
+}
+
+static void nothing_waits(void **state)
+{
+  (void)state;
+  for (int i = 0; i < PLAIN; i++) {
+    gmg_problem p = shaped_problem(&plain[i].shape);
+    unmeasured(plain[i].name, &p, GMG_PRECISION_SAME);
+    if (unknowns(&p) > 100) unmeasured(plain[i].name, &p, GMG_PRECISION_MIXED);
+    p.type = GMG_F32;
+    unmeasured(plain[i].name, &p, GMG_PRECISION_SAME);
+  }
+}
+
+static void launch_again(cudaGraphExec_t graph, cudaStream_t stream, void *to, const void *from, size_t bytes)
+{
+  assert_int_equal(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), cudaSuccess);
+  assert_int_equal(cudaGraphLaunch(graph, stream), cudaSuccess);
+  assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+}
+
+static void captured(const char *name, const gmg_problem *p, gmg_precision precision)
+{
+  enum { RIGHT_SIDES = 3 };
+  gmg_params q = gmg_params_default();
+  gmg_context *c;
+  gmg_solver *s;
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t run;
+  q.precision = precision, q.deterministic = 1;
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  assert_int_equal(gmg_context_create_cuda(0, stream, &c), GMG_OK);
+  assert_ok(c, gmg_solver_create(c, p, &q, &s));
+  const gmg_exec *e = &s->exec;
+  twin r[RIGHT_SIDES], z[RIGHT_SIDES], in = begin_twin(e, e, unknowns(p), 0), out = begin_twin(e, e, unknowns(p), 0);
+  for (int i = 0; i < RIGHT_SIDES; i++) {
+    r[i] = begin_twin(e, e, unknowns(p), 70 + (uint64_t)i), z[i] = begin_twin(e, e, unknowns(p), 0);
+    if (i) e->vector->add(e, r[i].n, 1e6 * i, r[i].at[0]); /* of another size */
+    assert_ok(c, gmg_precondition(s, r[i].at[0], z[i].at[0]));
+  }
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  const gmg_status status = gmg_precondition(s, in.at[0], out.at[0]);
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  assert_ok(c, status);
+  assert_int_equal(cudaGraphInstantiate(&run, graph, 0), cudaSuccess);
+  for (int i = 0; i < RIGHT_SIDES; i++) {
+    launch_again(run, stream, in.at[0], r[i].at[0], in.n * e->real_size);
+    same(name, "precondition from a graph", e, e, z[i].at[0], out.at[0], out.n, 0);
+  }
+  cudaGraphExecDestroy(run), cudaGraphDestroy(graph);
+  for (int i = 0; i < RIGHT_SIDES; i++) end_twin(&r[i]), end_twin(&z[i]);
+  end_twin(&in), end_twin(&out);
+  assert_int_equal(e->memory->health(c), GMG_OK);
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  cudaStreamDestroy(stream);
+}
+
+static void precondition_is_captured(void **state)
+{
+  (void)state;
+  for (int i = 0; i < PLAIN; i++) {
+    const gmg_problem p = shaped_problem(&plain[i].shape);
+    captured(plain[i].name, &p, GMG_PRECISION_SAME);
+    if (unknowns(&p) > 100) captured(plain[i].name, &p, GMG_PRECISION_MIXED);
+  }
+}
+#endif
+
+int main(void)
+{
+  if (without_device()) return SKIPPED;
+#ifdef GMG_CUDA
+  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(precondition_is_captured)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+#else
+  return SKIPPED;
+#endif
+}
