@@ -68,7 +68,8 @@ static const struct {
     {{2, {31, 20, 1}, GMG_CELL, "ndpp"}, {31, 9, 1}},       {{2, {70, 36, 1}, GMG_VERTEX, "drnn"}, {62, 28, 1}},
     {{3, {20, 17, 13}, GMG_CELL, "dddddd"}, {16, 8, 4}},    {{3, {25, 15, 17}, GMG_CELL, "pppppp"}, {8, 8, 8}},
     {{3, {16, 9, 20}, GMG_VERTEX, "ndrdpp"}, {5, 3, 6}},    {{3, {33, 13, 25}, GMG_CELL, "ddppnn"}, {30, 6, 12}},
-    {{3, {29, 16, 25}, GMG_VERTEX, "pprdnd"}, {14, 7, 12}}, {{3, {20, 20, 5}, GMG_CELL, "ddddnn"}, {1, 20, 2}}};
+    {{3, {29, 16, 25}, GMG_VERTEX, "pprdnd"}, {14, 7, 12}}, {{3, {20, 20, 5}, GMG_CELL, "ddddnn"}, {1, 20, 2}},
+    {{3, {40, 34, 20}, GMG_CELL, "dddnpp"}, {30, 7, 8}}};
 enum { GRIDS = sizeof grids / sizeof *grids };
 
 static void all_ways_agree(void **state)

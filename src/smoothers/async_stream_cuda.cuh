@@ -75,7 +75,8 @@ static __device__ __forceinline__ column column_of(const stream &s, int i, int j
   const int relaxed = x >= margin - 1 && x < own[0] + margin + 1 && (dim == 2 || y < own[1] + 2);
   column c;
   c.inside = x < own[0] + 2 * margin && (dim == 2 || y < own[1] + 2);
-  c.exists = c.inside && (s.wraps[0] || (i >= 0 && i < s.n[0])) && (dim == 2 || s.wraps[1] || (j >= 0 && j < s.n[1]));
+  const int there = x < own[0] + 2 * margin && (dim == 2 || y < own[1] + 2 + (y & 1)); /* the ring's, beside one that is inside */
+  c.exists = there && (s.wraps[0] || (i >= 0 && i < s.n[0])) && (dim == 2 || s.wraps[1] || (j >= 0 && j < s.n[1]));
   c.mine = c.exists && x >= margin && x < own[0] + margin && (dim == 2 || (y > 0 && y <= own[1]));
   const int gi = c.exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0, gj = c.exists && dim == 3 ? gmg_around(j, s.n[1], s.wraps[1]) : 0;
   c.place = gj * s.n[0] + gi;
@@ -135,7 +136,7 @@ static __global__ void __launch_bounds__(shape_of<dim>::threads, shape_of<dim>::
   const int wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
 
   const real inner = gmg_at(s.diag[2], 1), keep = 1 - s.omega; /* what does not exist is 0 and stays so */
-  const real keep_a = dim == 2 && A.relax == 0 ? (real)1 : keep, keep_b = dim == 2 && B.relax == 0 ? (real)1 : keep;
+  const real keep_a = A.relax == 0 ? (real)1 : keep, keep_b = B.relax == 0 ? (real)1 : keep;
   const real more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
 
   real *const f_rows = tile + 2 * COLOUR + me, *const f_A = f_rows + swap * THREADS, *const f_B = f_rows + (1 - swap) * THREADS;
