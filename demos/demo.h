@@ -20,7 +20,7 @@ typedef struct demo_word {
 } demo_word;
 
 extern const demo_word demo_type_words[], demo_centering_words[], demo_bc_words[];
-extern const demo_word demo_local_words[], demo_block_order_words[], demo_cycle_words[], demo_accel_words[],
+extern const demo_word demo_local_words[], demo_block_order_words[], demo_assignment_words[], demo_cycle_words[], demo_accel_words[],
     demo_precision_words[];
 extern const demo_word demo_coarse_words[], demo_restriction_words[], demo_rhs_words[], demo_guess_words[];
 
@@ -70,7 +70,7 @@ enum {
   DEMO_TAKES_GRID = 2,       /* length, centering, bc, robin, type */
   DEMO_TAKES_SHIFT = 4,
   DEMO_TAKES_METHOD = 8,     /* cycle, acceleration, everything about smoothing except the smoother's name */
-  DEMO_TAKES_SMOOTHER = 16,
+  DEMO_TAKES_SMOOTHER = 16,  /* smoother, preset */
   DEMO_TAKES_RHS = 32,
   DEMO_TAKES_GUESS = 64,
   DEMO_TAKES_LIMIT = 128,    /* max-cycles */

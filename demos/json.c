@@ -112,7 +112,7 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
     double value;
   } numbers[] = {{"fmg", p->fmg}, {"pre", p->pre}, {"post", p->post}, {"omega", p->omega},
                  {"local_sweeps", p->local_sweeps}, {"overlap", p->overlap}, {"passes", p->passes},
-                 {"seed", (double)p->seed}, {"max_levels", p->max_levels}, {"max_cycles", p->max_cycles},
+                 {"seed", (double)p->seed}, {"in_flight", p->in_flight}, {"oversubscription", p->oversubscription}, {"max_levels", p->max_levels}, {"max_cycles", p->max_cycles},
                  {"rtol", rtol}};
   const struct {
     const char *name;
@@ -121,6 +121,7 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
   } choices[] = {{"cycle", demo_cycle_words, (int)p->cycle},       {"local", demo_local_words, (int)p->local},
                  {"order", demo_block_order_words, (int)p->order}, {"accel", demo_accel_words, (int)p->accel},
                  {"coarse", demo_coarse_words, (int)p->coarse},
+                 {"assignment", demo_assignment_words, (int)p->assignment},
                  {"precision", demo_precision_words, (int)p->precision},
                  {"restriction", demo_restriction_words, (int)p->restriction}};
   cJSON *to = cJSON_AddObjectToObject(root, "params");

@@ -45,6 +45,16 @@ static int read_smoother(const row *r, const char *text, void *to)
   return smoother != NULL;
 }
 
+/* Overrides what options of smoothing before it said, and is overridden by those after it. */
+static int read_preset(const row *r, const char *text, void *to)
+{
+  (void)r;
+  demo_options *o = (demo_options *)to;
+  if (gmg_params_set_preset(&o->params, text) != GMG_OK) return 0;
+  o->block.count = 0;
+  return 1;
+}
+
 static int read_int(const row *r, const char *text, void *to)
 {
   return demo_parse_int(text, r->kind->least, r->kind->most, to);
@@ -87,6 +97,7 @@ static int read_range(const row *r, const char *text, void *to) { return (void)r
 
 static const kind a_word = {required_argument, read_word, NULL, 0, 0};
 static const kind a_smoother = {required_argument, read_smoother, NULL, 0, 0};
+static const kind a_preset = {required_argument, read_preset, NULL, 0, 0};
 static const kind an_int = {required_argument, read_int, "a whole number", INT_MIN, INT_MAX};
 static const kind a_dim = {required_argument, read_int, "1, 2 or 3", 1, 3};
 static const kind a_count = {required_argument, read_int, "a whole number from 1 to 10000", 1, 10000};
@@ -140,6 +151,7 @@ static const row table[] = {
     {"slope", "S", "conductivity 1 + S (u - 1), S > -1 (2)", DEMO_TAKES_SLOPE, &a_slope, TO(slope), NULL},
     {"seconds", "T", "from then on no other variant is tried (20)", DEMO_TAKES_TUNING, &a_positive, TO(seconds), NULL},
     {"smoother", "NAME", "smoother (async)", DEMO_TAKES_SMOOTHER, &a_smoother, TO(params.smoother), NULL},
+    {"preset", NULL, "parameters of smoothing under one name; options after it change them (default)", DEMO_TAKES_SMOOTHER, &a_preset, 0, NULL},
     {"pre", "K", "smoothing steps before the coarse correction (1)", DEMO_TAKES_METHOD, &an_int, TO(params.pre), NULL},
     {"post", "K", "smoothing steps after it (1)", DEMO_TAKES_METHOD, &an_int, TO(params.post), NULL},
     {"omega", "W", "relaxation weight; 0: best known (0)", DEMO_TAKES_METHOD, &a_real, TO(params.omega), NULL},
@@ -154,6 +166,12 @@ static const row table[] = {
     {"block-order", NULL, "async: order of the blocks (natural)", DEMO_TAKES_METHOD, &a_word, TO(params.order),
      demo_block_order_words},
     {"seed", "K", "async: seed of the random order (1)", DEMO_TAKES_METHOD, &a_seed, TO(params.seed), NULL},
+    {"assignment", NULL, "async: who relaxes which block (best)", DEMO_TAKES_METHOD, &a_word, TO(params.assignment),
+     demo_assignment_words},
+    {"in-flight", "K", "async: at most K blocks at work at once; 0: all that fit (0)", DEMO_TAKES_METHOD, &an_int,
+     TO(params.in_flight), NULL},
+    {"oversubscription", "K", "async, CUDA, dynamic: thread blocks for a multiprocessor; 0: all that fit (0)", DEMO_TAKES_METHOD,
+     &an_int, TO(params.oversubscription), NULL},
     {"deterministic", NULL, "bitwise the same result every run", DEMO_TAKES_METHOD, &a_flag, TO(params.deterministic),
      NULL},
     {"symmetric", NULL, "symmetric cycle", DEMO_TAKES_METHOD, &a_flag, TO(params.symmetric), NULL},
@@ -201,6 +219,10 @@ static void list_words(const row *r, const char *separator, char *text, size_t s
   for (int i = 0; r->kind == &a_smoother && gmg_smoother_name(i); i++) {
     if (i > 0) append(text, size, separator);
     append(text, size, gmg_smoother_name(i));
+  }
+  for (int i = 0; r->kind == &a_preset && gmg_preset_name(i); i++) {
+    if (i > 0) append(text, size, separator);
+    append(text, size, gmg_preset_name(i));
   }
 }
 
@@ -266,7 +288,7 @@ static int finish(demo_options *o)
   for (int a = 0; a < 3; a++) {
     const size_t one_for_all = 0, axis = (size_t)a;
     p->n[a] = a >= p->dim ? 1 : o->n.value[o->n.count > 1 ? axis : one_for_all];
-    o->params.block[a] = o->block.value[o->block.count > 1 ? axis : one_for_all];
+    if (o->block.count > 0) o->params.block[a] = o->block.value[o->block.count > 1 ? axis : one_for_all];
     length[a] = o->length.value[o->length.count > 1 ? axis : one_for_all];
     for (int side = 0; side < 2; side++) {
       p->bc[a][side] = (gmg_bc)o->walls.kind[o->walls.count > 1 ? axis : one_for_all][side];
@@ -284,7 +306,6 @@ static void set_defaults(const demo_program *about, demo_options *o)
   *o = (demo_options){.program = about->name,
                       .params = gmg_params_default(),
                       .n = {1, {about->n ? (size_t)about->n : 64}},
-                      .block = {1, {0}},
                       .length = {1, {1}},
                       .walls = {1, {{GMG_DIRICHLET, GMG_DIRICHLET}}},
                       .robin = {1, 1},

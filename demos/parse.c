@@ -17,6 +17,8 @@ const demo_word demo_local_words[] = {
     {"red-black", GMG_LOCAL_RED_BLACK}, {"jacobi", GMG_LOCAL_JACOBI}, {"gauss-seidel", GMG_LOCAL_GAUSS_SEIDEL}, {0}};
 const demo_word demo_block_order_words[] = {
     {"natural", GMG_ORDER_NATURAL}, {"two-colour", GMG_ORDER_TWO_COLOUR}, {"random", GMG_ORDER_RANDOM}, {0}};
+const demo_word demo_assignment_words[] = {
+    {"best", GMG_ASSIGN_BEST}, {"static", GMG_ASSIGN_STATIC}, {"dynamic", GMG_ASSIGN_DYNAMIC}, {0}};
 const demo_word demo_cycle_words[] = {
     {"best", GMG_CYCLE_BEST}, {"v", GMG_CYCLE_V}, {"w", GMG_CYCLE_W}, {"f", GMG_CYCLE_F}, {0}};
 const demo_word demo_precision_words[] = {

@@ -8,6 +8,7 @@ module gmg
   use, intrinsic :: iso_c_binding
   implicit none
   private
+  public :: gmg_params_set_preset, gmg_preset_name
   public :: gmg_version, gmg_smoother_by_name, gmg_smoother_name, gmg_status_string, gmg_context_error, gmg_plan_text
   public :: gmg_problem_default, gmg_problem_set_box, gmg_params_default, gmg_context_create_host, gmg_context_destroy
   public :: gmg_context_create_cuda, gmg_context_threads, gmg_plan, gmg_solver_create, gmg_solver_destroy, gmg_solve
@@ -54,6 +55,10 @@ module gmg
     enumerator :: GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM
   end enum
   public :: GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM
+  enum, bind(C) ! gmg_assignment
+    enumerator :: GMG_ASSIGN_BEST, GMG_ASSIGN_STATIC, GMG_ASSIGN_DYNAMIC
+  end enum
+  public :: GMG_ASSIGN_BEST, GMG_ASSIGN_STATIC, GMG_ASSIGN_DYNAMIC
   enum, bind(C) ! gmg_restriction
     enumerator :: GMG_RESTRICT_BEST, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT
   end enum
@@ -100,6 +105,9 @@ module gmg
     integer(c_size_t) :: block(3)
     integer(c_int) :: order
     integer(c_long) :: seed
+    integer(c_int) :: assignment
+    integer(c_int) :: in_flight
+    integer(c_int) :: oversubscription
     integer(c_int) :: deterministic
     integer(c_int) :: symmetric
     integer(c_int) :: restriction
@@ -328,6 +336,17 @@ module gmg
       integer(c_int), value :: i
     end function
 
+    integer(c_int) function c_params_set_preset(params, name) bind(C, name="gmg_params_set_preset")
+      import
+      type(gmg_params), intent(inout) :: params
+      character(kind=c_char), intent(in) :: name(*)
+    end function
+
+    type(c_ptr) function c_preset_name(i) bind(C, name="gmg_preset_name")
+      import
+      integer(c_int), value :: i
+    end function
+
     type(c_ptr) function c_status_string(status) bind(C, name="gmg_status_string")
       import
       integer(c_int), value :: status
@@ -363,6 +382,20 @@ contains
     integer, intent(in) :: i
     character(:), allocatable :: text
     text = string(c_smoother_name(int(i, c_int)))
+  end function
+
+  ! Sets params%smoother and what goes with it; trailing blanks of the name do not count.
+  integer function gmg_params_set_preset(params, name) result(status)
+    type(gmg_params), intent(inout) :: params
+    character(*), intent(in) :: name
+    status = c_params_set_preset(params, trim(name) // c_null_char)
+  end function
+
+  ! The name of preset i, from 0 up; empty past the last.
+  function gmg_preset_name(i) result(text)
+    integer, intent(in) :: i
+    character(:), allocatable :: text
+    text = string(c_preset_name(int(i, c_int)))
   end function
 
   function gmg_status_string(status) result(text)

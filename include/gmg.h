@@ -80,6 +80,11 @@ typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
 typedef enum { GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } gmg_local_kind;
 /** Order in which the blocks of the asynchronous smoother are handed out. */
 typedef enum { GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM } gmg_block_order;
+/** Who relaxes which block of the asynchronous smoother. Static: settled beforehand (Tsai, Nayak, Chow, Anzt 2022, Algorithm 2: CUDA
+ *  devices have a thread block to every block of unknowns and start them in order as they find room; of T host threads, number t
+ *  takes the blocks t, t + T, ...). Dynamic: thread blocks that stay, or host threads, take the next block when they are done
+ *  with one (Algorithm 3). Best: dynamic on host threads, and on a device where in_flight or oversubscription is set; else static. */
+typedef enum { GMG_ASSIGN_BEST, GMG_ASSIGN_STATIC, GMG_ASSIGN_DYNAMIC } gmg_assignment;
 /** Restriction of residuals. Averaging: cells by overlap, vertices by full weighting with rows that sum to 1. Adjoint: the
  *  transpose of (bi-, tri-)linear interpolation under the control volumes. Best: adjoint for red-black
  *  relaxation on levels that coarsen one or two axes, averaging elsewhere (docs/omega.md); adjoint throughout for a
@@ -153,6 +158,11 @@ typedef struct gmg_params {
   size_t block[3];               /**< "async": unknowns of a block along each axis; 0: chosen for the cache. */
   gmg_block_order order;         /**< "async": order of the blocks (natural). */
   unsigned long seed;            /**< "async": seed of the random order (1). */
+  gmg_assignment assignment;     /**< "async": who relaxes which block (GMG_ASSIGN_BEST). */
+  int in_flight;                 /**< "async": at most so many blocks are at work at once (Chow, Anzt, Dongarra 2015, Section 3.5):
+                                      thread blocks of a device, dynamically assigned; host threads. 0: all that fit. */
+  int oversubscription;          /**< "async" on a device, dynamically assigned: thread blocks that stay for every multiprocessor;
+                                      more than fit find nothing to do. 0: as many as fit. */
   int deterministic;             /**< Bitwise the same result every run and for any number of threads: "async" becomes
                                       its stale, double-buffered twin, "gauss_seidel" the sequential method. */
   int symmetric;                 /**< Symmetric cycle: reversed order on the upward leg, adjoint restriction. Costs rate;
@@ -270,6 +280,19 @@ GMG_API void gmg_problem_set_box(gmg_problem *problem, const double length[]);
 
 /** The default parameters; see the head of this file. */
 GMG_API gmg_params gmg_params_default(void);
+
+/** Sets the parameters of smoothing (smoother, omega, local_sweeps, local, overlap, passes, block, order, assignment, in_flight,
+ *  oversubscription, deterministic) to those of a preset, and leaves all others.
+ *
+ *  "default": those of gmg_params_default(). "async-2011": async-(5) as Anzt, Dongarra, Gates, Tomov (2011) smooth with it: blocks
+ *  of 512 consecutive unknowns, 5 undamped Jacobi sweeps in each, no overlap, two passes a step. It leaves oscillating errors
+ *  alone: from a random start V(1,1) in 1D stalls near 0.98.
+ *  @param params changed in place   @param name of the preset
+ *  @return GMG_OK, or GMG_ERR_ARGUMENT, nothing changed, for NULL or a name that is not known */
+GMG_API gmg_status gmg_params_set_preset(gmg_params *params, const char *name);
+
+/** The presets in order. @param i from 0 up   @return the name, or NULL past the last */
+GMG_API const char *gmg_preset_name(int i);
 
 /** A built-in smoother: "jacobi", "gauss_seidel", "red_black", "chebyshev" or "async".
  *  @return NULL for any other name (gmg_solver_create() then says so) */

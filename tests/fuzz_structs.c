@@ -120,6 +120,8 @@ static gmg_params make_params(input *in)
   if (set & 8) {
     q.local_sweeps = 1 + integer(in, 4), q.local = (gmg_local_kind)integer(in, 3), q.overlap = integer(in, 3);
     q.passes = 1 + integer(in, 2), q.order = (gmg_block_order)integer(in, 3), q.seed = byte(in);
+    q.assignment = (gmg_assignment)integer(in, 3), q.in_flight = integer(in, 4);
+    if (byte(in) > 240) q.oversubscription = integer(in, 3);
     for (int a = 0; a < 3; a++) q.block[a] = byte(in) < 250 ? byte(in) % 9 : SIZE_MAX - byte(in);
   }
   if (set & 16) q.coarse = (gmg_coarse_kind)integer(in, 2), q.coarse_rtol = 0.05 * real(in), q.coarse_cells = byte(in);

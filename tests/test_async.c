@@ -13,12 +13,14 @@ static const struct {
 
 static const struct {
   const char *name;
-  int local, overlap, order, passes;
-} smoothers[] = {{"async", GMG_LOCAL_RED_BLACK, 1, GMG_ORDER_NATURAL, 1},
-                 {"async", GMG_LOCAL_RED_BLACK, 2, GMG_ORDER_RANDOM, 2},
-                 {"async", GMG_LOCAL_JACOBI, 0, GMG_ORDER_TWO_COLOUR, 2},
-                 {"async", GMG_LOCAL_GAUSS_SEIDEL, 0, GMG_ORDER_RANDOM, 1},
-                 {"gauss_seidel", 0, 0, 0, 1}, {"red_black", 0, 0, 0, 1}, {"chebyshev", 0, 0, 0, 1}, {"jacobi", 0, 0, 0, 1}};
+  int local, overlap, order, passes, assignment, in_flight;
+} smoothers[] = {{"async", GMG_LOCAL_RED_BLACK, 1, GMG_ORDER_NATURAL, 1, 0, 0},
+                 {"async", GMG_LOCAL_RED_BLACK, 2, GMG_ORDER_RANDOM, 2, 0, 0},
+                 {"async", GMG_LOCAL_JACOBI, 0, GMG_ORDER_TWO_COLOUR, 2, 0, 0},
+                 {"async", GMG_LOCAL_GAUSS_SEIDEL, 0, GMG_ORDER_RANDOM, 1, 0, 0},
+                 {"async", GMG_LOCAL_RED_BLACK, 1, GMG_ORDER_TWO_COLOUR, 2, GMG_ASSIGN_STATIC, 0},
+                 {"async", GMG_LOCAL_RED_BLACK, 1, GMG_ORDER_NATURAL, 2, GMG_ASSIGN_DYNAMIC, 2},
+                 {"gauss_seidel", 0, 0, 0, 1, 0, 0}, {"red_black", 0, 0, 0, 1, 0, 0}, {"chebyshev", 0, 0, 0, 1, 0, 0}, {"jacobi", 0, 0, 0, 1, 0, 0}};
 
 enum { GRIDS = sizeof grids / sizeof *grids, SMOOTHERS = sizeof smoothers / sizeof *smoothers };
 
@@ -53,6 +55,7 @@ static void smoothers_converge_with_several_threads(void **state)
         q.smoother = gmg_smoother_by_name(smoothers[i].name);
         q.local = (gmg_local_kind)smoothers[i].local, q.overlap = smoothers[i].overlap;
         q.order = (gmg_block_order)smoothers[i].order, q.passes = smoothers[i].passes;
+        q.assignment = (gmg_assignment)smoothers[i].assignment, q.in_flight = smoothers[i].in_flight;
         for (int a = 0; a < 3; a++) q.block[a] = grids[g].dim == 1 ? 500 : 8;
         q.deterministic = 0;
         double *u = solution(&p, &q, 2 + (g + i) % 3);

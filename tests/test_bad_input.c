@@ -74,6 +74,30 @@ static void problems(void **state)
   refuse(NULL, &q, GMG_ERR_ARGUMENT, "problem is NULL");
 }
 
+/* A name that is not known changes nothing. */
+static void presets(void **state)
+{
+  (void)state;
+  gmg_params q = gmg_params_default();
+  const gmg_params defaults = q;
+  assert_int_equal(gmg_params_set_preset(NULL, "default"), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_params_set_preset(&q, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_params_set_preset(&q, "async-2012"), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_params_set_preset(&q, ""), GMG_ERR_ARGUMENT);
+  assert_memory_equal(&q, &defaults, sizeof q);
+  q.pre = 3, q.in_flight = 7, q.oversubscription = 2, q.assignment = GMG_ASSIGN_STATIC, q.deterministic = 1, q.order = GMG_ORDER_RANDOM;
+  assert_int_equal(gmg_params_set_preset(&q, "async-2011"), GMG_OK);
+  assert_int_equal(q.local, GMG_LOCAL_JACOBI);
+  assert_true(q.local_sweeps == 5 && q.passes == 2 && q.overlap == 0 && q.omega == 1 && q.block[0] == 512 && q.pre == 3);
+  assert_int_equal(gmg_params_set_preset(&q, "default"), GMG_OK);
+  q.pre = 1;
+  assert_memory_equal(&q, &defaults, sizeof q);
+  assert_string_equal(gmg_preset_name(0), "default");
+  assert_string_equal(gmg_preset_name(1), "async-2011");
+  assert_null(gmg_preset_name(2));
+  assert_null(gmg_preset_name(-1));
+}
+
 static void parameters(void **state)
 {
   (void)state;
@@ -95,6 +119,10 @@ static void parameters(void **state)
   TRY(q.passes = 0, GMG_ERR_ARGUMENT, "params.passes = 0");
   TRY(q.local = (gmg_local_kind)5, GMG_ERR_ARGUMENT, "params.local = 5");
   TRY(q.order = (gmg_block_order)5, GMG_ERR_ARGUMENT, "params.order = 5");
+  TRY(q.assignment = (gmg_assignment)3, GMG_ERR_ARGUMENT, "params.assignment = 3");
+  TRY(q.in_flight = -1, GMG_ERR_ARGUMENT, "params.in_flight = -1");
+  TRY(q.oversubscription = 65, GMG_ERR_ARGUMENT, "params.oversubscription = 65");
+  TRY(q.oversubscription = 2, GMG_ERR_UNSUPPORTED, "params.oversubscription = 2: on the host");
   TRY(q.cycle = (gmg_cycle_kind)5, GMG_ERR_ARGUMENT, "params.cycle = 5");
   TRY(q.accel = (gmg_accel)5, GMG_ERR_ARGUMENT, "params.accel = 5");
   TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5");
@@ -306,7 +334,7 @@ static void null_handles(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(problems),      cmocka_unit_test(parameters),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(problems),      cmocka_unit_test(presets), cmocka_unit_test(parameters),
                                      cmocka_unit_test(smoothers_that_do_not_fit), cmocka_unit_test(out_of_memory), cmocka_unit_test(a_users_smoother_that_fails),
                                      cmocka_unit_test(calls),         cmocka_unit_test(null_handles)};
   return cmocka_run_group_tests(tests, NULL, NULL);

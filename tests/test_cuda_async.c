@@ -4,10 +4,12 @@
 
 /* --- one step --------------------------------------------------------------------------------------------------------- */
 
+static int sharing; /* blocks see each other's values, and q says how */
+
 static void steps_agree(const char *name, const gmg_problem *p, gmg_params q)
 {
   q.smoother = gmg_smoother_by_name("async");
-  q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
+  q.deterministic = !sharing, q.precision = GMG_PRECISION_SAME;
   both b = begin_both(p, &q, name);
   for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++)
     for (int leg = 0; leg < 3; leg++) {
@@ -182,11 +184,130 @@ static void chosen_blocks_smooth(void **state)
     }
 }
 
+/* --- dynamic assignment ------------------------------------------------------------------------------------------------ */
+
+/* With one block in flight nothing is left to chance: what one thread of the host finds. */
+static void one_at_a_time_agrees(void **state)
+{
+  (void)state;
+  for (int g = 0; g < GRIDS; g++)
+    for (int kind = 0; kind < 4; kind++)
+      for (int way = 0; way < 6; way++) { /* way 4 of kind 0 streams where it can; 1D has a kernel of its own, large blocks too */
+        const int sweeps = 1 + (way + kind) % 3, overlap = (way / 2) % 3;
+        const size_t *block = grids[g].block;
+        gmg_params q = relaxing(way % 2 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, sweeps, overlap, (gmg_block_order)((way + g) % 3),
+                                block[0], block[1], block[2]);
+        if (way == 4) q.overlap = 1, q.local_sweeps = 2;
+        if (way % 2) q.omega = 0.8;
+        q.in_flight = 1, q.passes = 1 + way % 2;
+        sharing = 1;
+        with_coefficients(&grids[g].shape, kind, (gmg_type)((way + kind + g) % 2), q);
+      }
+  static const shape wide = {2, {300, 40, 1}, GMG_CELL, "dndd"};
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 256, 20, 1);
+  q.in_flight = 1;
+  for (int kind = 1; kind < 4; kind++) with_coefficients(&wide, kind, GMG_F64, q);
+  sharing = 0;
+}
+
+static gmg_report solved_on_device(const gmg_problem *p, const gmg_params *q)
+{
+  gmg_context *c;
+  gmg_solver *s;
+  gmg_report r;
+  const size_t n = unknowns(p);
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  assert_ok(c, gmg_solver_create(c, p, q, &s));
+  const gmg_exec e = gmg_exec_make(c, p->type, 0);
+  double *values = field(n, 71), *zero = field(n, 0);
+  void *f = e.memory->alloc(c, n * e.real_size), *u = e.memory->alloc(c, n * e.real_size);
+  assert_true(f && u);
+  (void)gmg_exec_write_reals(&e, f, n, values), (void)gmg_exec_write_reals(&e, u, n, zero);
+  assert_ok(c, gmg_solve(s, f, u, &r));
+  r.history = NULL, r.level = NULL;
+  e.memory->release(c, f), e.memory->release(c, u);
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  free(values), free(zero);
+  return r;
+}
+
+/* Whoever relaxes which block, and however many at once: every block is relaxed, and the solve takes as many cycles. */
+static void assignments_converge(void **state)
+{
+  static const shape s[] = {{1, {100000, 1, 1}, GMG_CELL, "dd"},      {2, {300, 200, 1}, GMG_CELL, "dddn"},
+                            {2, {1100, 1000, 1}, GMG_VERTEX, "dddd"}, {3, {63, 64, 65}, GMG_CELL, "dddddd"},
+                            {3, {100, 101, 102}, GMG_CELL, "dddnpp"}};
+  static const struct {
+    gmg_assignment assignment;
+    int in_flight, oversubscription, deterministic;
+  } ways[] = {{GMG_ASSIGN_STATIC, 0, 0, 0},  {GMG_ASSIGN_DYNAMIC, 0, 0, 0}, {GMG_ASSIGN_DYNAMIC, 0, 1, 0}, {GMG_ASSIGN_DYNAMIC, 0, 64, 0},
+              {GMG_ASSIGN_BEST, 1 << 20, 0, 0}, {GMG_ASSIGN_BEST, 16, 0, 0},  {GMG_ASSIGN_BEST, 5, 4, 0},     {GMG_ASSIGN_DYNAMIC, 0, 0, 1}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
+    const gmg_problem p = shaped_problem(&s[g]);
+    gmg_params q = gmg_params_default();
+    q.rtol = 1e-8;
+    const int usual = solved_on_device(&p, &q).cycles;
+    for (int w = 0; w < (int)(sizeof ways / sizeof *ways); w++)
+      for (int run = 0; run < 3; run++) {
+        q.assignment = ways[w].assignment, q.in_flight = ways[w].in_flight, q.oversubscription = ways[w].oversubscription;
+        q.deterministic = ways[w].deterministic, q.passes = 1 + run / 2, q.order = (gmg_block_order)run;
+        const int cycles = solved_on_device(&p, &q).cycles;
+        if (cycles > usual + 1) fail_msg("grid %d, way %d, run %d: %d cycles, usually %d", g, w, run, cycles, usual);
+      }
+  }
+}
+
+static void what_does_not_go_together_is_refused(void **state)
+{
+  (void)state;
+  const shape s = {2, {100, 100, 1}, GMG_CELL, "dddd"};
+  const gmg_problem p = shaped_problem(&s);
+  gmg_context *c;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  for (int way = 0; way < 2; way++) {
+    gmg_solver *solver;
+    gmg_params q = gmg_params_default();
+    q.assignment = GMG_ASSIGN_STATIC;
+    if (way) q.in_flight = 3;
+    else q.oversubscription = 2;
+    assert_int_equal(gmg_solver_create(c, &p, &q, &solver), GMG_ERR_UNSUPPORTED);
+    assert_non_null(strstr(gmg_context_error(c), way ? "params.in_flight = 3" : "params.oversubscription = 2"));
+  }
+  gmg_context_destroy(c);
+}
+
+/* The setting of the 2011 study smooths as badly as on the host, and a damped one well. */
+static void preset_of_2011(void **state)
+{
+  (void)state;
+  const shape s = {1, {65535, 1, 1}, GMG_VERTEX, "dd"};
+  const gmg_problem p = shaped_problem(&s);
+  gmg_params q = gmg_params_default();
+  assert_int_equal(gmg_params_set_preset(&q, "async-2011"), GMG_OK);
+  q.max_cycles = 15, q.rtol = 1e-300;
+  for (int damped = 0; damped < 2; damped++) {
+    if (damped) q.omega = 2 / 3.;
+    both b = begin_both(&p, &q, "async-2011");
+    twin f = begin_twin(&b.solver[0]->exec, &b.solver[1]->exec, 65535, 0), u = begin_twin(&b.solver[0]->exec, &b.solver[1]->exec, 65535, 1);
+    gmg_report r[2];
+    ON_BOTH(i) (void)gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]);
+    print_message("async-2011, omega %g: host %.4f, device %.4f\n", q.omega, r[0].factor, r[1].factor);
+    ON_BOTH(i) assert_near(r[i].factor, damped ? 0.075 : 0.97, damped ? 0.075 : 0.03);
+    end_twin(&f), end_twin(&u);
+    end_both(&b);
+  }
+}
+
 int main(void)
 {
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_ways_agree), cmocka_unit_test(tiny_sizes_agree),
-                                     cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree), cmocka_unit_test(passes_agree),
-                                     cmocka_unit_test(chosen_blocks_smooth)};
+                                     cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree),
+                                     cmocka_unit_test(passes_agree),
+                                     cmocka_unit_test(chosen_blocks_smooth), cmocka_unit_test(one_at_a_time_agrees),
+                                     cmocka_unit_test(assignments_converge), cmocka_unit_test(what_does_not_go_together_is_refused),
+                                     cmocka_unit_test(preset_of_2011)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

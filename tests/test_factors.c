@@ -181,6 +181,31 @@ static void undamped_jacobi_stalls(void **state)
   params.overlap = 0, params.omega = 1, params.local = GMG_LOCAL_JACOBI, params.local_sweeps = 5, params.block[0] = 512;
   const gmg_problem p = cube(1, 65535, GMG_VERTEX, "dd");
   assert_near(measured_factor(&p, &params, 0, 15), 0.98, 0.02);
+  gmg_params as_in_2011 = gmg_params_default();
+  assert_int_equal(gmg_params_set_preset(&as_in_2011, "async-2011"), GMG_OK);
+  assert_near(measured_factor(&p, &as_in_2011, 0, 15), 0.97, 0.03); /* two passes do not help */
+  as_in_2011.omega = 2 / 3.; /* damping does */
+  assert_below(measured_factor(&p, &as_in_2011, 0, 15), 0.15);
+}
+
+/* Who relaxes which block, and how many at once: within the bands whatever it is, and one at a time is one thread's result. */
+static void assignments(void **state)
+{
+  (void)state;
+  gmg_params params = gmg_params_default();
+  params.overlap = 0, params.omega = 1;
+  params.block[0] = 32, params.block[1] = params.block[2] = 8;
+  const gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
+  const double alone = measured_factor(&p, &params, 1, 15);
+  params.in_flight = 1;
+  for (int threads = 1; threads <= 4; threads += 3)
+    for (params.assignment = GMG_ASSIGN_BEST; params.assignment <= GMG_ASSIGN_DYNAMIC; params.assignment++)
+      assert_true(measured_factor(&p, &params, threads, 15) == alone);
+  for (int run = 0; run < RUNS; run++) {
+    params.assignment = (gmg_assignment)(run % 3), params.in_flight = 2 * (run % 2);
+    const double factor = measured_factor(&p, &params, 3, 15);
+    if (factor < 0.10 || factor > 0.24) fail_msg("run %d: %.4f is outside 0.10 to 0.24", run, factor);
+  }
 }
 
 /* Reversing the colours on the way up costs a factor 4 in rate, restriction by transposition a factor 2. */
@@ -329,7 +354,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(deterministic_rows), cmocka_unit_test(red_black_promise),     cmocka_unit_test(odd_sizes),
-      cmocka_unit_test(default_async),      cmocka_unit_test(asynchronous_bands),    cmocka_unit_test(undamped_jacobi_stalls),
+      cmocka_unit_test(default_async),      cmocka_unit_test(asynchronous_bands),    cmocka_unit_test(undamped_jacobi_stalls), cmocka_unit_test(assignments),
       cmocka_unit_test(colour_order),       cmocka_unit_test(cycles_do_not_grow),    cmocka_unit_test(coarsening_threshold),  cmocka_unit_test(anisotropy),
       cmocka_unit_test(thin_box),           cmocka_unit_test(weights_are_near_their_best)};
   return cmocka_run_group_tests(tests, NULL, NULL);

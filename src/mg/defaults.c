@@ -2,6 +2,8 @@
 #include "../stencil/axis.h"
 #include "gmg.h"
 
+#include <string.h>
+
 gmg_problem gmg_problem_default(int dim, const size_t n[])
 {
   gmg_problem p = {.dim = dim, .centering = GMG_CELL, .type = GMG_F64};
@@ -25,21 +27,51 @@ void gmg_problem_set_box(gmg_problem *p, const double length[])
   }
 }
 
+/* Parameters of smoothing; what is not named is 0: natural order, assignment as is best, as many blocks at once as fit. */
+typedef struct {
+  const char *name, *smoother;
+  gmg_local_kind local;
+  int local_sweeps, overlap, passes;
+  size_t block[3];
+  double omega;
+} preset;
+
+static const preset presets[] = {{"default", "async", GMG_LOCAL_RED_BLACK, 2, 1, 1, {0, 0, 0}, 0},
+                                 {"async-2011", "async", GMG_LOCAL_JACOBI, 5, 0, 2, {512, 1, 1}, 1}};
+enum { PRESETS = sizeof presets / sizeof *presets };
+
+const char *gmg_preset_name(int i) { return i >= 0 && i < PRESETS ? presets[i].name : NULL; }
+
+static void use(gmg_params *q, const preset *s)
+{
+  q->smoother = gmg_smoother_by_name(s->smoother), q->omega = s->omega;
+  q->local = s->local, q->local_sweeps = s->local_sweeps, q->overlap = s->overlap, q->passes = s->passes;
+  for (int a = 0; a < 3; a++) q->block[a] = s->block[a];
+  q->order = GMG_ORDER_NATURAL, q->deterministic = 0;
+  q->assignment = GMG_ASSIGN_BEST, q->in_flight = q->oversubscription = 0;
+}
+
+gmg_status gmg_params_set_preset(gmg_params *params, const char *name)
+{
+  for (int i = 0; params && name && i < PRESETS; i++)
+    if (strcmp(presets[i].name, name) == 0) {
+      use(params, &presets[i]);
+      return GMG_OK;
+    }
+  return GMG_ERR_ARGUMENT;
+}
+
 gmg_params gmg_params_default(void)
 {
-  return (gmg_params){.cycle = GMG_CYCLE_BEST,
-                      .smoother = gmg_smoother_by_name("async"),
-                      .pre = 1,
-                      .post = 1,
-                      .local_sweeps = 2,
-                      .local = GMG_LOCAL_RED_BLACK,
-                      .overlap = 1,
-                      .passes = 1,
-                      .order = GMG_ORDER_NATURAL,
-                      .seed = 1,
-                      .accel = GMG_ACCEL_BEST,
-                      .coarse = GMG_COARSE_CG,
-                      .max_cycles = 100,
-                      .check_every = 1,
-                      .precision = GMG_PRECISION_BEST};
+  gmg_params q = {.cycle = GMG_CYCLE_BEST,
+                  .pre = 1,
+                  .post = 1,
+                  .seed = 1,
+                  .accel = GMG_ACCEL_BEST,
+                  .coarse = GMG_COARSE_CG,
+                  .max_cycles = 100,
+                  .check_every = 1,
+                  .precision = GMG_PRECISION_BEST};
+  use(&q, &presets[0]);
+  return q;
 }

@@ -10,84 +10,41 @@
    Deterministic twin: every block reads a copy made before the pass.
 
    Nearly all is done by kernels of their own: planes that stream through a block (async_stream_cuda.cuh; async_flow_cuda.cuh with
-   coefficients on faces), tiles wholly on chip (async_tile_cuda.cuh), and 1D (async_line_cuda.cuh). The one here takes what is left, and is slow and obviously right. */
+   coefficients on faces), tiles wholly on chip (async_tile_cuda.cuh), and 1D (async_line_cuda.cuh); async_general_cuda.cuh takes
+   what is left.
+
+   Each but that with coefficients on faces has a twin in which thread blocks stay and take blocks of unknowns dynamically
+   (async_tickets_cuda.cuh). */
 extern "C" {
 #include "blocks.h"
 #include "smoother.h"
 }
 
+#include "async_general_cuda.cuh"
 #include "async_line_cuda.cuh"
 #include "async_stream_cuda.cuh"
 #include "async_tile_cuda.cuh"
 
 #include "async_flow_cuda.cuh"
 
-/* Of the general kernel: 1D, and whatever async_tile_cuda.cuh does not take. */
-static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};
 /* On smaller levels filling the pipeline takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57 instead of 1.84 ms. */
-enum { MANY = 500000 };
+enum { MANY = 500000, EXTRA = 2 }; /* EXTRA: more red-black sweeps for a block at a seam, as on the host */
 static const size_t MOST_BLOCKS = 1u << 30, MOST_PASSES = 65535; /* of a launch */
 
-/* What a launch needs to know of a level's blocks. */
+/* How a level is taken. */
 typedef struct {
   gmg_blocks blocks;
-  int margin[3];  /* layers of a tile around its block: overlap and the ring, or the ring alone */
-  int size[3];    /* of a tile */
-  int most;       /* the longest of them */
-  int versions;   /* Jacobi keeps u before a sweep apart */
-  size_t bytes;   /* of shared memory */
-  int streams;    /* planes stream through (async_stream_cuda.cuh) */
-  int flows;      /* and coefficients lie on the faces (async_flow_cuda.cuh) */
-  int threads;    /* of a thread block that has a stretch of a line (async_line_cuda.cuh); 0: not so */
-  tile_shape tile; /* .bytes: tiles wholly on chip (async_tile_cuda.cuh) */
-  int *order;     /* [blocks.total], device */
-  real *before;   /* deterministic: u before the pass */
+  size_t bytes;          /* of shared memory */
+  int streams;           /* planes stream through (async_stream_cuda.cuh) */
+  int flows;             /* and coefficients lie on the faces (async_flow_cuda.cuh) */
+  int threads;           /* of a thread block that has a stretch of a line (async_line_cuda.cuh); 0: not so */
+  tile_shape tile;       /* .bytes: tiles wholly on chip (async_tile_cuda.cuh) */
+  general_tiles general; /* else */
+  int *order;            /* [blocks.total], device */
+  real *before;          /* deterministic: u before the pass */
+  size_t staying;        /* thread blocks that take blocks dynamically; 0: each has one */
+  unsigned long long *next; /* ticket of those, device */
 } async_state;
-
-static int can_stream(const gmg_smoother_level *l)
-{
-  const gmg_operator *A = l->A;
-  const gmg_params *p = l->params;
-  const int free_choice = !p->block[0] && !p->block[1] && !p->block[2];
-  if ((free_choice && A->cells < MANY) || A->cells > 0x7fffffff) return 0;
-  const int constant = gmg_kind_of(A) == GMG_CONSTANT, faces = gmg_kind_of(A) & GMG_FACES && A->dim == 3;
-  if (A->dim == 1 || (!constant && !faces) || p->local != GMG_LOCAL_RED_BLACK || p->local_sweeps != 2 || p->overlap != 1) return 0;
-  for (int a = 0; a < A->dim; a++)
-    if ((constant && A->uniform[a] != 2) || (A->wraps[a] && A->n[a] % 2)) return 0; /* at a seam colours meet */
-  return 1;
-}
-
-/* Rows of threads (3D) or warps (2D) that a block takes where planes stream through. */
-static size_t stream_rows(int dim, const gmg_blocks *b) { return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64; }
-
-/* Blocks for planes that stream through; 0 where the caller wants others. Shapes are chosen so that the last blocks end together,
-   FILL planes being lost in each. */
-static int stream_blocks(const gmg_smoother_level *l, int processors, gmg_blocks *b)
-{
-  enum { FILL = 14, MOST = 32, FEW = 2 };
-  const gmg_operator *A = l->A;
-  const int dim = A->dim, along = dim - 1;
-  const size_t most = dim == 3 ? shape_of<3>::rows : shape_of<2>::lanes / 32, beside = dim == 3 ? shape_of<3>::lanes - 2 : 0;
-  gmg_blocks best = {};
-  size_t least = 0;
-  for (size_t rows = most; rows >= FEW && 3 * rows >= 2 * most; rows--)
-    for (size_t parts = 1; parts <= MOST && parts <= A->n[along]; parts++) {
-      size_t want[3] = {dim == 3 ? beside : 64 * rows - 4, dim == 3 ? 2 * rows - 2 : 1, 1};
-      want[along] = (A->n[along] + parts - 1) / parts;
-      *b = gmg_blocks_make(A, l->params->block, want);
-      if (dim == 2 && b->shape[0] % 2 && !l->params->block[0]) { /* whole pairs, one count of blocks */
-        want[0] = b->shape[0] + 1;
-        const size_t wanted[3] = {want[0], l->params->block[1], l->params->block[2]};
-        *b = gmg_blocks_make(A, wanted, want);
-      }
-      const size_t room = (size_t)processors * (size_t)(dim == 3 ? shape_of<3>::blocks : shape_of<2>::blocks);
-      const size_t time = (b->total + room - 1) / room * (b->shape[along] + FILL) * stream_rows(dim, b);
-      if (stream_rows(dim, b) > most || (dim == 3 && b->shape[0] > beside) || (least && time >= least)) continue;
-      best = *b, least = time;
-    }
-  *b = best;
-  return least > 0;
-}
 
 /* Stretches of a line: as long as pays, but two for each multiprocessor; 0 where the level or the caller wants others. */
 static int line_blocks(const gmg_smoother_level *l, int processors, async_state *s)
@@ -108,6 +65,27 @@ static int line_blocks(const gmg_smoother_level *l, int processors, async_state 
   return 1;
 }
 
+static int can_stream(const gmg_smoother_level *l)
+{
+  const gmg_params *p = l->params;
+  const int free_choice = !p->block[0] && !p->block[1] && !p->block[2];
+  return stream_suits(l->A) && (!free_choice || l->A->cells >= MANY) && p->local == GMG_LOCAL_RED_BLACK && p->local_sweeps == 2 &&
+         p->overlap == 1;
+}
+
+static int takes(const gmg_params *p) { return p->assignment == GMG_ASSIGN_DYNAMIC || p->in_flight || p->oversubscription; }
+
+static int can_flow(const gmg_smoother_level *l)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  const int free_choice = !p->block[0] && !p->block[1] && !p->block[2];
+  for (int a = 0; a < 3; a++)
+    if (A->wraps[a] && A->n[a] % 2) return 0; /* at a seam colours meet */
+  return A->face[0] && A->dim == 3 && A->cells <= 0x7fffffff && (!free_choice || A->cells >= MANY) && !takes(p) &&
+         p->local == GMG_LOCAL_RED_BLACK && p->local_sweeps == 2 && p->overlap == 1;
+}
+
 static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
 {
   const gmg_operator *A = l->A;
@@ -116,13 +94,13 @@ static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
   async_state s = {};
   if (line_blocks(l, processors, &s)) return s;
   s = {};
-  if (can_stream(l) && A->face[0] && flow_blocks(l, (size_t)processors, &s.blocks)) {
+  if (can_flow(l) && flow_blocks(l, (size_t)processors, &s.blocks)) {
     s.flows = 1;
     return s;
   }
-  if (can_stream(l) && !A->face[0] && stream_blocks(l, processors, &s.blocks)) {
+  if (can_stream(l) && (A->dim == 3 ? stream_blocks<3, 4> : stream_blocks<2, 4>)(A, p->block, (size_t)processors, &s.blocks)) {
     s.streams = 1;
-    s.bytes = (size_t)(A->dim == 3 ? shape_of<3>::reals : shape_of<2>::reals) * sizeof(real);
+    s.bytes = A->dim == 3 ? stream_bytes<3, 4>() : stream_bytes<2, 4>();
     return s;
   }
   if (A->dim > 1 && A->cells < (size_t)1 << 31 && p->local != GMG_LOCAL_GAUSS_SEIDEL)
@@ -131,219 +109,143 @@ static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
     s.bytes = s.tile.bytes;
     return s;
   }
-  s.blocks = gmg_blocks_make(A, p->block, preferred_block[A->dim]);
-  size_t cells = 1;
-  for (int a = 0; a < 3; a++) {
-    s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? p->overlap + 1 : 1;
-    s.size[a] = (int)s.blocks.shape[a] + 2 * s.margin[a];
-    s.most = s.size[a] > s.most ? s.size[a] : s.most;
-    cells *= (size_t)s.size[a];
-  }
-  s.versions = p->local == GMG_LOCAL_JACOBI ? 2 : 1;
-  s.bytes = (size_t)s.versions * cells * sizeof(real) + 3 * (size_t)s.most * (3 * sizeof(real) + sizeof(int));
+  s.general = general_tiles_of(l);
+  s.blocks = s.general.blocks, s.bytes = s.general.bytes;
   return s;
 }
 
+static const void *kernel_of(const gmg_smoother_level *l, const async_state *s)
+{
+  const int taking = takes(l->params), coloured = l->params->local == GMG_LOCAL_RED_BLACK;
+  if (s->streams && l->A->dim == 3) return taking ? (const void *)stream_kernel_taking<3> : (const void *)stream_kernel<3>;
+  if (s->streams) return taking ? (const void *)stream_kernel_taking<2> : (const void *)stream_kernel<2>;
+  if (s->threads && coloured) return taking ? (const void *)line_kernel_taking<1> : (const void *)line_kernel<1>;
+  if (s->threads) return taking ? (const void *)line_kernel_taking<0> : (const void *)line_kernel<0>;
+  if (s->tile.bytes) return taking ? (const void *)tile_kernel_of(l).taking : (const void *)tile_kernel_of(l).fixed;
+  const general_function general = general_kernels[gmg_kind_of(l->A)];
+  return taking ? (const void *)general.taking : (const void *)general.fixed;
+}
+
+static dim3 threads_of(const gmg_smoother_level *l, const async_state *s)
+{
+  if (s->flows) return dim3(FLOW_THREADS);
+  if (s->streams) return dim3((unsigned)(32 * stream_rows(l->A->dim, &s->blocks)));
+  if (s->threads) return dim3((unsigned)s->threads);
+  return s->tile.bytes ? s->tile.threads : dim3(GMG_THREADS);
+}
+
+/* --- launches --------------------------------------------------------------------------------------------------------- */
+
+/* One pass or more over all blocks. */
 typedef struct {
-  int local, sweeps, extra; /* extra: more sweeps for a block at a seam */
+  size_t passes;
+  const real *f, *from; /* from = NULL: u is 0 */
+  real *to;
   int reversed;
-  real omega;
-} relaxation;
+} pass;
 
-/* Axis coefficients and the unknown of every tile coordinate (-1: beyond a wall), in shared memory. */
+/* What is common to a level's launches. */
 typedef struct {
-  real *lo[3], *hi[3], *diag[3];
-  int *place[3];
-} tile_axes;
+  dim3 threads;
+  size_t bytes;
+  cudaStream_t stream;
+  unsigned staying;
+  tickets taking; /* for those */
+} launch;
 
-template <int kind>
-static __device__ __forceinline__ gmg_row row_in_tile(const gmg_operator &A, const tile_axes &t, const int v[3])
+/* The counter of tickets starts anew. Only enqueues. */
+static launch launch_of(const gmg_smoother_level *l, const async_state *s, size_t passes)
 {
-  if (kind & GMG_FACES) return gmg_row_at<kind>(A, (size_t)t.place[0][v[0]], (size_t)t.place[1][v[1]], (size_t)t.place[2][v[2]]);
-  gmg_row r;
-  r.diag = (real)A.shift;
-#pragma unroll
-  for (int a = 0; a < 3; a++) r.lo[a] = t.lo[a][v[a]], r.hi[a] = t.hi[a][v[a]], r.diag += t.diag[a][v[a]];
-  if (kind & GMG_SIGMA) {
-    const size_t line = (size_t)t.place[2][v[2]] * A.n[1] + (size_t)t.place[1][v[1]];
-    r.diag += gmg_at(A.sigma, line * A.n[0] + (size_t)t.place[0][v[0]]);
-  }
-  return r;
-}
-
-template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS)
-    async_kernel(gmg_operator A, async_state s, relaxation how, size_t first, const real *f, const real *from, real *to)
-{
-  extern __shared__ double memory[];
-  const int sx = s.size[0], sy = s.size[1], sz = s.size[2], me = (int)threadIdx.x, plane = sx * sy, cells = plane * sz;
-  real *u = (real *)memory, *rest = u + (size_t)s.versions * cells;
-  tile_axes t;
-  for (int a = 0; a < 3; a++, rest += 3 * s.most) t.lo[a] = rest, t.hi[a] = rest + s.most, t.diag[a] = rest + 2 * s.most;
-  for (int a = 0; a < 3; a++) t.place[a] = (int *)rest + a * s.most;
-  /* where the tile lies */
-  const size_t turn = (first + blockIdx.x) % s.blocks.total;
-  const size_t b = (size_t)s.order[how.reversed ? s.blocks.total - 1 - turn : turn];
-  const size_t at[3] = {b % s.blocks.count[0], b / s.blocks.count[0] % s.blocks.count[1], b / (s.blocks.count[0] * s.blocks.count[1])};
-  long origin[3];
-  int own[3], seam = 0, parity = 0;
-  for (int a = 0; a < 3; a++) {
-    const long n = (long)A.n[a], begin = (long)(at[a] * s.blocks.shape[a]);
-    own[a] = (int)(begin + (long)s.blocks.shape[a] < n ? (long)s.blocks.shape[a] : n - begin);
-    origin[a] = begin - s.margin[a];
-    parity += (int)(origin[a] & 1);
-    seam |= A.wraps[a] && n % 2 && (origin[a] < 0 || origin[a] + own[a] + 2 * s.margin[a] > n);
-    for (int v = me; v < s.size[a]; v += GMG_THREADS) {
-      long g = origin[a] + v;
-      const int there = v < own[a] + 2 * s.margin[a] && (A.wraps[a] || (g >= 0 && g < n));
-      g = ((g % n) + n) % n;
-      t.place[a][v] = there ? (int)g : -1;
-      t.lo[a][v] = gmg_at(A.lo[a], (size_t)g), t.hi[a][v] = gmg_at(A.hi[a], (size_t)g), t.diag[a][v] = gmg_at(A.diag[a], (size_t)g);
-    }
-  }
-  __syncthreads();
-  for (int c = me; c < cells; c += GMG_THREADS) {
-    const int z = c / plane, y = (c - z * plane) / sx, x = c - z * plane - y * sx;
-    const int i = t.place[0][x], j = t.place[1][y], k = t.place[2][z];
-    const int there = i >= 0 && j >= 0 && k >= 0;
-    u[c] = there && from ? __ldcg(from + ((size_t)k * A.n[1] + (size_t)j) * A.n[0] + (size_t)i) : (real)0;
-    if (s.versions == 2) u[cells + c] = u[c];
-  }
-  __syncthreads();
-  /* relaxed k times */
-  const int coloured = how.local == GMG_LOCAL_RED_BLACK, sweeps = how.sweeps + (seam ? how.extra : 0);
-  const int stages = coloured ? 2 * sweeps : sweeps, wx = coloured ? (sx - 1) / 2 : sx - 2, wy = sy - 2, wz = sz - 2;
-  real *old = u, *next = s.versions == 2 ? u + cells : u;
-  for (int stage = 0; stage < stages; stage++) {
-    for (int h = me; h < wx * wy * wz; h += GMG_THREADS) {
-      const int z = h / (wx * wy), y = (h - z * wx * wy) / wx, m = h - z * wx * wy - y * wx;
-      int v[3] = {1 + m, 1 + y, 1 + z};
-      if (coloured) v[0] = 1 + 2 * m + ((parity + 1 + v[1] + v[2] + stage + how.reversed) & 1);
-      const int i = v[0] < sx - 1 ? t.place[0][v[0]] : -1, j = t.place[1][v[1]], k = t.place[2][v[2]];
-      if (i < 0 || j < 0 || k < 0) continue;
-      /* the ring at a tile cut short by the level's end lies further in */
-      if (v[0] > own[0] + 2 * s.margin[0] - 2 || v[1] > own[1] + 2 * s.margin[1] - 2 || v[2] > own[2] + 2 * s.margin[2] - 2) continue;
-      const int c = (v[2] * sy + v[1]) * sx + v[0];
-      const gmg_neighbours near = {{old[c - 1], old[c - sx], old[c - plane]}, {old[c + 1], old[c + sx], old[c + plane]}};
-      const real rhs = f[((size_t)k * A.n[1] + (size_t)j) * A.n[0] + (size_t)i];
-      next[c] = gmg_row_relaxed(3, kind, row_in_tile<kind>(A, t, v), near, rhs, old[c], how.omega);
-    }
-    __syncthreads();
-    if (s.versions == 2) {
-      real *swap = old;
-      old = next, next = swap;
-    }
-  }
-  /* own unknowns back */
-  const int mine = own[0] * own[1] * own[2];
-  for (int c = me; c < mine; c += GMG_THREADS) {
-    const int z = c / (own[0] * own[1]), y = (c - z * own[0] * own[1]) / own[0], x = c - z * own[0] * own[1] - y * own[0];
-    const size_t i = at[0] * s.blocks.shape[0] + (size_t)x, j = at[1] * s.blocks.shape[1] + (size_t)y;
-    const size_t k = at[2] * s.blocks.shape[2] + (size_t)z;
-    __stcg(to + (k * A.n[1] + j) * A.n[0] + i, old[((z + s.margin[2]) * sy + y + s.margin[1]) * sx + x + s.margin[0]]);
-  }
-}
-
-template <int dim>
-static void run_stream(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                       int reversed)
-{
-  const gmg_operator *A = l->A;
-  const int axis[3] = {0, dim == 3 ? 1 : 2, dim - 1}; /* across, across, along */
-  stream x = {};
-  for (int a = 0; a < 3; a++) {
-    x.n[a] = (int)A->n[axis[a]], x.wraps[a] = A->wraps[axis[a]], x.diag[a] = A->diag[axis[a]];
-    x.own[a] = (int)s->blocks.shape[axis[a]], x.count[a] = (int)s->blocks.count[axis[a]];
-    x.coupling[a] = (real)A->coupling[axis[a]];
-  }
-  x.stride = (int)(dim == 3 ? A->n[0] * A->n[1] : A->n[0]);
-  x.whole = A->n[0] % 2 == 0 && s->blocks.shape[0] % 2 == 0 && ((uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
-  x.shift = (real)A->shift, x.omega = (real)gmg_weight_async(A, l->params);
-  x.reversed = reversed, x.total = s->blocks.total, x.order = s->order;
-  const unsigned grid = (unsigned)(passes * s->blocks.total), threads = (unsigned)(32 * stream_rows(dim, &s->blocks));
-  stream_kernel<dim><<<grid, threads, s->bytes, gmg_device_of(l->exec)->stream>>>(x, (const real *)f, (const real *)from, (real *)to);
-  gmg_cuda_launched(l->exec, "async");
-}
-
-static void run_line(const gmg_smoother_level *l, const async_state *s, const relaxation *how, size_t first, unsigned grid,
-                     const void *f, const void *from, void *to)
-{
-  const gmg_operator *A = l->A;
-  const int seam = A->wraps[0] && A->n[0] % 2;
+  const size_t all = passes * s->blocks.total;
   gmg_device *d = gmg_device_of(l->exec);
-  const line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], l->params->overlap, how->sweeps, seam ? how->extra : 0,
-                       how->reversed, (unsigned)(first % s->blocks.total), (unsigned)s->blocks.total,
-                       l->params->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
-                       {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, how->omega};
-  (how->local == GMG_LOCAL_RED_BLACK ? line_kernel<1> : line_kernel<0>)<<<grid, (unsigned)s->threads, s->bytes, d->stream>>>(x, (const real *)f, (const real *)from, (real *)to);
-  gmg_cuda_launched(l->exec, "async");
+  launch k = {threads_of(l, s), s->bytes, d->stream, (unsigned)(s->staying < all ? s->staying : all), {s->next, all}};
+  if (s->staying) gmg_cuda_note(d, cudaMemsetAsync(s->next, 0, sizeof *s->next, d->stream), "async");
+  return k;
 }
 
-static void run_tiles(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                      int reversed)
+template <int dim> static void run_stream(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
 {
-  const tiles t = tiles_of(l, &s->tile, &s->blocks, s->order, reversed);
-  for (size_t p = 0; p < passes; p += MOST_PASSES) {
-    const dim3 grid((unsigned)s->blocks.total, (unsigned)(passes - p < MOST_PASSES ? passes - p : MOST_PASSES));
-    tile_kernel_of(l)<<<grid, s->tile.threads, s->bytes, gmg_device_of(l->exec)->stream>>>(t, (const real *)f, (const real *)from,
-                                                                                          (real *)to);
-    gmg_cuda_launched(l->exec, "async");
-  }
+  const stream x = stream_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), p->reversed, p->from, p->to);
+  if (k->staying) stream_kernel_taking<dim><<<k->staying, k->threads, k->bytes, k->stream>>>(x, k->taking, p->f, p->from, p->to);
+  else stream_kernel<dim><<<(unsigned)(p->passes * s->blocks.total), k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
 }
 
-static void run_flow(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                     int reversed)
+static void run_flow(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
 {
-  const flow x = flow_of(l, &s->blocks, s->order, reversed);
-  const unsigned grid = (unsigned)(passes * s->blocks.total);
+  const flow x = flow_of(l, &s->blocks, s->order, p->reversed);
   static void (*const kernels[2][2])(flow, const real *, const real *, real *) = {
       {flow_kernel<GMG_FACES, 0>, flow_kernel<GMG_FACES, 1>},
       {flow_kernel<GMG_FACES | GMG_SIGMA, 0>, flow_kernel<GMG_FACES | GMG_SIGMA, 1>}};
-  kernels[l->A->sigma != NULL][l->A->wraps[2]]<<<grid, FLOW_THREADS, 0, gmg_device_of(l->exec)->stream>>>(x, (const real *)f, (const real *)from,
-                                                                                                         (real *)to);
-  gmg_cuda_launched(l->exec, "async");
+  kernels[l->A->sigma != NULL][l->A->wraps[2]]<<<(unsigned)(p->passes * s->blocks.total), k->threads, 0, k->stream>>>(x, p->f, p->from,
+                                                                                                                   p->to);
 }
 
-typedef void general_function(gmg_operator A, async_state s, relaxation how, size_t first, const real *f, const real *from, real *to);
-static general_function *const general_kernels[4] = {async_kernel<GMG_CONSTANT>, async_kernel<GMG_FACES>, async_kernel<GMG_SIGMA>,
-                                                     async_kernel<GMG_FACES | GMG_SIGMA>};
-
-/* Once for all levels, to which a kernel is common. */
-static void allow_shared(const gmg_smoother_level *l, const async_state *s, int most)
+static void run_tiles(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
 {
-  const void *kernel = (const void *)general_kernels[gmg_kind_of(l->A)];
-  if (s->flows) return; /* what it has is known to the compiler */
-  if (s->tile.bytes) kernel = (const void *)tile_kernel_of(l);
-  if (s->threads) kernel = l->params->local == GMG_LOCAL_RED_BLACK ? (const void *)line_kernel<1> : (const void *)line_kernel<0>;
-  if (s->streams) kernel = l->A->dim == 3 ? (const void *)stream_kernel<3> : (const void *)stream_kernel<2>;
-  gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "async");
-  if (s->tile.bytes && gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
-    gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                                               cudaSharedmemCarveoutMaxShared), "async");
+  const tiles t = tiles_of(l, &s->tile, &s->blocks, s->order, p->reversed);
+  const tile_function kernel = tile_kernel_of(l);
+  const unsigned total = (unsigned)s->blocks.total;
+  if (k->staying) {
+    kernel.taking<<<k->staying, k->threads, k->bytes, k->stream>>>(t, k->taking, total, p->f, p->from, p->to);
+    return;
+  }
+  for (size_t done = 0; done < p->passes; done += MOST_PASSES) {
+    const dim3 grid(total, (unsigned)(p->passes - done < MOST_PASSES ? p->passes - done : MOST_PASSES));
+    kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(t, p->f, p->from, p->to);
+  }
 }
 
-/* All blocks, `passes` times over, in one launch. from = NULL: u is 0. */
+static void run_line(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *q = l->params;
+  const int coloured = q->local == GMG_LOCAL_RED_BLACK, extra = coloured && A->wraps[0] && A->n[0] % 2 ? EXTRA : 0;
+  const size_t all = p->passes * s->blocks.total;
+  line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->overlap, q->local_sweeps, extra, p->reversed, 0,
+                 (unsigned)s->blocks.total, q->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
+                 {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
+  if (k->staying) {
+    (coloured ? line_kernel_taking<1> : line_kernel_taking<0>)<<<k->staying, k->threads, k->bytes, k->stream>>>(x, k->taking, p->f, p->from, p->to);
+    return;
+  }
+  for (size_t first = 0; first < all; first += MOST_BLOCKS) {
+    const unsigned grid = (unsigned)(all - first < MOST_BLOCKS ? all - first : MOST_BLOCKS);
+    x.first = (unsigned)(first % s->blocks.total);
+    (coloured ? line_kernel<1> : line_kernel<0>)<<<grid, k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
+  }
+}
+
+static void run_general(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+{
+  const gmg_params *q = l->params;
+  const general_function kernel = general_kernels[gmg_kind_of(l->A)];
+  const relaxation how = {(int)q->local, q->local_sweeps, q->local == GMG_LOCAL_RED_BLACK ? EXTRA : 0, p->reversed,
+                          (real)gmg_weight_async(l->A, q)};
+  const size_t all = p->passes * s->blocks.total;
+  general_tiles t = s->general;
+  t.order = s->order;
+  if (k->staying) {
+    kernel.taking<<<k->staying, k->threads, k->bytes, k->stream>>>(*l->A, t, how, k->taking, p->f, p->from, p->to);
+    return;
+  }
+  for (size_t first = 0; first < all; first += MOST_BLOCKS) {
+    const unsigned grid = (unsigned)(all - first < MOST_BLOCKS ? all - first : MOST_BLOCKS);
+    kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(*l->A, t, how, first, p->f, p->from, p->to);
+  }
+}
+
+/* All blocks, `passes` times over. from = NULL: u is 0. */
 static void run_blocks(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
                        int reversed)
 {
-  const gmg_params *p = l->params;
-  if (s->flows || s->streams || s->tile.bytes) {
-    (s->flows ? run_flow : !s->streams ? run_tiles : l->A->dim == 3 ? run_stream<3> : run_stream<2>)(l, s, passes, f, from, to, reversed);
-    return;
-  }
-  const relaxation how = {(int)p->local, p->local_sweeps, p->local == GMG_LOCAL_RED_BLACK ? 2 : 0, reversed,
-                          (real)gmg_weight_async(l->A, p)};
-  const size_t all = passes * s->blocks.total;
-  for (size_t first = 0; first < all; first += MOST_BLOCKS) {
-    const unsigned grid = (unsigned)(all - first < MOST_BLOCKS ? all - first : MOST_BLOCKS);
-    if (s->threads) {
-      run_line(l, s, &how, first, grid, f, from, to);
-      continue;
-    }
-    general_kernels[gmg_kind_of(l->A)]<<<grid, GMG_THREADS, s->bytes, gmg_device_of(l->exec)->stream>>>(
-        *l->A, *s, how, first, (const real *)f, (const real *)from, (real *)to);
-    gmg_cuda_launched(l->exec, "async");
-  }
+  const pass p = {passes, (const real *)f, (const real *)from, (real *)to, reversed};
+  const launch k = launch_of(l, s, passes);
+  if (s->streams) (l->A->dim == 3 ? run_stream<3> : run_stream<2>)(l, s, &k, &p);
+  else if (s->flows) run_flow(l, s, &k, &p);
+  else if (s->threads) run_line(l, s, &k, &p);
+  else if (s->tile.bytes) run_tiles(l, s, &k, &p);
+  else run_general(l, s, &k, &p);
+  gmg_cuda_launched(l->exec, "async");
 }
 
 static void run_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed)
@@ -376,28 +278,63 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   if (passes > 1 || fresh) run_passes(l, s, fresh ? passes : passes - 1, f, u, reversed);
 }
 
+/* What goes with dynamic assignment, and what does not fit on the device. */
+static gmg_status check(const gmg_smoother_level *l, const async_state *s, int most)
+{
+  gmg_context *c = l->exec->context;
+  const gmg_params *p = l->params;
+  if (p->local == GMG_LOCAL_GAUSS_SEIDEL)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.local = GMG_LOCAL_GAUSS_SEIDEL: inside a block of a CUDA device "
+                    "unknowns relax together; red-black or Jacobi");
+  if (p->assignment == GMG_ASSIGN_STATIC && takes(p))
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.%s = %d: on a CUDA device it needs params.assignment = GMG_ASSIGN_DYNAMIC, not "
+                    "GMG_ASSIGN_STATIC", p->in_flight ? "in_flight" : "oversubscription",
+                    p->in_flight ? p->in_flight : p->oversubscription);
+  if (s->bytes > (size_t)most)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED,
+                    "params.block = %zu x %zu x %zu: with its surroundings it takes %zu bytes of shared memory, the device has %d",
+                    s->blocks.shape[0], s->blocks.shape[1], s->blocks.shape[2], s->bytes, most);
+  return GMG_OK;
+}
+
+/* Once for all levels to which a kernel is common; then how many of its thread blocks stay. */
+static void prepare_kernel(const gmg_smoother_level *l, async_state *s, int most)
+{
+  const gmg_params *p = l->params;
+  gmg_device *d = gmg_device_of(l->exec);
+  if (s->flows) return; /* what it has is known to the compiler */
+  const void *kernel = kernel_of(l, s);
+  const dim3 threads = threads_of(l, s);
+  gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "async");
+  if (s->tile.bytes && gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
+    gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared), "async");
+  if (!takes(p)) return;
+  int each = p->oversubscription;
+  if (!each)
+    gmg_cuda_note(d, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)(threads.x * threads.y * threads.z), s->bytes),
+                  "async");
+  s->staying = (size_t)(each > 0 ? each : 1) * (size_t)d->processors;
+  if (p->in_flight && s->staying > (size_t)p->in_flight) s->staying = (size_t)p->in_flight;
+}
+
 /* Device memory has to be there before its contents: on a dry exec nothing is. */
 static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
   gmg_exec *e = l->exec;
   int most = 0;
   cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(e)->number);
+  if (takes(l->params)) most -= TICKET_BYTES;
   async_state s = layout(l, (size_t)most);
-  if (l->params->local == GMG_LOCAL_GAUSS_SEIDEL)
-    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.local = GMG_LOCAL_GAUSS_SEIDEL: inside a block of a CUDA device "
-                    "unknowns relax together; red-black or Jacobi");
-  if (s.bytes > (size_t)most)
-    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED,
-                    "params.block = %zu x %zu x %zu: with its surroundings it takes %zu bytes of shared memory, the device has %d",
-                    s.blocks.shape[0], s.blocks.shape[1], s.blocks.shape[2], s.bytes, most);
+  GMG_TRY(check(l, &s, most));
   *state = calloc(1, sizeof s);
   if (!*state) return gmg_fail(e->context, GMG_ERR_MEMORY, "async state could not be allocated");
   gmg_status status = gmg_exec_alloc(e, "async block order", s.blocks.total * sizeof(int), (void **)&s.order);
   if (status == GMG_OK && l->params->deterministic)
     status = gmg_exec_alloc(e, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before);
+  if (status == GMG_OK && takes(l->params)) status = gmg_exec_alloc(e, "async tickets", sizeof *s.next, (void **)&s.next);
   *(async_state *)*state = s;
   if (status != GMG_OK || e->dry) return status;
-  allow_shared(l, &s, most);
+  prepare_kernel(l, (async_state *)*state, most);
   int *order = (int *)malloc(s.blocks.total * sizeof *order);
   if (!order) return gmg_fail(e->context, GMG_ERR_MEMORY, "async block order could not be allocated");
   gmg_blocks_order(&s.blocks, l->params->order, l->params->seed + (unsigned long)l->index, order);
@@ -411,6 +348,7 @@ static void destroy(const gmg_smoother_level *l, void *state)
   async_state *s = (async_state *)state;
   if (!s) return;
   gmg_exec_release(l->exec, s->order, s->blocks.total * sizeof(int));
+  gmg_exec_release(l->exec, s->next, sizeof *s->next);
   gmg_exec_release(l->exec, s->before, l->A->cells * sizeof(real));
   free(s);
 }

@@ -1,7 +1,7 @@
 /* Block-asynchronous smoother async-(k) on host threads (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt,
    Dongarra, Gates, Tomov 2011).
 
-   Threads take blocks in the given order. A block relaxes its unknowns and `overlap` layers around them k times in a
+   Threads take blocks in the given order: the next one when they are done with one, or those that are theirs beforehand. A block relaxes its unknowns and `overlap` layers around them k times in a
    private tile, from whatever values surround it, and writes back only its own unknowns (restricted, as in Cai, Sarkis
    1999). Nothing waits: not block for block, nor a pass for the one before it within a call. Values that blocks share are
    read and written by relaxed atomics, so a block finds its surroundings as they are when it gets there, never torn.
@@ -62,11 +62,15 @@ static async_state layout(const gmg_smoother_level *l)
   s.tile_bytes = (s.fields * s.slots * s.plane + AXIS_LINES * 2 * s.half + 2 * SIDES * s.side) * sizeof(real);
   s.tile_bytes = (s.tile_bytes + 127) / 128 * 128;
   s.threads = s.blocks.total < (size_t)l->threads ? (int)s.blocks.total : l->threads;
+  if (p->in_flight && s.threads > p->in_flight) s.threads = p->in_flight; /* each has one block at a time */
   return s;
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
+  if (l->params->oversubscription)
+    return gmg_fail(l->exec->context, GMG_ERR_UNSUPPORTED, "params.oversubscription = %d: on the host threads relax blocks, as many "
+                    "as the context has; params.in_flight limits them", l->params->oversubscription);
   GMG_TRY(gmg_exec_alloc(l->exec, "async state", sizeof(async_state), state));
   async_state s = layout(l);
   gmg_status status = gmg_exec_alloc(l->exec, "async block order", s.blocks.total * sizeof(int), (void **)&s.order);
@@ -179,26 +183,38 @@ static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const 
 #undef ROW
 }
 
+/* Block number b in the order that was given, all passes counted through. */
+static void relax_block(const async_state *s, const gmg_smoother_level *l, tile *t, relaxation how, size_t b, const real *f,
+                        const real *from, real *to)
+{
+  const gmg_operator *A = l->A;
+  const size_t at = b % s->blocks.total;
+  const int seam = place(t, A, (size_t)s->order[how.reversed ? s->blocks.total - 1 - at : at]);
+  how.stages = stages_of(l->params, sweeps_of(l->params, seam));
+  how.zero = !from && how.local != GMG_LOCAL_GAUSS_SEIDEL; /* which sees its own new values at once */
+  t->part = (t->pieces[0].end - t->pieces[0].begin) / how.stages / CACHE_LINE * CACHE_LINE + CACHE_LINE;
+  relax_tile(A->dim, gmg_kind_of(A), t, A, f, from, to, &how);
+}
+
 /* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
                        real *to, int reversed)
 {
   const gmg_operator *A = l->A;
   const gmg_local_kind local = l->params->local;
-  relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, 0, (real)gmg_weight_async(A, l->params)};
-#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && A->cells > 4096) firstprivate(how)
+  const relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, 0, (real)gmg_weight_async(A, l->params)};
+  const size_t all = passes * s->blocks.total;
+#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && A->cells > 4096)
   {
+    const size_t threads = (size_t)omp_get_num_threads();
     tile t = tile_memory(s, omp_get_thread_num());
-    t.alone = from != to || omp_get_num_threads() == 1;
+    t.alone = from != to || threads == 1;
     t.passes = passes;
+    if (l->params->assignment == GMG_ASSIGN_STATIC) {
+      for (size_t b = (size_t)omp_get_thread_num(); b < all; b += threads) relax_block(s, l, &t, how, b, f, from, to);
+    } else {
 #pragma omp for schedule(dynamic, 1) nowait
-    for (size_t b = 0; b < passes * s->blocks.total; b++) {
-      const size_t at = b % s->blocks.total;
-      const int seam = place(&t, A, (size_t)s->order[reversed ? s->blocks.total - 1 - at : at]);
-      how.stages = stages_of(l->params, sweeps_of(l->params, seam));
-      how.zero = !from && local != GMG_LOCAL_GAUSS_SEIDEL; /* which sees its own new values at once */
-      t.part = (t.pieces[0].end - t.pieces[0].begin) / how.stages / CACHE_LINE * CACHE_LINE + CACHE_LINE;
-      relax_tile(A->dim, gmg_kind_of(A), &t, A, f, from, to, &how);
+      for (size_t b = 0; b < all; b++) relax_block(s, l, &t, how, b, f, from, to);
     }
   }
 }

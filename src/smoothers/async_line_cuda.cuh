@@ -12,6 +12,7 @@
 #define GMG_ASYNC_LINE_CUDA_H
 
 #include "../stencil/row_cuda.cuh"
+#include "async_tickets_cuda.cuh"
 
 enum {
   LINE_PER = 64 / sizeof(real),    /* unknowns of a thread */
@@ -94,8 +95,9 @@ static __device__ __forceinline__ void relax_all(real (&u)[LINE_PER], const real
   }
 }
 
+/* Stretch number `turn` in the order given. */
 template <int coloured>
-static __global__ void __launch_bounds__(LINE_MOST, 1) line_kernel(line_pass s, const real *f, const real *from, real *to)
+static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned turn, const real *f, const real *from, real *to)
 {
   constexpr int PER = LINE_PER, WARPS = LINE_MOST / 32;
   extern __shared__ double memory[];
@@ -104,7 +106,7 @@ static __global__ void __launch_bounds__(LINE_MOST, 1) line_kernel(line_pass s, 
   line_row *rows = (line_row *)(edge + 4 * WARPS);
 
   /* where the stretch lies */
-  const unsigned turn = (s.first + blockIdx.x) % s.total, b = s.reversed ? s.total - 1 - turn : turn;
+  const unsigned b = s.reversed ? s.total - 1 - turn : turn;
   const long begin = (s.order ? (long)s.order[b] : (long)b) * s.own;
   const int own = (int)min((long)s.own, s.n - begin), reach = s.overlap + 1;
   const int lead = LINE_LEAD + (int)((begin + s.reversed) & 1);
@@ -181,6 +183,19 @@ static __global__ void __launch_bounds__(LINE_MOST, 1) line_kernel(line_pass s, 
 #pragma unroll
   for (int i = 0; i < PER; i++)
     if (i * threads + me < own) __stcg(to + begin + i * threads + me, u[i]);
+}
+
+template <int coloured>
+static __global__ void __launch_bounds__(LINE_MOST, 1) line_kernel(line_pass s, const real *f, const real *from, real *to)
+{
+  relax_stretch<coloured>(s, (s.first + blockIdx.x) % s.total, f, from, to);
+}
+
+template <int coloured>
+static __global__ void __launch_bounds__(LINE_MOST, 1)
+    line_kernel_taking(line_pass s, tickets t, const real *f, const real *from, real *to)
+{
+  for_tickets(t, [&](unsigned long long n) { relax_stretch<coloured>(s, (unsigned)(n % s.total), f, from, to); });
 }
 
 #endif

@@ -1,5 +1,7 @@
-/* The asynchronous smoother's pass where it counts: 2D and 3D, constant coefficients, two local red-black sweeps, overlap 1.
-   Included by async_cuda.cu alone, whose general kernel does everything else and is the oracle in tests.
+/* The asynchronous smoother's pass where it counts: 2D and 3D, constant coefficients, two local red-black sweeps, overlap 1; and
+   with one sweep instead of two the exact synchronous one in a single pass (red_black_cuda.cu): a block that sees values from before
+   the sweep alone, two layers around it, finds what red and black one after the other find. Included by async_cuda.cu, whose other
+   kernels do everything else and are the oracle in tests, and by red_black_cuda.cu.
 
    A thread has two columns of the tile along the last axis, one beside (2D) or behind (3D) the other, a thread block the columns
    of a block of unknowns, one layer around them, and what is only read: a ring, loaded apart in 3D; in 2D one more column at
@@ -9,6 +11,8 @@
 
      half sweep h = 1..4 relaxes plane  q = 2 T - 3 h  of column A and q + 1 of column B;
      planes 2 T - 13 and 2 T - 12 are done and written back;  2 T and 2 T + 1 come in.
+
+   (One sweep: h = 1, 2, planes 2 T - 7 and 2 T - 6 are done, 12 slots, six steps.)
 
    Planes of a thread's own columns are in registers, indexed by q (A) and q - 1 (B), and for the neighbours in shared memory: plane
    q in slot q % 16 of the A's, (q + 1) % 16 of the B's. Beside an A there are B's only, and the other way round. The slots
@@ -22,22 +26,28 @@
 #define GMG_ASYNC_STREAM_CUDA_H
 
 #include "../stencil/even_cuda.cuh"
+#include "async_tickets_cuda.cuh"
+
+extern "C" {
+#include "blocks.h"
+}
 
 #include <cuda_pipeline.h>
 
-enum { STAGES = 4, STEPS = 8, SLOTS = 2 * STEPS };
-
 /* Columns of a thread block go by pairs: at most `lanes` across the first axis, and in 3D `rows` behind each other; `blocks` of
    them to a multiprocessor, as there are registers. Measured on an H200: 3D in double 1.36 ms at 512^3 with 10 rows, 1.6 with 8, 9
-   or 11; 12 leave the L1 cache too little to land in. 3D in float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with 10. 2D in
+   or 11; 12 leave the L1 cache too little to land in. One sweep has fewer planes at work, and takes more rows to the same memory (not
+   measured yet). 3D in float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with 10. 2D in
    double 0.51 ms at 8192^2 with 4 x 96 lanes, 0.58 with 2 x 192. */
-template <int dim> struct shape_of {
+template <int dim, int stages> struct shape_of {
   static constexpr int wide = sizeof(real) == 8, roomy = !wide; /* roomy: f stays in registers once it is there */
-  static constexpr int lanes = dim == 3 ? 32 : wide ? 96 : 256, rows = dim == 2 ? 1 : wide ? 10 : 8, threads = lanes * rows;
+  static constexpr int steps = stages == 2 ? 6 : 8, slots = 2 * steps; /* planes from the first half sweep's to the last one's, and more */
+  static constexpr int lanes = dim == 3 ? 32 : wide ? 96 : 256;
+  static constexpr int rows = dim == 2 ? 1 : stages == 2 ? (wide ? 14 : 10) : wide ? 10 : 8, threads = lanes * rows;
   static constexpr int blocks = dim == 3 ? (wide ? 1 : 2) : (wide ? 4 : 2);
   /* in shared memory: A's, B's, and f of both columns */
-  static constexpr int pitch = lanes + 2, plane = dim == 3 ? pitch * (rows + 2) : pitch, colour = SLOTS * plane;
-  static constexpr int reals = 2 * colour + SLOTS * 2 * threads;
+  static constexpr int pitch = lanes + 2, plane = dim == 3 ? pitch * (rows + 2) : pitch, colour = slots * plane;
+  static constexpr int reals = 2 * colour + slots * 2 * threads;
 };
 
 typedef struct {
@@ -91,16 +101,25 @@ static __device__ __forceinline__ real at_wall(const stream &s, real relax, real
   return relax > 0 ? s.omega / (s.omega / relax + more) : (real)0;
 }
 
-template <int dim>
-static __global__ void __launch_bounds__(shape_of<dim>::threads, shape_of<dim>::blocks) stream_kernel(stream s, const real *f, const real *from, real *to)
+/* Whether other blocks (or this one, around a periodic axis) look at unknown i of axis a across or along: two layers at every face
+   that is no wall. */
+static __device__ __forceinline__ int seen_by_others(const stream &s, int a, int i)
 {
-  typedef shape_of<dim> shape;
+  const int v = i % s.own[a], begin = i - v, own = min(s.own[a], s.n[a] - begin);
+  return ((s.wraps[a] || begin > 0) && v < 2) || ((s.wraps[a] || begin + own < s.n[a]) && v >= own - 2);
+}
+
+/* Block number `turn` in the order given. With two half sweeps, exact: what others look at goes to `aside`. */
+template <int dim, int STAGES>
+static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn, const real *f, const real *from, real *to, real *aside)
+{
+  typedef shape_of<dim, STAGES> shape;
   constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
+  constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * STAGES + 1, exact = STAGES == 2;
   extern __shared__ double memory[];
   real *tile = (real *)memory;
   const int me = (int)threadIdx.x, count = (int)blockDim.x, x = dim == 3 ? me % 32 : me, y = dim == 3 ? me / 32 : 0;
-  const size_t turn = blockIdx.x % s.total;
-  const int b = s.order[s.reversed ? s.total - 1 - turn : turn];
+  const int b = exact ? (int)turn : s.order[s.reversed ? s.total - 1 - turn : turn];
   const int at[3] = {b % s.count[0], b / s.count[0] % s.count[1], b / (s.count[0] * s.count[1])};
   int begin[3], own[3]; /* own unknowns */
 #pragma unroll
@@ -179,9 +198,14 @@ static __global__ void __launch_bounds__(shape_of<dim>::threads, shape_of<dim>::
   real before = 0; /* plane 2 T - 1 of A */
   __syncthreads();
 
+  /* where the own unknowns go; planes below `low_aside` and from `high_aside` on are looked at */
+  real *const to_0 = exact && row0.mine && (seen_by_others(s, 0, i) || (dim == 3 && seen_by_others(s, 1, j))) ? aside : to;
+  real *const to_1 = exact && row1.mine && (seen_by_others(s, 0, dim == 3 ? i : i + 1) || (dim == 3 && seen_by_others(s, 1, j + 1))) ? aside : to;
+  const int low_aside = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_aside = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
+
   /* Steps in which every plane that is touched is there, and none is at a wall, go without checks. */
   const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
-  const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + 14) / 2 + 1;
+  const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + DONE + 1) / 2 + 1;
   for (int T0 = 0; T0 < last; T0 += STEPS) {
 #pragma unroll
     for (int t = 0; t < STEPS; t++) {
@@ -238,16 +262,17 @@ static __global__ void __launch_bounds__(shape_of<dim>::threads, shape_of<dim>::
         /* two planes are done */
 #pragma unroll
         for (int d = 0; d < 2; d++) {
-          const int q = 2 * T - 13 + d, c = (2 * t - 13 + d + 2 * SLOTS) % SLOTS;
+          const int q = 2 * T - DONE + d, c = (2 * t - DONE + d + 2 * SLOTS) % SLOTS;
           const real of_A = a[c], of_B = bb[(c + SLOTS - 1) % SLOTS];
           if (checked && (q < 2 || q >= own[2] + 2)) continue;
-          const int p = base + (d - 13) * stride;
+          const int p = base + (d - DONE) * stride, goes_aside = exact && (q < low_aside || q >= high_aside);
+          real *const target_0 = goes_aside ? aside : to_0, *const target_1 = goes_aside ? aside : to_1;
           const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
           if (dim == 2 && s.whole) {
-            if (row0.mine) __stcg((real_pair *)(to + (p + row0.place)), real_pair{of_0, of_1});
+            if (row0.mine) __stcg((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1}); /* own sizes are even */
           } else {
-            if (row0.mine) __stcg(to + (p + row0.place), of_0);
-            if (row1.mine) __stcg(to + (p + row1.place), of_1);
+            if (row0.mine) __stcg(target_0 + (p + row0.place), of_0);
+            if (row1.mine) __stcg(target_1 + (p + row1.place), of_1);
           }
         }
         /* two are new: A's 2 T - 1 and 2 T, B's 2 T and 2 T + 1 */
@@ -267,6 +292,87 @@ static __global__ void __launch_bounds__(shape_of<dim>::threads, shape_of<dim>::
       else if (T < last) step(with());
     }
   }
+}
+
+template <int dim>
+static __global__ void __launch_bounds__(shape_of<dim, 4>::threads, shape_of<dim, 4>::blocks)
+    stream_kernel(stream s, const real *f, const real *from, real *to)
+{
+  relax_stream<dim, 4>(s, blockIdx.x % s.total, f, from, to, NULL);
+}
+
+template <int dim>
+static __global__ void __launch_bounds__(shape_of<dim, 4>::threads, shape_of<dim, 4>::blocks)
+    stream_kernel_taking(stream s, tickets t, const real *f, const real *from, real *to)
+{
+  for_tickets(t, [&](unsigned long long n) {
+    relax_stream<dim, 4>(s, (size_t)(n % s.total), f, from, to, NULL);
+    __pipeline_wait_prior(0); /* what was asked for beyond the end has landed */
+  });
+}
+
+/* --- levels and blocks that are taken so ------------------------------------------------------------------------------ */
+
+static int stream_suits(const gmg_operator *A)
+{
+  if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->cells > 0x7fffffff) return 0;
+  for (int a = 0; a < A->dim; a++)
+    if (A->uniform[a] != 2 || (A->wraps[a] && A->n[a] % 2)) return 0; /* at a seam colours meet */
+  return 1;
+}
+
+/* Rows of threads (3D) or warps (2D) that a block takes. */
+static size_t stream_rows(int dim, const gmg_blocks *b) { return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64; }
+
+/* Blocks of unknowns; 0 where those that are wanted (0: any) do not fit. Shapes are chosen so that the last blocks end together,
+   some planes being lost in each. */
+template <int dim, int stages>
+static int stream_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
+{
+  typedef shape_of<dim, stages> shape;
+  enum { FILL = 3 * stages + 2, MOST = 32, FEW = 2 };
+  const int along = dim - 1;
+  const size_t most = dim == 3 ? shape::rows : shape::lanes / 32, beside = dim == 3 ? shape::lanes - 2 : 0;
+  gmg_blocks best = {};
+  size_t least = 0;
+  for (size_t rows = most; rows >= FEW && 3 * rows >= 2 * most; rows--)
+    for (size_t parts = 1; parts <= MOST && parts <= A->n[along]; parts++) {
+      size_t want[3] = {dim == 3 ? beside : 64 * rows - 4, dim == 3 ? 2 * rows - 2 : 1, 1};
+      want[along] = (A->n[along] + parts - 1) / parts;
+      *b = gmg_blocks_make(A, wanted, want);
+      if (dim == 2 && b->shape[0] % 2 && !wanted[0]) { /* whole pairs, one count of blocks */
+        const size_t paired[3] = {b->shape[0] + 1, wanted[1], wanted[2]};
+        *b = gmg_blocks_make(A, paired, want);
+      }
+      const size_t room = processors * (size_t)shape::blocks;
+      const size_t time = (b->total + room - 1) / room * (b->shape[along] + FILL) * stream_rows(dim, b);
+      const size_t threads = 32 * stream_rows(dim, b), ring = 2 * (b->shape[0] + b->shape[1] + 4); /* a column of it to a thread */
+      if (stream_rows(dim, b) > most || (dim == 3 && (b->shape[0] > beside || ring > threads))) continue;
+      if (least && time >= least) continue;
+      best = *b, least = time;
+    }
+  *b = best;
+  return least > 0;
+}
+
+template <int dim, int stages> static constexpr size_t stream_bytes(void) { return (size_t)shape_of<dim, stages>::reals * sizeof(real); }
+
+/* Of the fields, those that may be read and written by pairs. */
+static stream stream_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega, int reversed, const void *u,
+                        const void *other)
+{
+  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}; /* across, across, along */
+  stream x = {};
+  for (int a = 0; a < 3; a++) {
+    x.n[a] = (int)A->n[axis[a]], x.wraps[a] = A->wraps[axis[a]], x.diag[a] = A->diag[axis[a]];
+    x.own[a] = (int)b->shape[axis[a]], x.count[a] = (int)b->count[axis[a]];
+    x.coupling[a] = (real)A->coupling[axis[a]];
+  }
+  x.stride = (int)(A->dim == 3 ? A->n[0] * A->n[1] : A->n[0]);
+  x.whole = A->n[0] % 2 == 0 && b->shape[0] % 2 == 0 && ((uintptr_t)u | (uintptr_t)other) % sizeof(real_pair) == 0;
+  x.shift = (real)A->shift, x.omega = (real)omega;
+  x.reversed = reversed, x.total = b->total, x.order = order;
+  return x;
 }
 
 #endif

@@ -21,6 +21,7 @@
 #define GMG_ASYNC_TILE_CUDA_H
 
 #include "../stencil/row_cuda.cuh"
+#include "async_tickets_cuda.cuh"
 
 /* Unknowns of a thread (even); threads of a block at most, and blocks of so many on a multiprocessor. */
 template <int kind> struct tile_of {
@@ -66,9 +67,10 @@ static __device__ __forceinline__ int tile_unknown(int i, int n, int wraps)
   return i;
 }
 
+/* Block number `turn` of `total` in the order given. */
 template <int dim, int kind, int local>
-static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blocks)
-    tile_kernel(tiles s, const real *f, const real *from, real *to)
+static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn, unsigned total, const real *f, const real *from,
+                                                  real *to)
 {
   constexpr int HIGH = tile_of<kind>::high, faces = tile_of<kind>::faces, across = dim - 1, OWN = HIGH * across + 1;
   constexpr int coloured = local == GMG_LOCAL_RED_BLACK, step = coloured ? 2 : 1;
@@ -80,7 +82,7 @@ static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blo
   real *const tile = (real *)(pairs + (faces ? threads * OWN : 0));
 
   /* where the tile lies: unknown of its coordinate 0, own unknowns, last relaxed coordinate, unknowns that there are */
-  const unsigned number = s.reversed ? gridDim.x - 1 - blockIdx.x : blockIdx.x; /* blockIdx.y: the pass */
+  const unsigned number = s.reversed ? total - 1 - turn : turn;
   const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
   const int at[3] = {b - line * s.count[0], line % s.count[1], line / s.count[1]};
   int origin[3], own[3], top[3], least[3], most[3], seam = 0;
@@ -253,17 +255,37 @@ static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blo
     if (back_to & 1u << c) __stcg(to + (column + slice * (unsigned)(origin[2] + first + c)), u[c]);
 }
 
-typedef void tile_function(tiles s, const real *f, const real *from, real *to);
+/* A thread block to every block; blockIdx.y is the pass. */
+template <int dim, int kind, int local>
+static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blocks)
+    tile_kernel(tiles s, const real *f, const real *from, real *to)
+{
+  relax_tile<dim, kind, local>(s, blockIdx.x, gridDim.x, f, from, to);
+}
+
+template <int dim, int kind, int local>
+static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blocks)
+    tile_kernel_taking(tiles s, tickets t, unsigned total, const real *f, const real *from, real *to)
+{
+  for_tickets(t, [&](unsigned long long n) { relax_tile<dim, kind, local>(s, (unsigned)(n % total), total, f, from, to); });
+}
+
+typedef struct {
+  void (*fixed)(tiles s, const real *f, const real *from, real *to);
+  void (*taking)(tiles s, tickets t, unsigned total, const real *f, const real *from, real *to);
+} tile_function;
 
 /* By dimension, kind and local. */
-#define KERNELS(dim, kind) {tile_kernel<dim, kind, GMG_LOCAL_RED_BLACK>, tile_kernel<dim, kind, GMG_LOCAL_JACOBI>}
+#define KERNEL(dim, kind, local) {tile_kernel<dim, kind, local>, tile_kernel_taking<dim, kind, local>}
+#define KERNELS(dim, kind) {KERNEL(dim, kind, GMG_LOCAL_RED_BLACK), KERNEL(dim, kind, GMG_LOCAL_JACOBI)}
 #define KERNELS_OF(dim) \
   {KERNELS(dim, 0), KERNELS(dim, GMG_FACES), KERNELS(dim, GMG_SIGMA), KERNELS(dim, GMG_FACES | GMG_SIGMA)}
-static tile_function *const tile_kernels[2][4][2] = {KERNELS_OF(2), KERNELS_OF(3)};
+static const tile_function tile_kernels[2][4][2] = {KERNELS_OF(2), KERNELS_OF(3)};
 #undef KERNELS_OF
 #undef KERNELS
+#undef KERNEL
 
-static tile_function *tile_kernel_of(const gmg_smoother_level *l)
+static tile_function tile_kernel_of(const gmg_smoother_level *l)
 {
   return tile_kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->local];
 }

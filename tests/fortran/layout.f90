@@ -2,7 +2,7 @@
 module layout_c
   use, intrinsic :: iso_c_binding
   implicit none
-  integer(c_size_t), bind(C) :: c_problem(13), c_params(31), c_level_plan(7), c_plan_info(13), c_level_report(4), &
+  integer(c_size_t), bind(C) :: c_problem(13), c_params(34), c_level_plan(7), c_plan_info(13), c_level_report(4), &
     c_report(16)
 end module
 
@@ -25,7 +25,8 @@ program layout
     c_loc(p%sigma)])
   call compare("gmg_params", c_params, c_loc(m), c_sizeof(m), [c_loc(m%cycle), c_loc(m%fmg), c_loc(m%smoother), &
     c_loc(m%pre), c_loc(m%post), c_loc(m%omega), c_loc(m%local_sweeps), c_loc(m%local), c_loc(m%overlap), c_loc(m%passes), &
-    c_loc(m%block), c_loc(m%order), c_loc(m%seed), c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
+    c_loc(m%block), c_loc(m%order), c_loc(m%seed), c_loc(m%assignment), c_loc(m%in_flight), &
+    c_loc(m%oversubscription), c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
     c_loc(m%accel), c_loc(m%coarse), c_loc(m%coarse_rtol), c_loc(m%coarse_cells), c_loc(m%max_levels), &
     c_loc(m%coarsen_threshold), c_loc(m%max_cycles), c_loc(m%rtol), c_loc(m%atol), c_loc(m%check_every), &
     c_loc(m%precision), c_loc(m%time_levels), c_loc(m%monitor), c_loc(m%monitor_data)])
@@ -82,6 +83,9 @@ contains
       at = at + 1
     end do
     call expect(at >= 5, "gmg_smoother_name")
+    call expect(gmg_params_set_preset(m, "async-2011 ") == GMG_OK .and. m%local == GMG_LOCAL_JACOBI .and. m%block(1) == 512 .and. &
+      gmg_params_set_preset(m, "none") == GMG_ERR_ARGUMENT .and. m%passes == 2, "gmg_params_set_preset")
+    call expect(gmg_preset_name(0) == "default" .and. gmg_preset_name(100) == "", "gmg_preset_name")
     call expect(gmg_status_string(GMG_OK) == "ok" .and. gmg_status_string(GMG_ERR_MEMORY) == "out of memory", "status")
     call expect(gmg_context_create_cuda(-1, c_null_ptr, context) /= GMG_OK, "gmg_context_create_cuda")
     call expect(gmg_context_create_host(1, context) == GMG_OK, "gmg_context_create_host")
