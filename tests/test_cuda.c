@@ -208,6 +208,44 @@ static void operations_agree_on_faces(void **state)
       p.beta = beta, p.sigma = sigma;
       everything(boxes[i].name, &p);
       free(beta), free(sigma);
+/* Large levels have red and black in one pass, in place, to and fro, or from zero; the host has one after the other. */
+static void fused_red_black_agrees(void **state)
+{
+  (void)state;
+  static const shape s[] = {{3, {80, 82, 84}, GMG_CELL, "dddddd"},  {3, {97, 57, 101}, GMG_CELL, "dnnddr"},
+                            {3, {80, 82, 84}, GMG_CELL, "pppppp"},  {3, {91, 89, 70}, GMG_VERTEX, "ddddpp"},
+                            {3, {28, 26, 700}, GMG_CELL, "pppppp"}, {3, {500, 400, 3}, GMG_CELL, "ddppdn"},
+                            {3, {3, 500, 400}, GMG_CELL, "ddddpp"}, {3, {400, 5, 301}, GMG_VERTEX, "dddddd"},
+                            {2, {1000, 601, 1}, GMG_CELL, "dddn"},  {2, {702, 800, 1}, GMG_CELL, "pppp"},
+                            {2, {3, 170001, 1}, GMG_CELL, "dddd"},  {2, {100001, 6, 1}, GMG_VERTEX, "ddpp"}};
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int type = 0; type < 2; type++) {
+      gmg_problem p = shaped_problem(&s[g]);
+      gmg_params q = gmg_params_default();
+      char name[100];
+      p.type = (gmg_type)type, p.shift = g % 2;
+      q.smoother = gmg_smoother_by_name("red_black"), q.precision = GMG_PRECISION_SAME;
+      both b = begin_both(&p, &q, "red_black");
+      const gmg_exec *e[2] = {b.solver[0]->levels_exec, b.solver[1]->levels_exec};
+      gmg_level *L[2] = {&b.solver[0]->level[0], &b.solver[1]->level[0]};
+      for (int way = 0; way < 6; way++) { /* 1 to 3 steps; reversed; from zero */
+        const int steps = 1 + way % 3, from_zero = way > 3;
+        const gmg_leg leg = way == 3 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN;
+        twin u = begin_twin(e[0], e[1], L[0]->A.cells, 81), f = begin_twin(e[0], e[1], L[0]->A.cells, 82);
+        ON_BOTH(i) {
+          const gmg_smoother_ops *ops = b.solver[i]->smoother;
+          if (from_zero && ops->sweep_from_zero) {
+            ops->sweep_from_zero(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg);
+            continue;
+          }
+          if (from_zero) e[i]->vector->fill(e[i], L[i]->A.cells, 0, u.at[i]);
+          ops->sweep(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg);
+        }
+        snprintf(name, sizeof name, "red_black %dD, grid %d, type %d, way %d", p.dim, g, type, way);
+        same_twin(name, "sweeps", &u, 64);
+        end_twin(&u), end_twin(&f);
+      }
+      end_both(&b);
     }
 }
 
@@ -215,6 +253,7 @@ int main(void)
 {
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_media),
-                                     cmocka_unit_test(operations_agree_on_faces)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree_on_faces),
+                                     cmocka_unit_test(fused_red_black_agrees)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
