@@ -205,7 +205,8 @@ static void run_line(const gmg_smoother_level *l, const async_state *s, const la
                  (unsigned)s->blocks.total, q->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
                  {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
   if (k->staying) {
-    (coloured ? line_kernel_taking<1> : line_kernel_taking<0>)<<<k->staying, k->threads, k->bytes, k->stream>>>(x, k->taking, p->f, p->from, p->to);
+    (coloured ? line_kernel_taking<1> : line_kernel_taking<0>)<<<k->staying, k->threads, k->bytes, k->stream>>>(x, k->taking, p->f,
+                                                                                                                p->from, p->to);
     return;
   }
   for (size_t first = 0; first < all; first += MOST_BLOCKS) {

@@ -43,7 +43,7 @@ template <int dim, int stages> struct shape_of {
   static constexpr int wide = sizeof(real) == 8, roomy = !wide; /* roomy: f stays in registers once it is there */
   static constexpr int steps = stages == 2 ? 6 : 8, slots = 2 * steps; /* planes from the first half sweep's to the last one's, and more */
   static constexpr int lanes = dim == 3 ? 32 : wide ? 96 : 256;
-  static constexpr int rows = dim == 2 ? 1 : stages == 2 ? (wide ? 14 : 10) : wide ? 10 : 8, threads = lanes * rows;
+  static constexpr int rows = dim == 2 ? 1 : stages == 2 ? (wide ? 12 : 10) : wide ? 10 : 8, threads = lanes * rows;
   static constexpr int blocks = dim == 3 ? (wide ? 1 : 2) : (wide ? 4 : 2);
   /* in shared memory: A's, B's, and f of both columns */
   static constexpr int pitch = lanes + 2, plane = dim == 3 ? pitch * (rows + 2) : pitch, colour = slots * plane;
@@ -111,7 +111,8 @@ static __device__ __forceinline__ int seen_by_others(const stream &s, int a, int
 
 /* Block number `turn` in the order given. With two half sweeps, exact: what others look at goes to `aside`. */
 template <int dim, int STAGES>
-static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn, const real *f, const real *from, real *to, real *aside)
+static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn, const real *f, const real *from, real *to,
+                                                    real *aside)
 {
   typedef shape_of<dim, STAGES> shape;
   constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
@@ -199,8 +200,10 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
   __syncthreads();
 
   /* where the own unknowns go; planes below `low_aside` and from `high_aside` on are looked at */
-  real *const to_0 = exact && row0.mine && (seen_by_others(s, 0, i) || (dim == 3 && seen_by_others(s, 1, j))) ? aside : to;
-  real *const to_1 = exact && row1.mine && (seen_by_others(s, 0, dim == 3 ? i : i + 1) || (dim == 3 && seen_by_others(s, 1, j + 1))) ? aside : to;
+  const auto target_of = [&](const column &c, int ci, int cj) {
+    return exact && c.mine && (seen_by_others(s, 0, ci) || (dim == 3 && seen_by_others(s, 1, cj))) ? aside : to;
+  };
+  real *const to_0 = target_of(row0, i, j), *const to_1 = dim == 3 ? target_of(row1, i, j + 1) : target_of(row1, i + 1, j);
   const int low_aside = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_aside = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
 
   /* Steps in which every plane that is touched is there, and none is at a wall, go without checks. */
