@@ -208,6 +208,9 @@ static void operations_agree_on_faces(void **state)
       p.beta = beta, p.sigma = sigma;
       everything(boxes[i].name, &p);
       free(beta), free(sigma);
+    }
+}
+
 /* Large levels have red and black in one pass, in place, to and fro, or from zero; the host has one after the other. */
 static void fused_red_black_agrees(void **state)
 {
@@ -253,7 +256,6 @@ int main(void)
 {
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_media),
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree_on_faces),
-                                     cmocka_unit_test(fused_red_black_agrees)};
+                                     cmocka_unit_test(operations_agree_on_faces), cmocka_unit_test(fused_red_black_agrees)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
