@@ -294,7 +294,7 @@ static void preset_of_2011(void **state)
     gmg_report r[2];
     ON_BOTH(i) (void)gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]);
     print_message("async-2011, omega %g: host %.4f, device %.4f\n", q.omega, r[0].factor, r[1].factor);
-    ON_BOTH(i) assert_near(r[i].factor, damped ? 0.075 : 0.97, damped ? 0.075 : 0.03);
+    ON_BOTH(i) assert_near(r[i].factor, damped ? 0.13 : 0.97, damped ? 0.12 : 0.03); /* damped: 0.05 sequentially, 0.21 where all is stale */
     end_twin(&f), end_twin(&u);
     end_both(&b);
   }

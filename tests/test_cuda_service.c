@@ -102,7 +102,7 @@ static void levels_are_timed(void **state)
         assert_int_equal(cudaEventElapsedTime(&between, before, after), cudaSuccess);
         for (int l = 0; l < r.levels; l++) {
           assert_int_equal(!isnan(r.level[l].seconds), asked);
-          if (asked) assert_true(r.level[l].seconds > 0);
+          if (asked) assert_true(l > s->tail_from ? r.level[l].seconds == 0 : r.level[l].seconds > 0); /* those are done in one go */
           sum += r.level[l].seconds;
         }
         if (asked) print_message("%d cycles: levels %.6f s of %.6f\n", r.cycles, sum, 1e-3 * between);
@@ -140,7 +140,9 @@ static void offloaded(const char *name, const gmg_problem *p, gmg_params q)
   assert_ok(device, gmg_smoother_offload_seconds(there, &sweeps, &transfers));
   print_message("%-34s host %2d cycles, device %2d, sweeps on the device %2d: %.4f s, transfers %.4f s\n", name, r[0].cycles,
                 r[1].cycles, r[2].cycles, sweeps, transfers);
-  assert_true(r[2].status == r[0].status && abs(r[2].cycles - r[0].cycles) <= 2 && abs(r[2].cycles - r[1].cycles) <= 2);
+  /* in float the tolerance may lie at the floor */
+  assert_true(r[2].status == r[0].status || (p->type == GMG_F32 && r[2].status == GMG_STAGNATED));
+  assert_true(abs(r[2].cycles - r[0].cycles) <= 2 && abs(r[2].cycles - r[1].cycles) <= 2);
   if (r[0].status == GMG_OK) assert_below(ulps(e[0], e[0], u.at[0], v.at[0], v.n) * epsilon_of(e[0]), p->type == GMG_F64 ? 1e-5 : 1e-2);
   if (r[2].levels > 1) assert_true(sweeps > 0 && transfers > 0);
   gmg_problem next = *p;

@@ -108,8 +108,7 @@ static cudaError_t begin_device(gmg_device *d)
   if ((error = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, d->number))) return error;
   if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
   if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
-  if ((error = cudaMalloc(&d->scalar, 2 * sizeof *d->scalar))) return error;
-  d->spare = d->scalar + 1;
+  if ((error = cudaMalloc(&d->scalar, sizeof *d->scalar))) return error;
   if ((error = cudaMallocHost(&d->total, sizeof *d->total))) return error;
   return cudaMemsetAsync(d->arrived, 0, sizeof *d->arrived, d->stream);
 }

@@ -25,8 +25,7 @@ struct gmg_device {
   gmg_total *part;     /* [GMG_MOST_PARTS] sums of thread blocks, device */
   unsigned *arrived;   /* thread blocks that have left theirs, device */
   gmg_total *total;    /* pinned host memory that the device writes */
-  gmg_total *scalar;   /* of a sum that only the device needs to know, device; */
-  gmg_total *spare;    /* of one that nobody does */
+  gmg_total *scalar;   /* of a sum that only the device needs to know, device */
   size_t waits;        /* how often the host has waited for the device: tests count */
   cudaError_t failed;  /* the first failure */
   const char *failed_in;

@@ -78,7 +78,8 @@ void gmg_refine(gmg_solver *s, gmg_iteration *it, int last)
 /* The same where nobody asks for residuals. */
 static void refine_unseen(gmg_solver *s, gmg_iteration *it)
 {
-  s->stencil->unit_residual(&s->exec, &s->top->A, it->f, it->u, s->size, s->own_f);
+  s->stencil->unit_residual(&s->exec, &s->top->A, it->f, it->u, it->unseen == 1, s->size, s->own_f);
+  it->unseen = 2; /* the next residual's size is about this one's */
   const gmg_correction c = gmg_cycle_on_own(s, 1);
   gmg_charge(s, 0);
   s->vector->grow(&s->exec, s->top->A.cells, s->size, c.z, 1, it->u);

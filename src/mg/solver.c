@@ -75,7 +75,7 @@ static gmg_status create_fine_fields(gmg_solver *s)
     GMG_TRY(gmg_exec_alloc(e, "residual to correct from", s->top->A.cells * e->real_size, &s->own_f));
     if (s->mixed) {
       void *size = NULL;
-      GMG_TRY(gmg_exec_alloc(e, "size of the residual", sizeof *s->size, &size));
+      GMG_TRY(gmg_exec_alloc(e, "size of the residual", GMG_SIZES * sizeof *s->size, &size));
       s->size = size;
     }
     GMG_TRY(gmg_exec_alloc(e, "correction", gmg_own_bytes(s), &s->own_u));
@@ -151,7 +151,7 @@ void gmg_solver_release(gmg_solver *s)
   gmg_exec *e = s->levels_exec;
   for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
   gmg_exec_release(&s->exec, s->f_eff, bytes);
-  if (s->size) gmg_exec_release(e, s->size, sizeof *s->size);
+  if (s->size) gmg_exec_release(e, s->size, GMG_SIZES * sizeof *s->size);
   if (s->own_f) gmg_exec_release(e, s->own_f, cells * e->real_size);
   if (s->own_u) gmg_exec_release(e, s->own_u, gmg_own_bytes(s));
   if (s->tail) s->tail->destroy(e, s->tail_state);

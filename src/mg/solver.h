@@ -132,7 +132,7 @@ typedef struct gmg_iteration {
   double pq, rz;      /* of the acceleration: the last <p, A p> and (plain CG) <r, z>; 0 before the first step */
   double scale, next; /* mixed precision: own_f holds scale r; what to scale the next one by, 0: nothing is known */
   int fresh;          /* mixed precision: own_f is up to date */
-  int unseen;         /* nobody asks for residuals: without an acceleration nothing waits for them */
+  int unseen;         /* nobody asks for residuals: without an acceleration nothing waits for them; 2: not for the first time */
 } gmg_iteration;
 
 void gmg_iteration_start(gmg_solver *s, gmg_iteration *it);      /* from the u that stands; also forgets recursions */

@@ -85,8 +85,7 @@ static __device__ __forceinline__ column column_of(const stream &s, int i, int j
   const int relaxed = x >= margin - 1 && x < own[0] + margin + 1 && (dim == 2 || y < own[1] + 2);
   column c;
   c.inside = x < own[0] + 2 * margin && (dim == 2 || y < own[1] + 2);
-  const int there = x < own[0] + 2 * margin && (dim == 2 || y < own[1] + 2 + (y & 1)); /* the ring's, beside one that is inside */
-  c.exists = there && (s.wraps[0] || (i >= 0 && i < s.n[0])) && (dim == 2 || s.wraps[1] || (j >= 0 && j < s.n[1]));
+  c.exists = c.inside && (s.wraps[0] || (i >= 0 && i < s.n[0])) && (dim == 2 || s.wraps[1] || (j >= 0 && j < s.n[1]));
   c.mine = c.exists && x >= margin && x < own[0] + margin && (dim == 2 || (y > 0 && y <= own[1]));
   const int gi = c.exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0, gj = c.exists && dim == 3 ? gmg_around(j, s.n[1], s.wraps[1]) : 0;
   c.place = gj * s.n[0] + gi;
@@ -156,7 +155,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
   const int wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
 
   const real inner = gmg_at(s.diag[2], 1), keep = 1 - s.omega; /* what does not exist is 0 and stays so */
-  const real keep_a = A.relax == 0 ? (real)1 : keep, keep_b = B.relax == 0 ? (real)1 : keep;
+  const real keep_a = dim == 2 && A.relax == 0 ? (real)1 : keep, keep_b = dim == 2 && B.relax == 0 ? (real)1 : keep;
   const real more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
 
   real *const f_rows = tile + 2 * COLOUR + me, *const f_A = f_rows + swap * THREADS, *const f_B = f_rows + (1 - swap) * THREADS;
@@ -328,7 +327,8 @@ static int stream_suits(const gmg_operator *A)
 static size_t stream_rows(int dim, const gmg_blocks *b) { return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64; }
 
 /* Blocks of unknowns; 0 where those that are wanted (0: any) do not fit. Shapes are chosen so that the last blocks end together,
-   some planes being lost in each. */
+   some planes being lost in each. In 3D a block has whole pairs of lines, unless it ends at a wall: beside a last line alone its
+   thread would need a column of the ring. */
 template <int dim, int stages>
 static int stream_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
@@ -343,10 +343,13 @@ static int stream_blocks(const gmg_operator *A, const size_t wanted[3], size_t p
       size_t want[3] = {dim == 3 ? beside : 64 * rows - 4, dim == 3 ? 2 * rows - 2 : 1, 1};
       want[along] = (A->n[along] + parts - 1) / parts;
       *b = gmg_blocks_make(A, wanted, want);
-      if (dim == 2 && b->shape[0] % 2 && !wanted[0]) { /* whole pairs, one count of blocks */
-        const size_t paired[3] = {b->shape[0] + 1, wanted[1], wanted[2]};
+      const int pair = dim == 2 ? 0 : 1; /* the axis of them */
+      if (b->shape[pair] % 2 && b->count[pair] > 1 && !wanted[pair]) {
+        size_t paired[3] = {wanted[0], wanted[1], wanted[2]};
+        paired[pair] = b->shape[pair] + 1;
         *b = gmg_blocks_make(A, paired, want);
       }
+      if (dim == 3 && b->shape[pair] % 2 && b->count[pair] > 1) continue;
       const size_t room = processors * (size_t)shape::blocks;
       const size_t time = (b->total + room - 1) / room * (b->shape[along] + FILL) * stream_rows(dim, b);
       const size_t threads = 32 * stream_rows(dim, b), ring = 2 * (b->shape[0] + b->shape[1] + 4); /* a column of it to a thread */

@@ -22,6 +22,8 @@ typedef struct gmg_pair {
   double first, second;
 } gmg_pair;
 
+enum { GMG_SIZES = 8 };
+
 typedef struct gmg_stencil_ops {
   /* r = f - A u;  r must not overlap u */
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
@@ -31,9 +33,9 @@ typedef struct gmg_stencil_ops {
   /* The same, and r = scale (f - A u) in the narrower type. */
   double (*narrow_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
                             double *f_norm);
-  /* r = (f - A u) / size in the narrower type, size = ||f - A u||_2 (1 for 0, NaN or infinity), a double in exec's memory:
-     nobody waits. */
-  void (*unit_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *size, void *r);
+  /* r = (f - A u) / size[0] in the narrower type. size, GMG_SIZES doubles in exec's memory: [0] becomes what ||f - A u||_2 was the
+     time before, or now where it is the first time (1 for 0, NaN or infinity); the others are the operation's. Nobody waits. */
+  void (*unit_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r);
   /* u = u + c, then r = scale (f - A u) in the narrower type; returns ||f - A u||_2 */
   double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, double scale,
                              void *r);

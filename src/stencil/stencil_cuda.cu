@@ -186,12 +186,14 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
                gmg_device_of(e)->part, gmg_device_of(e)->arrived, to);
 }
 
-static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *size, void *r)
+static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r)
 {
   gmg_device *d = gmg_device_of(e);
-  launch_norm(e, A, f, u, 1, NULL, NULL, NULL, d->scalar);
-  launch_norm(e, A, f, u, 1, d->scalar, size, r, d->spare);
+  gmg_total *const before = (gmg_total *)(size + GMG_SIZES / 2);
+  if (first) launch_norm(e, A, f, u, 1, NULL, NULL, NULL, before);
+  launch_norm(e, A, f, u, 1, before, size, r, d->scalar);
   gmg_cuda_launched(e, "residual");
+  gmg_cuda_note(d, cudaMemcpyAsync(before, d->scalar, sizeof *before, cudaMemcpyDeviceToDevice, d->stream), "residual");
 }
 
 static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,

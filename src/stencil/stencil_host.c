@@ -57,11 +57,11 @@ static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void
   return narrow_residual(e, A, f, u, 1, NULL, f_norm);
 }
 
-static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *size, void *r)
+static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r)
 {
-  const double norm = residual_norm(e, A, f, u, NULL);
-  *size = norm > 0 && isfinite(norm) ? norm : 1;
-  (void)narrow_residual(e, A, f, u, 1 / *size, r, NULL);
+  const double norm = first ? residual_norm(e, A, f, u, NULL) : size[1];
+  size[0] = norm > 0 && isfinite(norm) ? norm : 1;
+  size[1] = narrow_residual(e, A, f, u, 1 / size[0], r, NULL);
 }
 
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
