@@ -192,7 +192,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   const gmg_status planned = gmg_plan(c, &p, &q, &info);
   status = gmg_solver_create(c, &p, &q, &s);
   promise(status == GMG_OK || is_error(status), "create", status);
-  promise(status == planned || status == GMG_ERR_MEMORY, "plan and create differ", planned);
+  const int seen_late = strstr(gmg_context_error(c), "is not positive definite") != NULL; /* a plan has no values to factorise */
+  promise(status == planned || status == GMG_ERR_MEMORY || seen_late, "plan and create differ", planned);
   promise((status == GMG_OK) == (s != NULL), "solver", status);
   promise((status == GMG_OK) == (gmg_context_error(c)[0] == 0), "text", status);
   if (status == GMG_OK) use(&in, s, c, &p, q.max_cycles);

@@ -1,11 +1,24 @@
-/* The offloaded smoother, its device being another host context: bitwise what its inner smoother does. On CUDA: test_cuda_service. */
+/* The offloaded smoother, its device being another host context: what its inner smoother does. On CUDA: test_cuda_service. */
 #include "gmg_cuda.h"
 #include "media.h"
 #include "sample.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* To rounding: where fields lie decides which unknowns a compiler for this very processor takes together. */
+static int alike(gmg_type type, const void *a, const void *b, size_t n)
+{
+  double most = 0, apart = 0;
+  for (size_t i = 0; i < n; i++) {
+    const double x = type == GMG_F64 ? ((const double *)a)[i] : ((const float *)a)[i];
+    const double y = type == GMG_F64 ? ((const double *)b)[i] : ((const float *)b)[i];
+    most = fmax(most, fabs(x)), apart = fmax(apart, fabs(x - y));
+  }
+  return apart <= 64 * (type == GMG_F64 ? DBL_EPSILON : FLT_EPSILON) * most;
+}
 
 /* Both solvers on the problem; after it an update to twice the coefficients, and again. */
 static void same_solves(const char *name, const gmg_problem *p, gmg_params q)
@@ -32,7 +45,7 @@ static void same_solves(const char *name, const gmg_problem *p, gmg_params q)
       const gmg_status status = gmg_solve(s[i], f, u[i], &r[i]);
       if (status > GMG_DIVERGED) fail_msg("%s: %s", name, gmg_context_error(host[i]));
     }
-    if (r[0].status != r[1].status || r[0].cycles != r[1].cycles || memcmp(u[0], u[1], bytes) != 0)
+    if (r[0].status != r[1].status || r[0].cycles != r[1].cycles || !alike(p->type, u[0], u[1], unknowns(p)))
       fail_msg("%s, %s: %d cycles, offloaded %d, or another u", name, q.smoother->name, r[0].cycles, r[1].cycles);
     gmg_problem next = *p;
     next.shift += 3;
