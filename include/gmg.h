@@ -242,7 +242,8 @@ typedef struct gmg_level_report {
   size_t n[3];     /**< Unknowns along each axis. */
   size_t cells;    /**< Unknowns. */
   double seconds;  /**< Time spent on this level alone during the solve, in seconds: on a device time of the stream, from
-                        mark to mark; NaN there unless gmg_params::time_levels is set. */
+                        mark to mark; NaN there unless gmg_params::time_levels is set. Levels that are done in one go
+                        count for the first of them. */
 } gmg_level_report;
 
 /** The result of a solve. BORROWED pointers stay valid until the solver's next call or its end. */
