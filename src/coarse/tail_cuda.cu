@@ -14,7 +14,7 @@ extern "C" {
 
 /* MOST: unknowns of a level; one multiprocessor takes 35 us for 16^3, all of them 20 in launches of their own. FEW: one warp does
    conjugate gradients. */
-enum { MOST = 1024, THREADS = 256, ROOM = 160 * 1024, FEW = 64, TAPS = 4 };
+enum { MOST = 2048, THREADS = 256, ROOM = 160 * 1024, FEW = 64, TAPS = 4 };
 
 /* Rows of a map: TAPS places (counted with the layer of zeros) and weights each. */
 typedef struct {
