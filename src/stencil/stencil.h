@@ -22,7 +22,7 @@ typedef struct gmg_pair {
   double first, second;
 } gmg_pair;
 
-enum { GMG_SIZES = 8 };
+enum { GMG_SIZES = 8 }; /* of unit_residual() */
 
 typedef struct gmg_stencil_ops {
   /* r = f - A u;  r must not overlap u */
@@ -51,9 +51,9 @@ typedef struct gmg_stencil_ops {
   /* Inner products are sums of w x y, w the control volumes; y = NULL: sum of w x. Bitwise independent of the number of
      threads. */
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
+  double (*dot_correction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *x);
   /* Takes the mean under the control volumes off x, volume being their sum. Nobody waits. */
   void (*remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
-  double (*dot_correction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *x);
   /* p = c + b p, then q = A p; returns <p, q> and <p, x> */
   gmg_pair (*direct_apply)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, double b, void *p, const void *x, void *q);
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
