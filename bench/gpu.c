@@ -117,18 +117,9 @@ static void beta_cycle_row(const char *name, run *r, const double *f, double *u)
 
 static void create_row(const char *name, run *r, const double *f, double *u)
 {
-  samples s = {.count = 0};
   char extra[64];
   if (!wanted(name)) return;
-  const samples cycle = cycle_time(r, f, u);
-  for (int i = -1; i < bench.runs; i++) {
-    gmg_solver_destroy(r->solver);
-    r->solver = NULL;
-    const double start = now();
-    build(r);
-    const double t = now() - start;
-    if (i >= 0) add(&s, t);
-  }
+  const samples cycle = cycle_time(r, f, u), s = create_time(r);
   snprintf(extra, sizeof extra, ", \"in_cycles\": %.3f", median(&s) / median(&cycle));
   row(name, "ms", &s, 0, extra);
 }

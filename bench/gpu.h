@@ -73,6 +73,7 @@ void end(run *r);
 /* Seconds of a solve from a zero guess. */
 double solve(run *r, const double *f, double *u, gmg_report *report);
 samples solve_time(run *r, const double *f, double *u, gmg_report *report);
+samples create_time(run *r);
 samples cycle_time(run *r, const double *f, double *u); /* of one cycle, unmeasured; rebuilds */
 gmg_plan_info *plan(run *r);                            /* free() it */
 

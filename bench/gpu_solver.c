@@ -69,6 +69,20 @@ samples solve_time(run *r, const double *f, double *u, gmg_report *report)
   return s;
 }
 
+samples create_time(run *r)
+{
+  samples s = {.count = 0};
+  for (int i = -1; i < bench.runs; i++) {
+    gmg_solver_destroy(r->solver);
+    r->solver = NULL;
+    const double start = now();
+    build(r);
+    const double t = now() - start;
+    if (i >= 0) add(&s, t);
+  }
+  return s;
+}
+
 /* The difference of solves of 7 and of 2 cycles over 5, so that what a solve does once drops out. */
 samples cycle_time(run *r, const double *f, double *u)
 {

@@ -132,16 +132,8 @@ static void fmg_row(run *r, const char *label, const double *f, double *u)
 static void create_row(run *r, const char *label)
 {
   char extra[256];
-  samples s = {.count = 0};
   begin_extra(extra, sizeof extra, r, "growth_create");
-  for (int i = -1; i < bench.runs; i++) {
-    gmg_solver_destroy(r->solver);
-    r->solver = NULL;
-    const double start = now();
-    build(r);
-    const double t = now() - start;
-    if (i >= 0) add(&s, t);
-  }
+  const samples s = create_time(r);
   row(label, "ms", &s, 0, extra);
 }
 

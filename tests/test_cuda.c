@@ -229,24 +229,9 @@ static void fused_red_black_agrees(void **state)
       p.type = (gmg_type)type, p.shift = g % 2;
       q.smoother = gmg_smoother_by_name("red_black"), q.precision = GMG_PRECISION_SAME;
       both b = begin_both(&p, &q, "red_black");
-      const gmg_exec *e[2] = {b.solver[0]->levels_exec, b.solver[1]->levels_exec};
-      gmg_level *L[2] = {&b.solver[0]->level[0], &b.solver[1]->level[0]};
       for (int way = 0; way < 6; way++) { /* 1 to 3 steps; reversed; from zero */
-        const int steps = 1 + way % 3, from_zero = way > 3;
-        const gmg_leg leg = way == 3 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN;
-        twin u = begin_twin(e[0], e[1], L[0]->A.cells, 81), f = begin_twin(e[0], e[1], L[0]->A.cells, 82);
-        ON_BOTH(i) {
-          const gmg_smoother_ops *ops = b.solver[i]->smoother;
-          if (from_zero && ops->sweep_from_zero) {
-            ops->sweep_from_zero(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg);
-            continue;
-          }
-          if (from_zero) e[i]->vector->fill(e[i], L[i]->A.cells, 0, u.at[i]);
-          ops->sweep(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg);
-        }
         snprintf(name, sizeof name, "red_black %dD, grid %d, type %d, way %d", p.dim, g, type, way);
-        same_twin(name, "sweeps", &u, 64);
-        end_twin(&u), end_twin(&f);
+        same_sweeps(name, "sweeps", &b, 0, 1 + way % 3, way == 3 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN, way > 3, 64);
       }
       end_both(&b);
     }

@@ -11,19 +11,11 @@ static void steps_agree(const char *name, const gmg_problem *p, gmg_params q)
   q.smoother = gmg_smoother_by_name("async");
   q.deterministic = !sharing, q.precision = GMG_PRECISION_SAME;
   both b = begin_both(p, &q, name);
-  for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++)
-    for (int leg = 0; leg < 3; leg++) {
-      gmg_level *L[2] = {&b.solver[0]->level[l], &b.solver[1]->level[l]};
-      const gmg_exec *e[2] = {b.solver[0]->levels_exec, b.solver[1]->levels_exec};
-      const gmg_smoother_ops *ops[2] = {b.solver[0]->smoother, b.solver[1]->smoother};
-      twin u = begin_twin(e[0], e[1], L[0]->A.cells, 51), f = begin_twin(e[0], e[1], L[0]->A.cells, 52);
-      ON_BOTH(i) {
-        if (leg == 2) ops[i]->sweep_from_zero(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], 1, GMG_LEG_DOWN);
-        else ops[i]->sweep(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], 1, leg ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
-      }
-      same_twin(name, leg == 2 ? "from zero" : leg ? "reversed" : "down", &u, 512);
-      end_twin(&u), end_twin(&f);
-    }
+  for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++) {
+    same_sweeps(name, "down", &b, l, 1, GMG_LEG_DOWN, 0, 512);
+    same_sweeps(name, "reversed", &b, l, 1, GMG_LEG_UP_REVERSED, 0, 512);
+    same_sweeps(name, "from zero", &b, l, 1, GMG_LEG_DOWN, 1, 512);
+  }
   end_both(&b);
 }
 

@@ -18,23 +18,11 @@ static void smoothers(const char *name, const gmg_problem *p)
     if (k == 5) q.local = GMG_LOCAL_JACOBI, q.local_sweeps = 3, q.omega = 0.7;
     if (names[k][0] == 'a') q.block[0] = 16, q.block[1] = 8, q.block[2] = 4; /* the same on both: rates depend on it */
     both b = begin_both(p, &q, name);
-    for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++)
-      for (int leg = 0; leg < 3; leg++) {
-        gmg_level *L[2] = {&b.solver[0]->level[l], &b.solver[1]->level[l]};
-        const gmg_exec *e[2] = {b.solver[0]->levels_exec, b.solver[1]->levels_exec};
-        const gmg_smoother_ops *ops[2] = {b.solver[0]->smoother, b.solver[1]->smoother};
-        twin u = begin_twin(e[0], e[1], L[0]->A.cells, 51), f = begin_twin(e[0], e[1], L[0]->A.cells, 52);
-        ON_BOTH(i) {
-          if (leg == 0 && ops[i]->sweep_from_zero) ops[i]->sweep_from_zero(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], 2, GMG_LEG_DOWN);
-          else if (leg == 0) {
-            e[i]->vector->fill(e[i], u.n, 0, u.at[i]);
-            ops[i]->sweep(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], 2, GMG_LEG_DOWN);
-          } else
-            ops[i]->sweep(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], 2, leg == 1 ? GMG_LEG_UP : GMG_LEG_UP_REVERSED);
-        }
-        same_twin(name, names[k], &u, 1024);
-        end_twin(&u), end_twin(&f);
-      }
+    for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++) {
+      same_sweeps(name, names[k], &b, l, 2, GMG_LEG_DOWN, 1, 1024);
+      same_sweeps(name, names[k], &b, l, 2, GMG_LEG_UP, 0, 1024);
+      same_sweeps(name, names[k], &b, l, 2, GMG_LEG_UP_REVERSED, 0, 1024);
+    }
     end_both(&b);
   }
 }

@@ -158,13 +158,19 @@ static void default_async(void **state)
   assert_below(measured_factor(&large, &params, 0, 15), 0.06);
 }
 
+static gmg_params without_overlap(void)
+{
+  gmg_params params = gmg_params_default();
+  params.overlap = 0, params.omega = 1;
+  params.block[0] = 32, params.block[1] = params.block[2] = 8;
+  return params;
+}
+
 /* Without overlap freshness decides: one block at a time, or two, in any order, is better than fully stale. */
 static void asynchronous_bands(void **state)
 {
   (void)state;
-  gmg_params params = gmg_params_default();
-  params.overlap = 0, params.omega = 1;
-  params.block[0] = 32, params.block[1] = params.block[2] = 8;
+  gmg_params params = without_overlap();
   const gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
   for (int run = 0; run < RUNS; run++) {
     params.order = (gmg_block_order)(run % 3), params.seed = (unsigned long)run;
@@ -192,9 +198,7 @@ static void undamped_jacobi_stalls(void **state)
 static void assignments(void **state)
 {
   (void)state;
-  gmg_params params = gmg_params_default();
-  params.overlap = 0, params.omega = 1;
-  params.block[0] = 32, params.block[1] = params.block[2] = 8;
+  gmg_params params = without_overlap();
   const gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
   const double alone = measured_factor(&p, &params, 1, 15);
   params.in_flight = 1;

@@ -121,6 +121,28 @@ static inline void same_number(const char *name, const char *what, const gmg_exe
 
 #define ON_BOTH(i) for (int i = 0; i < 2; i++)
 
+/* Smoothing steps of both on level l: on a random u, or from zero. */
+static inline void same_sweeps(const char *name, const char *what, const both *b, int l, int steps, gmg_leg leg, int from_zero,
+                               double limit)
+{
+  gmg_solver *const *s = b->solver;
+  const gmg_exec *e[2] = {s[HOST]->levels_exec, s[DEVICE]->levels_exec};
+  gmg_level *L[2] = {&s[HOST]->level[l], &s[DEVICE]->level[l]};
+  const size_t n = L[HOST]->A.cells;
+  twin u = begin_twin(e[HOST], e[DEVICE], n, 51), f = begin_twin(e[HOST], e[DEVICE], n, 52);
+  ON_BOTH(i) {
+    const gmg_smoother_ops *ops = s[i]->smoother;
+    if (from_zero && ops->sweep_from_zero) {
+      ops->sweep_from_zero(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg);
+      continue;
+    }
+    if (from_zero) e[i]->vector->fill(e[i], n, 0, u.at[i]);
+    ops->sweep(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg);
+  }
+  same_twin(name, what, &u, limit);
+  end_twin(&u), end_twin(&f);
+}
+
 typedef struct {
   const char *name;
   shape shape;
