@@ -132,11 +132,11 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
   const column row0 = dim == 3 ? column_of<dim>(s, i, j, x, 2 * y, own) : column_of<dim>(s, i, 0, 2 * x, 0, own);
   const column row1 = dim == 3 ? column_of<dim>(s, i, j + 1, x, 2 * y + 1, own) : column_of<dim>(s, i + 1, 0, 2 * x + 1, 0, own);
   const column A = swap ? row1 : row0, B = swap ? row0 : row1;
-  const int cell = dim == 3 ? (y + 1) * PITCH + x + 1 : x + 1, nobody = PITCH - 1; /* in 2D what lies beyond the tile is not relaxed */
-  /* planes of A's and B's neighbours, of which one is beyond; where their own are put: those outside where nobody reads */
+  const int cell = dim == 3 ? (y + 1) * PITCH + x + 1 : x + 1; /* in 2D what lies beyond the tile is not relaxed */
+  /* planes of A's and B's neighbours, of which one is beyond; where their own are put, if they are inside */
   const real *const near_A = tile + COLOUR + cell, *const near_B = tile + cell;
   const int beyond = (swap ? 1 : -1) * (dim == 3 ? PITCH : 1);
-  real *const put_A = tile + (A.inside ? cell : nobody), *const put_B = tile + COLOUR + (B.inside ? cell : nobody);
+  real *const put_A = tile + cell, *const put_B = tile + COLOUR + cell;
 
   /* in 3D a column of the ring, for some */
   const int wide = own[0] + 2, high = own[1] + 2, sides = 2 * high, ring = dim == 3 ? sides + 2 * wide : 0;
@@ -257,8 +257,11 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
 #pragma unroll
         for (int h = 1; h <= STAGES; h++) {
           const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS;
-          if (!checked || (q >= low && q < top)) a[c] = now_a[h - 1], put_A[c * PLANE] = now_a[h - 1];
-          if (!checked || (q + 1 >= low && q + 1 < top)) bb[c] = now_b[h - 1], put_B[(c + 2) % SLOTS * PLANE] = now_b[h - 1];
+          const int do_a = !checked || (q >= low && q < top), do_b = !checked || (q + 1 >= low && q + 1 < top);
+          if (do_a) a[c] = now_a[h - 1];
+          if (do_b) bb[c] = now_b[h - 1];
+          if (do_a && A.inside) put_A[c * PLANE] = now_a[h - 1];
+          if (do_b && B.inside) put_B[(c + 2) % SLOTS * PLANE] = now_b[h - 1];
         }
 
         /* two planes are done */
@@ -285,7 +288,8 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
         for (int d = 0; d < 2; d++) {
           const int c = (2 * t - 1 + d + SLOTS) % SLOTS;
           a[c] = new_a[d], bb[c] = new_b[d];
-          put_A[c * PLANE] = new_a[d], put_B[(c + 2) % SLOTS * PLANE] = new_b[d];
+          if (A.inside) put_A[c * PLANE] = new_a[d];
+          if (B.inside) put_B[(c + 2) % SLOTS * PLANE] = new_b[d];
           if (me < ring) (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = ring_come[t % 2][d];
         }
         __syncthreads();
