@@ -171,7 +171,7 @@ typedef struct gmg_params {
   gmg_accel accel;               /**< Acceleration (GMG_ACCEL_BEST). */
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (CG). */
   double coarse_rtol;            /**< Relative tolerance of the coarse CG; 0: 1e-6, or 1e-4 where cycles compute in
-                                      float. */
+                                      float. A CUDA device may solve up to 64 unknowns directly, to rounding. */
   size_t coarse_cells;           /**< Coarsening stops at that many unknowns or fewer; 0: what the coarse solver likes
                                       (64). */
   int max_levels;                /**< Most levels, 1: the coarse solver alone; 0: as many as help. */
