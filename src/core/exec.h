@@ -39,8 +39,9 @@ typedef struct gmg_vector_ops {
      ||r||_2. */
   double (*step)(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim);
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
-  /* The two that need no number on the host, so nobody waits. y = x / size in the narrower type, size = ||x||_2 (1 for 0, NaN
-     or infinity), a double in exec's memory; y = size z + keep y, z of the narrower type. */
+  /* The two that need no number on the host, so nobody waits. y = x / size[0] in the narrower type, size[0] about ||x||_2 (any number
+     for 0, NaN or infinity), two doubles in exec's memory; what size[0] was before (0: unknown) saves a device reading x twice
+     where it is about right again. y = size[0] z + keep y, z of the narrower type. */
   void (*unit)(const gmg_exec *e, size_t n, const void *x, double *size, void *y);
   void (*grow)(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y);
 } gmg_vector_ops;

@@ -148,30 +148,89 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   return {t.least + poison, t.most + poison, t.second / (double)n};
 }
 
-static __global__ void unit_kernel(size_t n, const real *x, const gmg_total *squares, double *size, narrow_real *y)
+/* Unknowns that a thread asks for at once: the memory is far away. */
+enum { AT_ONCE = 4 };
+
+/* A chunk at a time: body(c, there) for AT_ONCE places c that are blockDim.x apart. */
+template <class Body> static __device__ __forceinline__ void for_chunks(size_t n, Body body)
 {
-  const double norm = sqrt(squares->first), scale = norm > 0 && isfinite(norm) ? norm : 1;
-  if (blockIdx.x == 0 && threadIdx.x == 0) *size = scale;
-  gmg_for_all(n, [&](size_t i) { y[i] = (narrow_real)(x[i] / (real)scale); });
+  for (size_t begin = (size_t)blockIdx.x * AT_ONCE * blockDim.x; begin < n; begin += (size_t)gridDim.x * AT_ONCE * blockDim.x)
+    body(begin + threadIdx.x, begin + AT_ONCE * blockDim.x <= n);
+}
+
+static unsigned chunk_grid(size_t n, int sums) { return gmg_flat_grid((n + AT_ONCE - 1) / AT_ONCE, sums); }
+
+/* The power of two at or above a norm: products with it and its inverse are exact. 1 for 0 and what is no number. */
+static __device__ __forceinline__ double power_above(double norm)
+{
+  if (!(norm > 1e-300) || !(norm < 1e300)) return 1;
+  return scalbn(1.0, ilogb(norm) + 1);
+}
+
+static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int whole, real scale, const real *x, narrow_real *y, double *squares)
+{
+  real v[AT_ONCE];
+#pragma unroll
+  for (int m = 0; m < AT_ONCE; m++) v[m] = whole || c + m * blockDim.x < n ? x[c + m * blockDim.x] : (real)0;
+#pragma unroll
+  for (int m = 0; m < AT_ONCE; m++) {
+    *squares += (double)v[m] * (double)v[m];
+    if (whole || c + m * blockDim.x < n) y[c + m * blockDim.x] = (narrow_real)(scale * v[m]);
+  }
+}
+
+/* y = x over the size that the last x had, size[0], which size[1] becomes; and ||x||^2. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    guess_kernel(size_t n, const real *x, double *size, narrow_real *y, gmg_total *part, unsigned *arrived, gmg_total *to)
+{
+  const double guess = power_above(size[0]);
+  gmg_total t = {0, 0, 0, 0};
+  for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / guess), x, y, &t.first); });
+  if (blockIdx.x == 0 && threadIdx.x == 0) size[1] = guess;
+  gmg_grid_total(t, part, arrived, to);
+}
+
+/* Where that is far from x's own size: once more. Nothing else depends on it. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    unit_kernel(size_t n, const real *x, const gmg_total *squares, double *size, narrow_real *y)
+{
+  enum { FAR = 1 << 20 };
+  const double guess = size[1], own = power_above(sqrt(squares->first)), ratio = own / guess;
+  const int good = ratio < FAR && ratio * FAR > 1;
+  if (blockIdx.x == 0 && threadIdx.x == 0) size[0] = good ? guess : own;
+  if (good) return;
+  double squares_again = 0;
+  for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / own), x, y, &squares_again); });
 }
 
 static void unit(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
 {
   gmg_device *d = gmg_device_of(e);
-  look_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->part, d->arrived, d->scalar);
-  unit_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->scalar, size, (narrow_real *)y);
+  const unsigned grid = chunk_grid(n, 1);
+  guess_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, size, (narrow_real *)y, d->part, d->arrived, d->scalar);
+  unit_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->scalar, size, (narrow_real *)y);
   gmg_cuda_launched(e, "unit");
 }
 
-static __global__ void grow_kernel(size_t n, const double *size, const narrow_real *z, real keep, real *y)
+static __global__ void __launch_bounds__(GMG_THREADS) grow_kernel(size_t n, const double *size, const narrow_real *z, real keep, real *y)
 {
   const real scale = (real)*size;
-  gmg_for_all(n, [&](size_t i) { y[i] = scale * (real)z[i] + (keep != 0 ? keep * y[i] : 0); });
+  for_chunks(n, [&](size_t c, int whole) {
+    real v[AT_ONCE];
+#pragma unroll
+    for (int m = 0; m < AT_ONCE; m++) {
+      const size_t i = c + m * blockDim.x;
+      v[m] = whole || i < n ? scale * (real)z[i] + (keep != 0 ? keep * y[i] : 0) : 0; /* y may hold anything where it is not kept */
+    }
+#pragma unroll
+    for (int m = 0; m < AT_ONCE; m++)
+      if (whole || c + m * blockDim.x < n) y[c + m * blockDim.x] = v[m];
+  });
 }
 
 static void grow(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
 {
-  grow_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, size, (const narrow_real *)z, (real)keep, (real *)y);
+  grow_kernel<<<chunk_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, size, (const narrow_real *)z, (real)keep, (real *)y);
   gmg_cuda_launched(e, "grow");
 }
 

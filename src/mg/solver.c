@@ -77,6 +77,8 @@ static gmg_status create_fine_fields(gmg_solver *s)
       void *size = NULL;
       GMG_TRY(gmg_exec_alloc(e, "size of the residual", GMG_SIZES * sizeof *s->size, &size));
       s->size = size;
+      static const double unknown[GMG_SIZES] = {0};
+      GMG_TRY(gmg_exec_write_reals(&s->exec, size, GMG_SIZES, unknown)); /* doubles: corrections are mixed where those are the reals */
     }
     GMG_TRY(gmg_exec_alloc(e, "correction", gmg_own_bytes(s), &s->own_u));
   }
