@@ -143,12 +143,28 @@ static void a_refused_guess_is_left_alone(void **state)
   free(f), free(u), free(before);
 }
 
+/* A right-hand side whose norm overflows is refused, not taken for rounding about its mean. */
+static void too_large_is_refused(void **state)
+{
+  (void)state;
+  const gmg_problem p = make_problem(2, 16, 12, 1, GMG_CELL, "nnpp");
+  const gmg_params params = gmg_params_default();
+  double *f = field(192, 1), *u = field(192, 0);
+  session s = begin_solver(&p, &params, 1);
+  f[5] = 1e300;
+  assert_int_equal(gmg_solve(s.solver, f, u, NULL), GMG_ERR_ARGUMENT);
+  assert_true(strstr(gmg_context_error(s.context), "overflows its norm") != NULL);
+  end_solver(&s);
+  free(f), free(u);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(singular_with_constant_f),
                                      cmocka_unit_test(singular_problems),
                                      cmocka_unit_test(means_are_projected_on_every_level),
                                      cmocka_unit_test(singular_with_fluxes),
-                                     cmocka_unit_test(a_refused_guess_is_left_alone)};
+                                     cmocka_unit_test(a_refused_guess_is_left_alone),
+                                     cmocka_unit_test(too_large_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,17 @@
 /* The right-hand side that is really solved for. */
 #include "solver.h"
 
-/* What is left of a constant f is rounding, not data: it becomes 0. */
+#include <math.h>
+
+/* What is left of a constant f is rounding, not data: it becomes 0. A norm that overflows stays, for the solve to refuse. */
 static double remove_mean(gmg_solver *s, const gmg_level *L)
 {
   const double before = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
   const double mean = s->stencil->dot(&s->exec, &L->A, s->f_eff, NULL) / L->volume;
   s->vector->add(&s->exec, L->A.cells, -mean, s->f_eff);
   const double after = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
-  if (after <= 64 * gmg_type_traits_of(s->problem.type)->epsilon * before) s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff);
+  const double rounding = 64 * gmg_type_traits_of(s->problem.type)->epsilon * before;
+  if (isfinite(rounding) && after <= rounding) s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff);
   return mean;
 }
 
