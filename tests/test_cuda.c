@@ -237,8 +237,9 @@ static void fused_red_black_agrees(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_media),
                                      cmocka_unit_test(operations_agree_on_faces), cmocka_unit_test(fused_red_black_agrees)};

@@ -292,8 +292,9 @@ static void preset_of_2011(void **state)
   }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_ways_agree), cmocka_unit_test(tiny_sizes_agree),
                                      cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree),

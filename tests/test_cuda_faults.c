@@ -333,8 +333,9 @@ static void a_kernel_fails(void **state)
 }
 #endif
 
-int main(void)
+int main(int argc, char **argv)
 {
+  only(argc, argv);
 #ifdef GMG_CUDA
   run_child();
 #endif

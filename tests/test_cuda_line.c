@@ -175,8 +175,9 @@ static void cycles_agree(void **state)
   }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothing_agrees), cmocka_unit_test(one_block_agrees),
                                      cmocka_unit_test(transfers_agree), cmocka_unit_test(cycles_agree)};

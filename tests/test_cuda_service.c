@@ -181,8 +181,9 @@ static void offloaded_sweeps(void **state)
   }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {
 #ifdef GMG_CUDA

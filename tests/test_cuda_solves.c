@@ -1,10 +1,5 @@
-/* CUDA against the host: every smoother, solves, hard coefficients; bands of the asynchronous smoother; refusals, rounds, streams. */
+/* CUDA against the host: every smoother, solves, hard coefficients; what is refused, and data that are no numbers. */
 #include "twins.h"
-
-#ifdef GMG_CUDA
-#include <cuda_runtime_api.h>
-#endif
-#include <pthread.h>
 
 /* --- smoothers and solves -------------------------------------------------------------------------------------------- */
 
@@ -135,38 +130,54 @@ static void hard_solves_agree(void **state)
   }
 }
 
-/* The asynchronous smoother many times over: a band, not a number. */
-static void asynchronous_band(void **state)
+/* The coarse solver alone, on grids for a warp, a thread block and the whole device: the same solution, and nobody waits. */
+size_t gmg_cuda_waits(const gmg_context *c); /* src/core/context_cuda.cu: how often the host has waited for the device */
+
+static void coarse_grid(const char *name, gmg_problem p, gmg_type type)
 {
+  gmg_params q = gmg_params_default();
+  p.type = type;
+  q.max_levels = 1, q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type == GMG_F64 ? 1e-11 : 1e-5;
+  both b = begin_both(&p, &q, name);
+  const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+  twin f = begin_twin(e[0], e[1], unknowns(&p), 61), u = begin_twin(e[0], e[1], unknowns(&p), 62);
+  for (int turn = 0; turn < 2; turn++) { /* nothing of the first stays */
+#ifdef GMG_CUDA
+    const size_t before = gmg_cuda_waits(b.context[DEVICE]);
+#endif
+    ON_BOTH(i) assert_ok(b.context[i], gmg_precondition(b.solver[i], f.at[i], u.at[i]));
+#ifdef GMG_CUDA
+    assert_int_equal(gmg_cuda_waits(b.context[DEVICE]), before);
+#endif
+    const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
+    if (!(difference <= (type == GMG_F64 ? 1e-8 : 1e-2))) fail_msg("coarsest grid, %s: host and device differ by %g", name, difference);
+    ON_BOTH(i) e[i]->vector->add(e[i], f.n, 0.25, f.at[i]);
+  }
+  end_twin(&f), end_twin(&u);
+  end_both(&b);
+}
+
+static void coarse_grids_agree(void **state)
+{
+  static const shape shapes[] = {{3, {4, 4, 4}, GMG_CELL, "dddddd"},     {3, {5, 4, 4}, GMG_CELL, "ddddnn"},    {2, {128, 128, 1}, GMG_CELL, "dddd"},
+                                 {1, {16385, 1, 1}, GMG_CELL, "dd"},     {2, {151, 149, 1}, GMG_VERTEX, "drnd"}, {3, {26, 26, 26}, GMG_CELL, "pppppp"},
+                                 {3, {31, 29, 37}, GMG_VERTEX, "ndrdpp"}, {3, {64, 64, 64}, GMG_CELL, "dddddd"}, {3, {200, 60, 11}, GMG_CELL, "nnnnpp"},
+                                 {3, {3, 2, 5000}, GMG_CELL, "ddnnpp"}};
   (void)state;
-  for (int dim = 1; dim <= 3; dim++)
-    for (int large = 0; large < 2; large++) {
-      const size_t n = dim == 1 ? (large ? 1000000 : 4000) : dim == 2 ? (large ? 1024 : 100) : (large ? 128 : 40);
-      const gmg_problem p = make_problem(dim, n, dim > 1 ? n : 1, dim > 2 ? n : 1, GMG_CELL, "dddddd");
-      gmg_params q = gmg_params_default();
-      q.precision = GMG_PRECISION_SAME, q.rtol = 0, q.atol = 1e-300, q.max_cycles = 5;
-      both b;
-      assert_int_equal(gmg_context_create_cuda(0, NULL, &b.context[DEVICE]), GMG_OK);
-      assert_ok(b.context[DEVICE], gmg_solver_create(b.context[DEVICE], &p, &q, &b.solver[DEVICE]));
-      const gmg_exec *e = &b.solver[DEVICE]->exec;
-      twin u = begin_twin(e, e, unknowns(&p), 71), f = begin_twin(e, e, unknowns(&p), 0);
-      double factor[100];
-      for (int run = 0; run < 100; run++) { /* f = 0: the error itself */
-        gmg_report r;
-        e->vector->copy(e, u.n, u.at[0], u.at[1]);
-        (void)gmg_solve(b.solver[DEVICE], f.at[0], u.at[1], &r);
-        double v = pow(r.residual / r.residual0, 1.0 / r.cycles);
-        int at = run;
-        for (; at > 0 && factor[at - 1] > v; at--) factor[at] = factor[at - 1];
-        factor[at] = v;
-      }
-      print_message("async, %dD, %zu an axis: factor %.4f, %.4f, %.4f (least, median, most of 100)\n", dim, n, factor[0], factor[50],
-                    factor[99]);
-      assert_below(factor[99], 0.12);
-      end_twin(&u), end_twin(&f);
-      gmg_solver_destroy(b.solver[DEVICE]);
-      gmg_context_destroy(b.context[DEVICE]);
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int type = 0; type < 2; type++) {
+      const gmg_problem p = shaped_problem(&shapes[i]);
+      char name[64];
+      snprintf(name, sizeof name, "%zu x %zu x %zu, type %d", p.n[0], p.n[1], p.n[2], type);
+      if (p.dim == 1 && type == GMG_F32) continue; /* n^2 is beyond it */
+      coarse_grid(name, p, (gmg_type)type);
     }
+  medium m[] = {ball(3, 32, 1e3, GMG_CELL), absorbing(3, 30, 1e4, GMG_CELL), stretched(2, 140, 4, GMG_VERTEX)};
+  for (int i = 0; i < 3; i++) {
+    coarse_grid("medium", m[i].p, GMG_F64);
+    if (i == 0) m[i].p.sigma = m[i].p.beta, coarse_grid("beta and sigma", m[i].p, GMG_F64);
+    free_medium(&m[i]);
+  }
 }
 
 /* Bad devices, blocks and coefficients get a status and a text. */
@@ -197,124 +208,74 @@ static void refusals(void **state)
   gmg_context_destroy(c);
 }
 
-/* NaN in f is found on both. */
-static void nan_in_f(void **state)
+/* --- data that are no numbers ------------------------------------------------------------------------------------------ */
+
+/* In f, or in the guess: told by name before anything is computed from it, the guess left as it was, the solver as good as before. */
+static void refuses(const char *name, const both *b, twin *f, twin *u, int in_guess, double bad)
 {
-  (void)state;
-  const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
-  const gmg_params q = gmg_params_default();
-  both b = begin_both(&p, &q, "NaN in f");
-  const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
-  twin f = begin_twin(e[0], e[1], unknowns(&p), 81), u = begin_twin(e[0], e[1], unknowns(&p), 0);
-  const double nan = NAN;
+  twin *const spoiled = in_guess ? u : f;
+  const size_t at = f->n / 3;
   gmg_status status[2];
   ON_BOTH(i) {
-    (void)gmg_exec_write_reals(e[i], (char *)f.at[i] + 1000 * sizeof(double), 1, &nan);
-    status[i] = gmg_solve(b.solver[i], f.at[i], u.at[i], NULL);
-    print_message("NaN in f: %s: %s\n", gmg_status_string(status[i]), gmg_context_error(b.context[i]));
+    const gmg_exec *e = &f->exec[i];
+    double before;
+    e->vector->fill(e, u->n, 0, u->at[i]);
+    gmg_exec_read_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
+    (void)gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &bad);
+    status[i] = gmg_solve(b->solver[i], f->at[i], u->at[i], NULL);
+    if (status[i] != GMG_ERR_ARGUMENT || strncmp(gmg_context_error(b->context[i]), in_guess ? "u (the guess)" : "f holds NaN", 11) != 0)
+      fail_msg("%s, %g in %s, on the %s: %s: %s", name, bad, in_guess ? "u" : "f", i ? "device" : "host",
+               gmg_status_string(status[i]), gmg_context_error(b->context[i]));
+    (void)gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
+    if (in_guess) assert_true(e->vector->norm2(e, u->n, u->at[i]) == 0);
+    assert_ok(b->context[i], gmg_solve(b->solver[i], f->at[i], u->at[i], NULL)); /* still usable */
   }
-  assert_int_equal(status[0], status[1]);
-  assert_int_not_equal(status[1], GMG_OK);
-  end_twin(&f), end_twin(&u);
-  f = begin_twin(e[0], e[1], unknowns(&p), 82), u = begin_twin(e[0], e[1], unknowns(&p), 0);
-  ON_BOTH(i) assert_ok(b.context[i], gmg_solve(b.solver[i], f.at[i], u.at[i], NULL)); /* still usable */
-  end_twin(&f), end_twin(&u);
-  end_both(&b);
 }
 
-#ifdef GMG_CUDA
-/* Solvers and contexts leave no device memory behind. */
-static void rounds(void **state)
+/* Nobody looks where nothing is measured: NaN in, NaN out, and nothing of it stays. */
+static void unseen(const both *b, twin *f, twin *u)
 {
+  const double nan = NAN;
+  ON_BOTH(i) {
+    const gmg_exec *e = &f->exec[i];
+    double before;
+    gmg_exec_read_reals(e, f->at[i], 1, &before);
+    (void)gmg_exec_write_reals(e, f->at[i], 1, &nan);
+    assert_ok(b->context[i], gmg_precondition(b->solver[i], f->at[i], u->at[i]));
+    assert_true(isnan(e->vector->norm2(e, u->n, u->at[i])));
+    (void)gmg_exec_write_reals(e, f->at[i], 1, &before);
+    assert_ok(b->context[i], gmg_precondition(b->solver[i], f->at[i], u->at[i]));
+    assert_true(isfinite(e->vector->norm2(e, u->n, u->at[i])));
+  }
+}
+
+static void no_numbers(void **state)
+{
+  static const char *const names[] = {"double", "mixed", "full multigrid", "flexible CG", "flexible CG, mixed", "singular"};
   (void)state;
-  const gmg_problem p = make_problem(2, 100, 60, 1, GMG_CELL, "ddnn");
-  const gmg_params q = gmg_params_default();
-  size_t before = 0, now = 0, all;
-  for (int turn = 0; turn < 1000; turn++) {
-    gmg_context *c;
-    gmg_solver *s;
-    void *f, *u;
-    assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
-    assert_ok(c, gmg_solver_create(c, &p, &q, &s));
-    assert_int_equal(cudaMalloc(&f, unknowns(&p) * sizeof(double)), cudaSuccess);
-    assert_int_equal(cudaMalloc(&u, unknowns(&p) * sizeof(double)), cudaSuccess);
-    assert_int_equal(cudaMemset(f, 1, unknowns(&p) * sizeof(double)), cudaSuccess);
-    assert_int_equal(cudaMemset(u, 0, unknowns(&p) * sizeof(double)), cudaSuccess);
-    if (turn % 10 == 0) assert_true(gmg_solve(s, f, u, NULL) <= GMG_STAGNATED);
-    cudaFree(f), cudaFree(u);
-    gmg_solver_destroy(s);
-    gmg_context_destroy(c);
-    assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
-    if (turn == 20) before = now;
-  }
-  assert_true(before - now < (1 << 22) || now > before);
-}
-
-/* Two solvers on streams of their own, each used by its own thread: what each computes alone. */
-typedef struct {
-  unsigned long seed;
-  double *u;
-  int failed;
-} work;
-
-static void *solve_alone(void *argument)
-{
-  work *w = argument;
-  const gmg_problem p = make_problem(3, 40, 40, 40, GMG_CELL, "dddddd");
-  const size_t N = unknowns(&p);
-  gmg_params q = gmg_params_default();
-  gmg_context *c;
-  gmg_solver *s;
-  cudaStream_t stream;
-  double *f = field(N, w->seed), *device_f, *device_u;
-  q.deterministic = 1;
-  w->failed = cudaSetDevice(0) || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) ||
-              cudaMalloc((void **)&device_f, N * sizeof *f) ||
-              cudaMalloc((void **)&device_u, N * sizeof *f) || cudaMemcpy(device_f, f, N * sizeof *f, cudaMemcpyHostToDevice) ||
-              gmg_context_create_cuda(0, stream, &c) || gmg_solver_create(c, &p, &q, &s);
-  for (int turn = 0; turn < 20 && !w->failed; turn++) {
-    w->failed |= cudaMemsetAsync(device_u, 0, N * sizeof *f, stream) || gmg_solve(s, device_f, device_u, NULL) != GMG_OK;
-    w->failed |= cudaMemcpyAsync(w->u, device_u, N * sizeof *f, cudaMemcpyDeviceToHost, stream) || cudaStreamSynchronize(stream);
-  }
-  if (w->failed) return NULL;
-  gmg_solver_destroy(s);
-  gmg_context_destroy(c);
-  cudaFree(device_f), cudaFree(device_u), cudaStreamDestroy(stream);
-  free(f);
-  return NULL;
-}
-
-static void two_streams(void **state)
-{
-  (void)state;
-  enum { N = 40 * 40 * 40 };
-  work alone[2], together[2];
-  pthread_t thread[2];
-  for (int i = 0; i < 2; i++) {
-    alone[i] = (work){91 + (unsigned long)i, field(N, 0), 0}, together[i] = (work){91 + (unsigned long)i, field(N, 0), 0};
-    solve_alone(&alone[i]);
-    assert_false(alone[i].failed);
-  }
-  for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&thread[i], NULL, solve_alone, &together[i]), 0);
-  for (int i = 0; i < 2; i++) {
-    pthread_join(thread[i], NULL);
-    assert_false(together[i].failed);
-    assert_memory_equal(alone[i].u, together[i].u, N * sizeof(double));
-    free(alone[i].u), free(together[i].u);
+  for (int k = 0; k < 6; k++) {
+    const gmg_problem p = make_problem(3, 34, 32, 31, GMG_CELL, k == 5 ? "nnnnpp" : "ddnndd");
+    gmg_params q = gmg_params_default();
+    q.precision = k == 1 || k == 4 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+    q.fmg = k == 2, q.accel = k == 3 || k == 4 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+    both b = begin_both(&p, &q, names[k]);
+    const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+    twin f = begin_twin(e[0], e[1], unknowns(&p), 81), u = begin_twin(e[0], e[1], unknowns(&p), 0);
+    static const double bad[] = {NAN, INFINITY, -INFINITY, 1e300};
+    for (int i = 0; i < 4; i++) refuses(names[k], &b, &f, &u, 0, bad[i]);
+    for (int i = 0; i < 3 && !q.fmg; i++) refuses(names[k], &b, &f, &u, 1, bad[i]);
+    unseen(&b, &f, &u);
+    end_twin(&f), end_twin(&u);
+    end_both(&b);
   }
 }
-#endif
 
-int main(void)
+int main(int argc, char **argv)
 {
+  only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_agree),   cmocka_unit_test(solves_agree),
-                                     cmocka_unit_test(hard_solves_agree), cmocka_unit_test(asynchronous_band),
-                                     cmocka_unit_test(starts_agree),
-                                     cmocka_unit_test(refusals),
-#ifdef GMG_CUDA
-                                     cmocka_unit_test(rounds), cmocka_unit_test(two_streams),
-#endif
-                                     cmocka_unit_test(nan_in_f)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_agree), cmocka_unit_test(solves_agree), cmocka_unit_test(starts_agree),
+                                     cmocka_unit_test(hard_solves_agree), cmocka_unit_test(coarse_grids_agree), cmocka_unit_test(refusals),
+                                     cmocka_unit_test(no_numbers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,8 @@
 
 size_t gmg_cuda_waits(const gmg_context *c); /* src/core/context_cuda.cu: how often the host has waited for the device */
 
-static void unmeasured(const char *name, const gmg_problem *p, gmg_precision precision)
+static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg_precision precision)
 {
-  gmg_params q = gmg_params_default();
   q.precision = precision, q.check_every = 0, q.max_cycles = 4, q.accel = GMG_ACCEL_NONE, q.coarse_rtol = 1e-6;
   both b = begin_both(p, &q, name);
   const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
@@ -35,16 +34,27 @@ static void unmeasured(const char *name, const gmg_problem *p, gmg_precision pre
   end_both(&b);
 }
 
+/* The coarsest grid is one that needs the whole device. */
+static gmg_params two_levels(void)
+{
+  gmg_params q = gmg_params_default();
+  q.max_levels = 2;
+  return q;
+}
+
 static void nothing_waits(void **state)
 {
   (void)state;
   for (int i = 0; i < PLAIN; i++) {
     gmg_problem p = shaped_problem(&plain[i].shape);
-    unmeasured(plain[i].name, &p, GMG_PRECISION_SAME);
-    if (unknowns(&p) > 100) unmeasured(plain[i].name, &p, GMG_PRECISION_MIXED);
+    unmeasured(plain[i].name, &p, gmg_params_default(), GMG_PRECISION_SAME);
+    if (unknowns(&p) > 100) unmeasured(plain[i].name, &p, gmg_params_default(), GMG_PRECISION_MIXED);
     p.type = GMG_F32;
-    unmeasured(plain[i].name, &p, GMG_PRECISION_SAME);
+    unmeasured(plain[i].name, &p, gmg_params_default(), GMG_PRECISION_SAME);
   }
+  const gmg_problem p = make_problem(3, 64, 64, 64, GMG_CELL, "ddnndd");
+  unmeasured("a large coarsest grid", &p, two_levels(), GMG_PRECISION_SAME);
+  unmeasured("a large coarsest grid", &p, two_levels(), GMG_PRECISION_MIXED);
 }
 
 static void launch_again(cudaGraphExec_t graph, cudaStream_t stream, void *to, const void *from, size_t bytes)
@@ -54,10 +64,9 @@ static void launch_again(cudaGraphExec_t graph, cudaStream_t stream, void *to, c
   assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
 }
 
-static void captured(const char *name, const gmg_problem *p, gmg_precision precision)
+static void captured(const char *name, const gmg_problem *p, gmg_params q, gmg_precision precision)
 {
   enum { RIGHT_SIDES = 3 };
-  gmg_params q = gmg_params_default();
   gmg_context *c;
   gmg_solver *s;
   cudaStream_t stream;
@@ -97,14 +106,17 @@ static void precondition_is_captured(void **state)
   (void)state;
   for (int i = 0; i < PLAIN; i++) {
     const gmg_problem p = shaped_problem(&plain[i].shape);
-    captured(plain[i].name, &p, GMG_PRECISION_SAME);
-    if (unknowns(&p) > 100) captured(plain[i].name, &p, GMG_PRECISION_MIXED);
+    captured(plain[i].name, &p, gmg_params_default(), GMG_PRECISION_SAME);
+    if (unknowns(&p) > 100) captured(plain[i].name, &p, gmg_params_default(), GMG_PRECISION_MIXED);
   }
+  const gmg_problem p = make_problem(3, 64, 64, 64, GMG_CELL, "ddnndd");
+  captured("a large coarsest grid", &p, two_levels(), GMG_PRECISION_SAME);
 }
 #endif
 
-int main(void)
+int main(int argc, char **argv)
 {
+  only(argc, argv);
   if (without_device()) return SKIPPED;
 #ifdef GMG_CUDA
   const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(precondition_is_captured)};

@@ -1,11 +1,14 @@
 /* Convergence factors that gmg promises: asymptotic, from a random start, f = 0. The rows carry the value that the
    project's prototypes gave and the one measured with this code; a run must stay within 0.01 of the latter and must not
-   be worse than the former by more than 0.02. Asynchronous rows are bands over 20 runs. */
+   be worse than the former by more than 0.02. Asynchronous rows are bands over 20 runs.
+
+   test_factors cuda: the same on a CUDA device, where measured_factor() compares with the host besides. */
 #include "util.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
   const char *smoother;
@@ -166,16 +169,24 @@ static gmg_params without_overlap(void)
   return params;
 }
 
-/* Without overlap freshness decides: one block at a time, or two, in any order, is better than fully stale. */
+/* Without overlap freshness decides: one block at a time, or two, in any order, is better than fully stale. That is what a
+   device comes to where all blocks of so small a grid are in flight at once. */
 static void asynchronous_bands(void **state)
 {
   (void)state;
   gmg_params params = without_overlap();
   const gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
-  for (int run = 0; run < RUNS; run++) {
-    params.order = (gmg_block_order)(run % 3), params.seed = (unsigned long)run;
-    const double factor = measured_factor(&p, &params, 1 + run % 2, 15);
-    if (factor < 0.10 || factor > 0.24) fail_msg("run %d: %.4f is outside 0.10 to 0.24", run, factor);
+  for (int all_at_once = 0; all_at_once <= on_device; all_at_once++) {
+    const double limit = all_at_once ? 0.32 : 0.24;
+    double least = 1, most = 0;
+    for (int run = 0; run < RUNS; run++) {
+      params.order = (gmg_block_order)(run % 3), params.seed = (unsigned long)run;
+      if (on_device) params.in_flight = all_at_once ? 0 : 1 + run % 2;
+      const double factor = measured_factor(&p, &params, 1 + run % 2, 15);
+      if (factor < 0.10 || factor > limit) fail_msg("run %d: %.4f is outside 0.10 to %.2f", run, factor, limit);
+      least = fmin(least, factor), most = fmax(most, factor);
+    }
+    print_message("async without overlap, %s blocks in flight: %.4f to %.4f\n", all_at_once ? "all" : "one or two", least, most);
   }
 }
 
@@ -190,8 +201,8 @@ static void undamped_jacobi_stalls(void **state)
   gmg_params as_in_2011 = gmg_params_default();
   assert_int_equal(gmg_params_set_preset(&as_in_2011, "async-2011"), GMG_OK);
   assert_near(measured_factor(&p, &as_in_2011, 0, 15), 0.97, 0.03); /* two passes do not help */
-  as_in_2011.omega = 2 / 3.; /* damping does */
-  assert_below(measured_factor(&p, &as_in_2011, 0, 15), 0.15);
+  as_in_2011.omega = 2 / 3.; /* damping does: 0.21 where all is stale */
+  assert_below(measured_factor(&p, &as_in_2011, 0, 15), on_device ? 0.25 : 0.15);
 }
 
 /* Who relaxes which block, and how many at once: within the bands whatever it is, and one at a time is one thread's result. */
@@ -200,6 +211,7 @@ static void assignments(void **state)
   (void)state;
   gmg_params params = without_overlap();
   const gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
+  if (on_device) skip(); /* test_cuda_async.c: one_at_a_time_agrees(), assignments_converge() */
   const double alone = measured_factor(&p, &params, 1, 15);
   params.in_flight = 1;
   for (int threads = 1; threads <= 4; threads += 3)
@@ -215,17 +227,22 @@ static void assignments(void **state)
 /* Reversing the colours on the way up costs a factor 4 in rate, restriction by transposition a factor 2. */
 static void reverse_up(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  gmg_smoother_by_name("red_black")->host[GMG_F64]->sweep(l, state, f, u, steps,
-                                                           leg == GMG_LEG_UP ? GMG_LEG_UP_REVERSED : leg);
+  const gmg_smoother *red_black = gmg_smoother_by_name("red_black");
+  const gmg_leg mine = leg == GMG_LEG_UP ? GMG_LEG_UP_REVERSED : leg;
+  (on_device ? red_black->cuda : red_black->host)[GMG_F64]->sweep(l, state, f, u, steps, mine);
 }
 
 static void colour_order(void **state)
 {
   (void)state;
   const gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
-  const gmg_smoother_ops ops = {.sweep = reverse_up};
-  const gmg_smoother reversed = {.name = "reversed", .host = {NULL, &ops}};
+  const gmg_smoother *red_black = gmg_smoother_by_name("red_black");
+  const gmg_smoother_ops host = {.sweep = reverse_up};
+  gmg_smoother_ops cuda = on_device ? *red_black->cuda[GMG_F64] : host; /* it has a state */
+  cuda.sweep = reverse_up;
+  const gmg_smoother reversed = {.name = "reversed", .host = {NULL, &host}, .cuda = {NULL, &cuda}};
   gmg_params params = gmg_params_default();
+  params.precision = GMG_PRECISION_SAME;
   params.smoother = gmg_smoother_by_name("red_black"), params.omega = 1.15, params.restriction = GMG_RESTRICT_ADJOINT;
   assert_near(measured_factor(&p, &params, 0, 15), 0.20, 0.02);
   params.smoother = &reversed, params.restriction = GMG_RESTRICT_AVERAGE;
@@ -244,7 +261,7 @@ static int cycles_to(const gmg_problem *p, const gmg_params *params, double rtol
   for (size_t i = 0; i < n; i++) f[i] = f_value;
   if (f_value != f_value) fill_random(f, n, 4); /* NaN: random */
   session s = begin_solver(p, &q, 0);
-  const gmg_status status = gmg_solve(s.solver, f, u, &report);
+  const gmg_status status = solve_in(&s, f, u, &report);
   if (status != GMG_OK) fail_msg("%s: %s", gmg_status_string(status), gmg_context_error(s.context));
   end_solver(&s);
   free(f), free(u);
@@ -354,12 +371,15 @@ static void weights_are_near_their_best(void **state)
       }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  on_device = argc == 2 && strcmp(argv[1], "cuda") == 0;
+  if (on_device && without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(deterministic_rows), cmocka_unit_test(red_black_promise),     cmocka_unit_test(odd_sizes),
-      cmocka_unit_test(default_async),      cmocka_unit_test(asynchronous_bands),    cmocka_unit_test(undamped_jacobi_stalls), cmocka_unit_test(assignments),
-      cmocka_unit_test(colour_order),       cmocka_unit_test(cycles_do_not_grow),    cmocka_unit_test(coarsening_threshold),  cmocka_unit_test(anisotropy),
-      cmocka_unit_test(thin_box),           cmocka_unit_test(weights_are_near_their_best)};
+      cmocka_unit_test(deterministic_rows),     cmocka_unit_test(red_black_promise),    cmocka_unit_test(odd_sizes),
+      cmocka_unit_test(default_async),          cmocka_unit_test(asynchronous_bands),   cmocka_unit_test(undamped_jacobi_stalls),
+      cmocka_unit_test(assignments),            cmocka_unit_test(colour_order),         cmocka_unit_test(cycles_do_not_grow),
+      cmocka_unit_test(coarsening_threshold),   cmocka_unit_test(anisotropy),           cmocka_unit_test(thin_box),
+      cmocka_unit_test(weights_are_near_their_best)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SKIPPED = 77 }; /* to CTest */
-
 /* The same solver on both. */
 typedef struct {
   gmg_context *context[2];
@@ -26,28 +24,12 @@ enum { HOST, DEVICE };
 static inline both begin_both(const gmg_problem *p, const gmg_params *q, const char *name)
 {
   both b;
-  gmg_problem on_device = *p;
-  size_t N = unknowns(p), real = p->type == GMG_F64 ? sizeof(double) : sizeof(float);
   assert_int_equal(gmg_context_create_host(2, &b.context[HOST]), GMG_OK);
   assert_int_equal(gmg_context_create_cuda(0, NULL, &b.context[DEVICE]), GMG_OK);
-  const gmg_exec e = gmg_exec_make(b.context[DEVICE], p->type, 0);
-  const void **const arrays[] = {&on_device.beta, &on_device.sigma, &on_device.beta_face[0], &on_device.beta_face[1],
-                                 &on_device.beta_face[2]};
-  void *copies[5] = {NULL};
-  for (int i = 0; i < 5; i++) {
-    if (!*arrays[i]) continue;
-    const size_t bytes = (i < 2 ? N : N / p->n[i - 2] * (p->n[i - 2] + 1)) * real;
-    copies[i] = e.memory->alloc(e.context, bytes);
-    assert_non_null(copies[i]);
-    e.memory->upload(e.context, copies[i], *arrays[i], bytes);
-    *arrays[i] = copies[i];
-  }
   for (int i = 0; i < 2; i++) {
-    const gmg_status status = gmg_solver_create(b.context[i], i ? &on_device : p, q, &b.solver[i]);
+    const gmg_status status = create_there(b.context[i], p, q, &b.solver[i]);
     if (status != GMG_OK) fail_msg("%s on the %s: %s", name, i ? "device" : "host", gmg_context_error(b.context[i]));
   }
-  for (int i = 0; i < 5; i++)
-    if (copies[i]) e.memory->release(e.context, copies[i]);
   return b;
 }
 
@@ -159,20 +141,5 @@ static const plain_case plain[] = {
     {"2D pairs", {2, {132, 264, 1}, GMG_CELL, "dndd"}},        {"2D pairs, periodic", {2, {64, 96, 1}, GMG_CELL, "pppp"}},
     {"2D few rows", {2, {500, 350, 1}, GMG_CELL, "ddpp"}}};
 enum { PLAIN = sizeof plain / sizeof *plain };
-
-/* 0, or what to return to CTest. */
-static inline int without_device(void)
-{
-  gmg_context *c;
-  const gmg_status status = gmg_context_create_cuda(0, NULL, &c);
-  if (status != GMG_OK) {
-    printf("skipped: %s\n", status == GMG_ERR_UNSUPPORTED ? "the library was built without CUDA, or not for this device"
-                            : status == GMG_ERR_DEVICE    ? "no CUDA device or no driver"
-                                                          : gmg_status_string(status));
-    return SKIPPED;
-  }
-  gmg_context_destroy(c);
-  return 0;
-}
 
 #endif

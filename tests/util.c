@@ -1,6 +1,10 @@
 #include "util.h"
 
+#include "gmg_cuda.h"
+#include "mg/solver.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,12 +60,72 @@ double norm2(const double *x, size_t n)
   return sqrt(s);
 }
 
+/* --- where solvers run ----------------------------------------------------------------------------------------------- */
+
+int on_device;
+
+int without_device(void)
+{
+  gmg_context *c;
+  const gmg_status status = gmg_context_create_cuda(0, NULL, &c);
+  if (status != GMG_OK) {
+    printf("skipped: %s\n", status == GMG_ERR_UNSUPPORTED ? "the library was built without CUDA, or not for this device"
+                            : status == GMG_ERR_DEVICE    ? "no CUDA device or no driver"
+                                                          : gmg_status_string(status));
+    return SKIPPED;
+  }
+  gmg_context_destroy(c);
+  return 0;
+}
+
+void only(int argc, char **argv)
+{
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
+}
+
+/* What the host has, where the exec's context runs; to be released by it. */
+static void *copy_there(const gmg_exec *e, const void *from, size_t bytes)
+{
+  void *to = e->memory->alloc(e->context, bytes);
+  assert_non_null(to);
+  e->memory->upload(e->context, to, from, bytes);
+  return to;
+}
+
+gmg_status create_there(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver)
+{
+  const gmg_exec e = gmg_exec_make(context, p->type, 0);
+  const size_t N = unknowns(p);
+  gmg_problem there = *p;
+  const void **const arrays[] = {&there.beta, &there.sigma, &there.beta_face[0], &there.beta_face[1], &there.beta_face[2]};
+  void *copies[5] = {NULL};
+  for (int i = 0; i < 5; i++)
+    if (*arrays[i]) *arrays[i] = copies[i] = copy_there(&e, *arrays[i], (i < 2 ? N : N / p->n[i - 2] * (p->n[i - 2] + 1)) * e.real_size);
+  const gmg_status status = gmg_solver_create(context, &there, params, solver);
+  for (int i = 0; i < 5; i++)
+    if (copies[i]) e.memory->release(context, copies[i]);
+  return status;
+}
+
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads)
 {
   session s = {0};
-  assert_int_equal(gmg_context_create_host(threads, &s.context), GMG_OK);
-  assert_ok(s.context, gmg_solver_create(s.context, p, params, &s.solver));
+  if (on_device) assert_int_equal(gmg_context_create_cuda(0, NULL, &s.context), GMG_OK);
+  else assert_int_equal(gmg_context_create_host(threads, &s.context), GMG_OK);
+  assert_ok(s.context, on_device ? create_there(s.context, p, params, &s.solver) : gmg_solver_create(s.context, p, params, &s.solver));
   return s;
+}
+
+gmg_status solve_in(session *s, const double *f, double *u, gmg_report *report)
+{
+  if (!on_device) return gmg_solve(s->solver, f, u, report);
+  const gmg_exec *e = &s->solver->exec;
+  const size_t bytes = s->solver->top->A.cells * sizeof *u;
+  void *const there[2] = {copy_there(e, f, bytes), copy_there(e, u, bytes)};
+  const gmg_status status = gmg_solve(s->solver, there[0], there[1], report);
+  e->memory->download(s->context, u, there[1], bytes);
+  e->memory->release(s->context, there[0]), e->memory->release(s->context, there[1]);
+  return status;
 }
 
 void end_solver(session *s)
@@ -70,20 +134,33 @@ void end_solver(session *s)
   gmg_context_destroy(s->context);
 }
 
-double measured_factor(const gmg_problem *p, const gmg_params *params, int threads, int cycles)
+static double factor_here(const gmg_problem *p, const gmg_params *params, int threads, int cycles)
 {
   const size_t n = unknowns(p);
-  double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u);
+  double *f = field(n, 0), *u = field(n, 1);
   gmg_params q = *params;
   gmg_report r;
   q.rtol = 1e-300, q.max_cycles = cycles;
-  fill_random(u, n, 1);
   session s = begin_solver(p, &q, threads);
-  gmg_solve(s.solver, f, u, &r);
+  solve_in(&s, f, u, &r);
   end_solver(&s);
   free(f);
   free(u);
   return r.factor;
+}
+
+double measured_factor(const gmg_problem *p, const gmg_params *params, int threads, int cycles)
+{
+  const double factor = factor_here(p, params, threads, cycles);
+  const int async = strcmp(params->smoother->name, "async") == 0;
+  if (!on_device || (async && !(params->deterministic && params->block[0]))) return factor;
+  on_device = 0;
+  const double on_host = factor_here(p, params, 0, cycles);
+  on_device = 1;
+  if (!(fabs(factor - on_host) <= SAME_FACTOR))
+    fail_msg("%s, %dD, %zu x %zu x %zu: factor %.4f on the device, %.4f on the host", params->smoother->name, p->dim, p->n[0],
+             p->n[1], p->n[2], factor, on_host);
+  return factor;
 }
 
 /* --- the reference ------------------------------------------------------------------------------------------------

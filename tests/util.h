@@ -40,16 +40,30 @@ void fill_random(double *x, size_t n, uint64_t seed);
 double *field(size_t n, uint64_t seed); /* zeros, or random for seed > 0; to be freed */
 double norm2(const double *x, size_t n);
 
-/* Solves f = 0 from a random guess for `cycles` cycles and returns the mean factor of the last five. */
+/* Solves f = 0 from a random guess for `cycles` cycles and returns the mean factor of the last five. On a device it must also be
+   the host's, within SAME_FACTOR, where both do the same arithmetic: all but asynchronous smoothers, and these where they are
+   deterministic with blocks of a given shape. */
+#define SAME_FACTOR 0.002
 double measured_factor(const gmg_problem *p, const gmg_params *params, int threads, int cycles);
 
-/* A solver on its own context; both are ended by end_solver(). */
+/* A solver on its own context; both are ended by end_solver(). Arrays are the host's wherever it runs. */
 typedef struct {
   gmg_context *context;
   gmg_solver *solver;
 } session;
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads);
+gmg_status solve_in(session *s, const double *f, double *u, gmg_report *report);
 void end_solver(session *s);
+
+/* Where sessions run: on the host, unless set. Tests that can do both take the word "cuda"; SKIPPED, and the reason printed, is
+   for CTest where no device is. */
+extern int on_device;
+enum { SKIPPED = 77 };
+int without_device(void); /* 0 or SKIPPED */
+void only(int argc, char **argv); /* the tests whose names match the argument, if there is one */
+
+/* Creates a solver on a context of any kind: the problem's arrays are copied to where it runs. */
+gmg_status create_there(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver);
 
 /* The reference, with all coefficients and stretched axes: dense matrix, and f with the boundary values folded in. */
 double *dense_matrix(const gmg_problem *p); /* [N][N], to be freed */

@@ -1,0 +1,171 @@
+/* Solvers on CUDA one after the other, a thousand of them, and two at once on streams of their own. */
+#include "twins.h"
+
+#ifdef GMG_CUDA
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+
+/* --- rounds ------------------------------------------------------------------------------------------------------------ */
+
+static size_t free_memory(void)
+{
+  size_t now = 0, all;
+  assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
+  return now;
+}
+
+/* Every other thing a solver may be. */
+static gmg_params some_params(int turn)
+{
+  static const char *const names[] = {"async", "red_black", "chebyshev", "jacobi", "gauss_seidel"};
+  gmg_params q = gmg_params_default();
+  q.smoother = gmg_smoother_by_name(names[turn % 5]);
+  q.precision = turn / 2 % 2 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+  q.fmg = turn / 4 % 2, q.deterministic = turn / 8 % 2, q.cycle = (gmg_cycle_kind)(turn % 3);
+  q.accel = turn / 16 % 2 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+  q.coarse = turn / 3 % 2 ? GMG_COARSE_CHOLESKY : GMG_COARSE_CG;
+  return q;
+}
+
+/* A thousand rounds of create, solve and destroy leave no device memory behind: the first ROUND_KINDS load code, after them
+   nothing may grow. */
+static void rounds(void **state)
+{
+  enum { ROUND_KINDS = 240 };
+  (void)state;
+  size_t before = 0;
+  for (int turn = 0; turn < 1000; turn++) {
+    const gmg_problem p = turn % 7 == 0 ? make_problem(3, 30, 24, 20, GMG_CELL, "ddnnpp") : make_problem(2, 100, 60, 1, GMG_CELL, "ddnn");
+    const gmg_params q = some_params(turn);
+    const size_t bytes = unknowns(&p) * sizeof(double);
+    gmg_context *c;
+    gmg_solver *s;
+    void *f, *u;
+    assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+    assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+    assert_int_equal(cudaMalloc(&f, bytes) | cudaMalloc(&u, bytes), cudaSuccess);
+    assert_int_equal(cudaMemset(f, 1, bytes) | cudaMemset(u, 0, bytes), cudaSuccess);
+    const gmg_status status = gmg_solve(s, f, u, NULL);
+    if (status != GMG_OK) fail_msg("round %d: %s: %s", turn, gmg_status_string(status), gmg_context_error(c));
+    cudaFree(f), cudaFree(u);
+    gmg_solver_destroy(s);
+    gmg_context_destroy(c);
+    const size_t now = free_memory();
+    if (turn == ROUND_KINDS) before = now;
+    if (turn > ROUND_KINDS && now < before) fail_msg("after round %d %zu bytes of the device are gone", turn, before - now);
+  }
+}
+
+/* --- streams ----------------------------------------------------------------------------------------------------------- */
+
+/* A solver on a stream of its own, and what it computes. */
+typedef struct {
+  gmg_context *context;
+  gmg_solver *solver;
+  cudaStream_t stream;
+  double *f, *u; /* device */
+  double *result;
+  int failed;
+} lane;
+
+enum { LANE = 40, LANE_CELLS = LANE * LANE * LANE, LANE_TURNS = 20 };
+
+static void begin_lane(lane *l, uint64_t seed, int deterministic)
+{
+  const gmg_problem p = make_problem(3, LANE, LANE, LANE, GMG_CELL, "dddddd");
+  const size_t bytes = LANE_CELLS * sizeof(double);
+  gmg_params q = gmg_params_default();
+  double *f = field(LANE_CELLS, seed);
+  q.deterministic = deterministic;
+  *l = (lane){.result = field(LANE_CELLS, 0)};
+  assert_int_equal(cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking), cudaSuccess);
+  assert_int_equal(cudaMalloc((void **)&l->f, bytes) | cudaMalloc((void **)&l->u, bytes), cudaSuccess);
+  assert_int_equal(cudaMemcpy(l->f, f, bytes, cudaMemcpyHostToDevice), cudaSuccess);
+  assert_int_equal(gmg_context_create_cuda(0, l->stream, &l->context), GMG_OK);
+  assert_ok(l->context, gmg_solver_create(l->context, &p, &q, &l->solver));
+  free(f);
+}
+
+static void end_lane(lane *l)
+{
+  assert_int_equal(l->solver->exec.memory->health(l->context), GMG_OK);
+  gmg_solver_destroy(l->solver);
+  gmg_context_destroy(l->context);
+  cudaFree(l->f), cudaFree(l->u), cudaStreamDestroy(l->stream);
+  free(l->result);
+}
+
+static void *solve_lane(void *argument)
+{
+  lane *l = argument;
+  const size_t bytes = LANE_CELLS * sizeof(double);
+  l->failed = cudaSetDevice(0);
+  for (int turn = 0; turn < LANE_TURNS && !l->failed; turn++)
+    l->failed = cudaMemsetAsync(l->u, 0, bytes, l->stream) || gmg_solve(l->solver, l->f, l->u, NULL) != GMG_OK ||
+                cudaMemcpyAsync(l->result, l->u, bytes, cudaMemcpyDeviceToHost, l->stream) || cudaStreamSynchronize(l->stream);
+  return NULL;
+}
+
+/* Two solvers on two streams at once, each used by its own thread: deterministic ones compute what each computes alone, bit for bit;
+   asynchronous ones converge. */
+static void two_streams(void **state)
+{
+  (void)state;
+  for (int deterministic = 0; deterministic < 2; deterministic++) {
+    lane l[2];
+    double *alone[2];
+    pthread_t thread[2];
+    for (int i = 0; i < 2; i++) {
+      begin_lane(&l[i], 91 + (uint64_t)i, deterministic);
+      solve_lane(&l[i]);
+      assert_false(l[i].failed);
+      alone[i] = field(LANE_CELLS, 0);
+      memcpy(alone[i], l[i].result, LANE_CELLS * sizeof(double));
+    }
+    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&thread[i], NULL, solve_lane, &l[i]), 0);
+    for (int i = 0; i < 2; i++) {
+      pthread_join(thread[i], NULL);
+      assert_false(l[i].failed);
+      if (deterministic) assert_memory_equal(alone[i], l[i].result, LANE_CELLS * sizeof(double));
+      free(alone[i]);
+      end_lane(&l[i]);
+    }
+  }
+}
+
+/* One thread enqueues cycles on both in turn and waits for neither: each is as if the other were not there. */
+static void streams_in_turn(void **state)
+{
+  (void)state;
+  const size_t bytes = LANE_CELLS * sizeof(double);
+  lane l[2];
+  double *alone[2];
+  for (int i = 0; i < 2; i++) {
+    begin_lane(&l[i], 93 + (uint64_t)i, 1);
+    alone[i] = field(LANE_CELLS, 0);
+    assert_ok(l[i].context, gmg_precondition(l[i].solver, l[i].f, l[i].u));
+    assert_int_equal(cudaMemcpyAsync(alone[i], l[i].u, bytes, cudaMemcpyDeviceToHost, l[i].stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(l[i].stream), cudaSuccess);
+  }
+  for (int turn = 0; turn < 200; turn++) assert_ok(l[turn % 2].context, gmg_precondition(l[turn % 2].solver, l[turn % 2].f, l[turn % 2].u));
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(cudaMemcpyAsync(l[i].result, l[i].u, bytes, cudaMemcpyDeviceToHost, l[i].stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(l[i].stream), cudaSuccess);
+    assert_memory_equal(alone[i], l[i].result, bytes);
+    free(alone[i]);
+    end_lane(&l[i]);
+  }
+}
+#endif
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+  if (without_device()) return SKIPPED;
+#ifdef GMG_CUDA
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rounds), cmocka_unit_test(two_streams), cmocka_unit_test(streams_in_turn)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+#else
+  return SKIPPED;
+#endif
+}
