@@ -84,7 +84,8 @@ enum {
   DEMO_TAKES_CONTRAST = 32768,
   DEMO_TAKES_SLOPE = 65536,
   DEMO_TAKES_DEVICE = 131072, /* without it a program runs on the host */
-  DEMO_TAKES_TUNING = 262144  /* seconds */
+  DEMO_TAKES_TUNING = 262144, /* seconds */
+  DEMO_TAKES_SPHERE = 524288  /* depth, radius, density */
 };
 
 typedef struct demo_program {
@@ -103,6 +104,7 @@ typedef struct demo_options {
   double robin[2];
   int closed; /* --walls */
   double density_ratio, viscosity, time, contrast, slope, seconds;
+  double depth, radius, density;
   demo_sizes n, block;
   demo_reals length;
   demo_walls walls;

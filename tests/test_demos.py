@@ -104,7 +104,7 @@ def bad_input(folder):
     run("layers", "--n", "10x10x6", code=2, says="multiple of 4")
     run("layers", "--dim", "2", code=2, says="3D")
     run("layers", "--n", "20", "--max-cycles", "1", code=1, says="not converged")
-    for demo in ("poisson", "helmholtz", "smoothers", "tune", "embed", "projection", "layers", "custom_smoother"):
+    for demo in ("poisson", "helmholtz", "smoothers", "tune", "embed", "projection", "layers", "gravity", "custom_smoother"):
         run(demo, "--help", says="usage")
         run(demo, "--nonsense", code=2)
 
@@ -129,7 +129,7 @@ def devices(folder):
     report = run_json("tune", folder, "--n", "32", "--seconds", "2", "--device", "cuda")
     check(report.get("device") == "cuda" and len(report["variants"]) > 5, "tune: not on the device")
     for demo, args in (("helmholtz", ("--n", "24")), ("smoothers", ("--n", "32")), ("embed", ("--n", "32", "--steps", "6")),
-                       ("projection", ("--n", "24", "--time", "0.1")), ("layers", ("--n", "24")),
+                       ("projection", ("--n", "24", "--time", "0.1")), ("layers", ("--n", "24")), ("gravity", ("--n", "32")),
                        ("projection", ("--n", "16", "--walls", "--density-ratio", "10", "--time", "0.05"))):
         report = run_json(demo, folder, *args, "--device", "cuda:0", "--output", f"{folder}/cuda.h5")
         check(report.get("device") == "cuda", f"{demo} {args}: not on the device")
@@ -215,6 +215,28 @@ def layered(folder):
     picture(folder, "slice", f"{folder}/layers.h5", "--axis", "1")
 
 
+def sphere(folder):
+    run("gravity", "--n", "28", says="metres from above the sphere")
+    errors = []
+    for n in ("32", "64"):
+        report = run_json("gravity", folder, "--n", n, "--output", f"{folder}/gravity.h5")
+        errors.append((report["error_potential"], report["error_anomaly"]))
+        check(report["error_potential"] < report["allowed_potential"] and report["error_anomaly"] < report["allowed_anomaly"], "gravity: allowed")
+    check(all(3 < coarse / fine < 5 for coarse, fine in zip(*errors)), f"gravity: not of second order: {errors}")
+    line, mass = report["profile"], report["mass"]
+    check(abs(mass / (4 / 3 * math.pi * 150**3 * 500) - 1) < 1e-12 and len(line["x"]) == 64, "gravity: mass or profile")
+    peak = 6.67428e-11 * mass / 300**2 / 1e-5
+    check(abs(max(line["anomaly"]) / peak - 1) < 0.03, f"gravity: {max(line['anomaly'])} mGal above the sphere, should be {peak}")
+    hole = run_json("gravity", folder, "--n", "50x40x31", "--density", "-800", "--depth", "400", "--radius", "250")
+    check(max(hole["profile"]["anomaly"]) < 0, "gravity: a hole attracts")
+    for args, words in ((("--depth", "100"), "--depth 100: a sphere of radius 150 reaches the surface"), (("--density", "0"), "--density 0"),
+                        (("--depth", "900"), "reaches the bottom"), (("--n", "8"), "cells of 250 metres are too large"),
+                        (("--dim", "2"), "--dim 2"), (("--radius", "-3"), "--radius '-3'"), (("--depth", "x"), "--depth 'x'")):
+        run("gravity", *args, code=2, says=words)
+    run("gravity", "--n", "64", "--rtol", "0.1", code=1, says="the potential is off by")
+    run("gravity", "--n", "32", "--max-cycles", "1", code=1, says="not converged")
+
+
 def picture(folder, *args):
     path = pathlib.Path(folder) / "picture.png"
     path.unlink(missing_ok=True)
@@ -242,7 +264,7 @@ def files(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (poisson, bad_input, devices, others, tuning, flows, layered, files):
+    for part in (poisson, bad_input, devices, others, tuning, flows, layered, sphere, files):
         part(scratch)
 print("\n".join(failures) if failures else "demos: all as expected")
 sys.exit(1 if failures else 0)
