@@ -104,7 +104,7 @@ def bad_input(folder):
     run("layers", "--n", "10x10x6", code=2, says="multiple of 4")
     run("layers", "--dim", "2", code=2, says="3D")
     run("layers", "--n", "20", "--max-cycles", "1", code=1, says="not converged")
-    for demo in ("poisson", "helmholtz", "smoothers", "tune", "embed", "projection", "layers", "gravity", "custom_smoother"):
+    for demo in ("poisson", "helmholtz", "smoothers", "tune", "embed", "projection", "layers", "gravity", "screened", "custom_smoother"):
         run(demo, "--help", says="usage")
         run(demo, "--nonsense", code=2)
 
@@ -130,6 +130,7 @@ def devices(folder):
     check(report.get("device") == "cuda" and len(report["variants"]) > 5, "tune: not on the device")
     for demo, args in (("helmholtz", ("--n", "24")), ("smoothers", ("--n", "32")), ("embed", ("--n", "32", "--steps", "6")),
                        ("projection", ("--n", "24", "--time", "0.1")), ("layers", ("--n", "24")), ("gravity", ("--n", "32")),
+                       ("screened", ("--n", "15")),
                        ("projection", ("--n", "16", "--walls", "--density-ratio", "10", "--time", "0.05"))):
         report = run_json(demo, folder, *args, "--device", "cuda:0", "--output", f"{folder}/cuda.h5")
         check(report.get("device") == "cuda", f"{demo} {args}: not on the device")
@@ -237,6 +238,25 @@ def sphere(folder):
     run("gravity", "--n", "32", "--max-cycles", "1", code=1, says="not converged")
 
 
+def screens(folder):
+    # the thesis' counts on trilinear elements, which count the sweep that finds the residual small enough as well
+    report = run_json("screened", folder, "--output", f"{folder}/screened.h5")
+    rows = {(row["eta"], row["stencil"]): row for row in report["single_level"]}
+    counts = [rows[eta, "trilinear"] for eta in (0, 0.1, 1)]
+    for row, sweeps, iterations in zip(counts, ((1236, 1660, 2085), (None, 1655, 2078), (1196, None, None)), 3 * ((55, 66, 78),)):
+        check(all(want in (None, found + 1) for found, want in zip(row["sweeps"], sweeps)), f"screened: sweeps {row['sweeps']}")
+        check(row["cg_iterations"] == list(iterations), f"screened: CG {row['cg_iterations']}")
+    for (eta, stencil), row in rows.items():
+        exact = 1 + eta / (3 * math.pi**2)
+        check(abs(row["ratio"] - exact) < 1e-4 and abs(row["exact_ratio"] - exact) < 1e-12, f"screened: {eta}, {stencil}: {row['ratio']}")
+    check([row["eta"] for row in report["solves"]] == [0, 0.1, 1] and max(row["cycles"] for row in report["solves"]) < 9, "screened: cycles")
+    check(max(report["distance"]) < 1e-9 and len(counts[0]["history"]) > 100, "screened: distance or history")
+    run("screened", "--n", "9", "--smoother", "red_black", says="ratio of slopes for eta = 1: 1.03")
+    for args, words in ((("--dim", "2"), "--dim 2"), (("--n", "9x9x8"), "--n 9x9x8"), (("--n", "3"), "--n 3"), (("--shift", "1"), "--shift")):
+        run("screened", *args, code=2, says=words)
+    run("screened", "--n", "15", "--max-cycles", "1", code=1, says="not converged")
+
+
 def picture(folder, *args):
     path = pathlib.Path(folder) / "picture.png"
     path.unlink(missing_ok=True)
@@ -264,7 +284,7 @@ def files(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (poisson, bad_input, devices, others, tuning, flows, layered, sphere, files):
+    for part in (poisson, bad_input, devices, others, tuning, flows, layered, sphere, screens, files):
         part(scratch)
 print("\n".join(failures) if failures else "demos: all as expected")
 sys.exit(1 if failures else 0)
