@@ -60,6 +60,7 @@ int demo_parse_walls(const char *text, demo_walls *walls);
 int demo_parse_device(const char *text, demo_device *device);   /* host, cuda or cuda:N */
 int demo_parse_pair(const char *text, double pair[2]);        /* A:B, reals */
 int demo_parse_range(const char *text, int range[2]);         /* A:B, whole numbers, A <= B */
+int demo_parse_place(const char *text, int place[2]);         /* X:Y, whole numbers */
 const char *demo_word_of(const demo_word *words, int value);  /* "?" if there is none */
 
 /* --- options (options.c) --- */
@@ -85,8 +86,11 @@ enum {
   DEMO_TAKES_SLOPE = 65536,
   DEMO_TAKES_DEVICE = 131072, /* without it a program runs on the host */
   DEMO_TAKES_TUNING = 262144, /* seconds */
-  DEMO_TAKES_SPHERE = 524288  /* depth, radius, density */
+  DEMO_TAKES_SPHERE = 524288, /* depth, radius, density */
+  DEMO_TAKES_IMAGES = 1048576 /* source, target, mask, at, mixed, result, save */
 };
+
+enum { DEMO_NOWHERE = -2147483647 };
 
 typedef struct demo_program {
   const char *name;
@@ -109,6 +113,8 @@ typedef struct demo_options {
   demo_reals length;
   demo_walls walls;
   const char *json, *output;
+  const char *source, *target, *mask, *result, *save;
+  int at[2], mixed; /* at: DEMO_NOWHERE if not given */
   demo_device device;     /* what it is once there is a context: host or CUDA */
   char device_name[256];  /* of the device, or "host"; once there is a context */
 } demo_options;

@@ -94,6 +94,7 @@ static int read_walls(const row *r, const char *text, void *to) { return (void)r
 static int read_device(const row *r, const char *text, void *to) { return (void)r, demo_parse_device(text, to); }
 static int read_pair(const row *r, const char *text, void *to) { return (void)r, demo_parse_pair(text, to); }
 static int read_range(const row *r, const char *text, void *to) { return (void)r, demo_parse_range(text, to); }
+static int read_place(const row *r, const char *text, void *to) { return (void)r, demo_parse_place(text, to); }
 
 static const kind a_word = {required_argument, read_word, NULL, 0, 0};
 static const kind a_smoother = {required_argument, read_smoother, NULL, 0, 0};
@@ -114,6 +115,7 @@ static const kind walls = {required_argument, read_walls,
                            0};
 static const kind a_pair = {required_argument, read_pair, "two numbers, as in 1:0.5", 0, 0};
 static const kind a_range = {required_argument, read_range, "powers of ten from -300 to 300, as in -2:8", 0, 0};
+static const kind a_place = {required_argument, read_place, "two whole numbers, as in 120:-8", 0, 0};
 static const kind a_device = {required_argument, read_device, "host, cuda or cuda:N, N being the number of a device", 0, 0};
 static const kind a_file = {required_argument, read_text, "a file name", 0, 0};
 static const kind a_flag = {no_argument, read_flag, NULL, 1, 1};
@@ -153,6 +155,18 @@ static const row table[] = {
     {"radius", "M", "radius of the sphere, in metres (150)", DEMO_TAKES_SPHERE, &a_positive, TO(radius), NULL},
     {"density", "R", "density of the sphere beyond that of what surrounds it, in kg/m^3 (500)", DEMO_TAKES_SPHERE, &a_real,
      TO(density), NULL},
+    {"source", "FILE.png", "what is cloned: where its alpha is half or more, unless --mask says where (a drawn balloon)", DEMO_TAKES_IMAGES,
+     &a_file, TO(source), NULL},
+    {"target", "FILE.png", "into what (a drawn landscape)", DEMO_TAKES_IMAGES, &a_file, TO(target), NULL},
+    {"mask", "FILE.png", "as large as the source: what is at least half as bright as white is cloned", DEMO_TAKES_IMAGES, &a_file,
+     TO(mask), NULL},
+    {"at", "X:Y", "pixel of the target, from its upper left corner, for the source's upper left corner (0:0)", DEMO_TAKES_IMAGES,
+     &a_place, TO(at), NULL},
+    {"mixed", NULL, "of either image's differences the larger, so that the target shows through", DEMO_TAKES_IMAGES, &a_flag,
+     TO(mixed), NULL},
+    {"result", "FILE.png", "write the blended image to FILE.png", DEMO_TAKES_IMAGES, &a_file, TO(result), NULL},
+    {"save", "NAME", "write NAME-target.png, NAME-source.png, NAME-pasted.png and NAME-blended.png", DEMO_TAKES_IMAGES, &a_file,
+     TO(save), NULL},
     {"seconds", "T", "from then on no other variant is tried (20)", DEMO_TAKES_TUNING, &a_positive, TO(seconds), NULL},
     {"smoother", "NAME", "smoother (async)", DEMO_TAKES_SMOOTHER, &a_smoother, TO(params.smoother), NULL},
     {"preset", NULL, "parameters of smoothing under one name; options after it change them (default)", DEMO_TAKES_SMOOTHER, &a_preset, 0, NULL},
@@ -252,9 +266,11 @@ static void print_row(const row *r)
 
 static int print_help(const demo_program *about)
 {
-  printf("usage: %s [options]\n\n%s\nDefault: %d axes, %d unknowns along each, %s right-hand side.\n\n"
-         "options (defaults in parentheses):\n", about->name, about->summary, about->dim ? about->dim : 3,
-         about->n ? about->n : 64, demo_word_of(demo_rhs_words, about->rhs));
+  printf("usage: %s [options]\n\n%s\n", about->name, about->summary);
+  if (about->takes & DEMO_TAKES_SIZE)
+    printf("Default: %d axes, %d unknowns along each, %s right-hand side.\n", about->dim ? about->dim : 3, about->n ? about->n : 64,
+           demo_word_of(demo_rhs_words, about->rhs));
+  printf("\noptions (defaults in parentheses):\n");
   for (int i = 0; i < ROWS; i++)
     if (table[i].group & about->takes) print_row(&table[i]);
   return 0;
@@ -326,6 +342,7 @@ static void set_defaults(const demo_program *about, demo_options *o)
                       .depth = 300,
                       .radius = 150,
                       .density = 500,
+                      .at = {DEMO_NOWHERE, DEMO_NOWHERE},
                       .rhs = about->rhs,
                       .guess = DEMO_ZERO,
                       .device = {about->takes & DEMO_TAKES_DEVICE ? DEMO_BEST : DEMO_HOST, 0}};

@@ -146,3 +146,11 @@ int demo_parse_range(const char *text, int range[2])
   return next_part(&text, ':', part) && demo_parse_int(part, -300, 300, &range[0]) && text &&
          demo_parse_int(text, range[0], 300, &range[1]);
 }
+
+int demo_parse_place(const char *text, int place[2])
+{
+  enum { FAR = 1000000 };
+  char part[64];
+  return next_part(&text, ':', part) && demo_parse_int(part, -FAR, FAR, &place[0]) && text &&
+         demo_parse_int(text, -FAR, FAR, &place[1]);
+}
