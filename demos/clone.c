@@ -8,7 +8,7 @@
  * through the edges of the target, for w = u - target on the box around the part. gmg has walls at the sides of a box only; w is
  * held at 0 outside the part by a large sigma there, PENALTY, which lets through 4 / PENALTY of a jump at most: with 1e7 a
  * fortieth of a grey level of 16 bits. The other way, one equation for the whole target with the source's differences inside
- * and the target's own outside, needs no sigma and lets pixels outside move: in the images drawn here by up to 31 of 255 grey levels.
+ * and the target's own outside, needs no sigma and lets pixels outside move: by up to 31 of 255 levels in the images drawn here.
  * The number of iterations does not depend on PENALTY (1e4 to 1e10: 5 to 11 with flexible CG, for masks of single random
  * pixels, a checkerboard, a disc cut in two by a line). The program looks at both in the end, at what moved outside and at the
  * equation above inside, and fails where either is off by half a grey level. */
@@ -23,7 +23,8 @@ static const demo_program about = {
     "clone",
     "Clones a part of one PNG image into another without a seam, by one Poisson equation a colour. Without --source and --target "
     "it draws two of its own.",
-    DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_LIMIT | DEMO_TAKES_IMAGES, DEMO_SMOOTH, 2, 64};
+    DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_METHOD | DEMO_TAKES_SMOOTHER | DEMO_TAKES_LIMIT | DEMO_TAKES_IMAGES,
+    DEMO_SMOOTH, 2, 64};
 
 static const double PENALTY = 1e7;
 static const char *const COLOUR[] = {"red", "green", "blue"};
@@ -143,7 +144,9 @@ static int mark(run *r, const image *mask)
   }
   const char *what = r->o->mask ? "--mask" : "--source", *path = r->o->mask ? r->o->mask : r->o->source ? r->o->source : "(drawn)";
   if (!masked) return demo_fail(r->o, "%s %s: no pixel is marked to be cloned", what, path);
-  if (!r->pixels) return demo_fail(r->o, "--at %d:%d: nothing that is cloned lies in the target's %zu x %zu pixels", r->at[0], r->at[1], r->target.width, r->target.height);
+  if (!r->pixels)
+    return demo_fail(r->o, "--at %d:%d: nothing that is cloned lies in the target's %zu x %zu pixels", r->at[0], r->at[1],
+                     r->target.width, r->target.height);
   if (r->pixels == r->target.width * r->target.height)
     return demo_fail(r->o, "%s %s: covers the whole target, which leaves no pixel to take colours from", what, path);
   size_t n[2];
@@ -162,10 +165,10 @@ static int read_input(run *r)
 {
   image mask = {0};
   const demo_options *o = r->o;
-  int failed;
-  if (!o->source != !o->target) failed = demo_fail(o, "--%s is missing: --source and --target go together", o->source ? "target" : "source"), failed = 2;
-  else if (o->mask && !o->source) failed = demo_fail(o, "--mask %s needs --source and --target", o->mask), failed = 2;
-  else failed = (o->source ? read_files(r, &mask) : draw(r)) || mark(r, &mask);
+  if (!o->source != !o->target)
+    return demo_fail(o, "--%s is missing: --source and --target go together", o->source ? "target" : "source"), 2;
+  if (o->mask && !o->source) return demo_fail(o, "--mask %s needs --source and --target", o->mask), 2;
+  const int failed = (o->source ? read_files(r, &mask) : draw(r)) || mark(r, &mask);
   image_destroy(&mask);
   if (failed) return failed;
   if (!(image_copy(&r->target, &r->pasted) & image_copy(&r->target, &r->blended))) return demo_fail(o, "out of memory: two images");
@@ -197,9 +200,12 @@ static int tell_solve(run *r, int plane, const gmg_report *report)
 {
   const char *name = r->blended.grey ? "grey" : COLOUR[plane];
   r->seconds += report->seconds;
-  if (!r->o->quiet) printf("%-5s  %3d cycles, factor %.3f, %.3g s\n", name, report->cycles, report->factor, report->seconds), fflush(stdout);
+  if (!r->o->quiet) printf("%-5s  %3d cycles, factor %.3f, %.3g s\n", name, report->cycles, report->factor, report->seconds);
+  fflush(stdout);
   cJSON *row = r->solves ? cJSON_CreateObject() : NULL;
-  if (row) r->complete &= cJSON_AddStringToObject(row, "colour", name) && demo_json_report(row, report, demo_message(r->context, report->status));
+  if (row)
+    r->complete &= cJSON_AddStringToObject(row, "colour", name) &&
+                   demo_json_report(row, report, demo_message(r->context, report->status));
   if (r->solves && (!row || !cJSON_AddItemToArray(r->solves, row))) r->complete = 0, cJSON_Delete(row);
   return report->status == GMG_OK || report->status == GMG_STAGNATED ? 0 : demo_check(r->o, r->context, report->status);
 }
@@ -290,8 +296,8 @@ static int simulate(run *r)
   const demo_options *o = r->o;
   if (create(r) || blend_all(r) || save(r) || write_json(r)) return 1;
   if (!o->quiet)
-    printf("\noutside nothing would move by more than %.2g grey levels; inside the equation is off by %.2g; %zu values beyond black or "
-           "white\n", r->leak, r->defect, r->clipped);
+    printf("\noutside nothing would move by more than %.2g grey levels; inside the equation is off by %.2g\n%zu values beyond black "
+           "or white\n", r->leak, r->defect, r->clipped);
   printf("%s: %zu pixels in %s, %.3g s\n", o->program, r->pixels, r->blended.grey ? "grey" : "three colours", r->seconds);
   if (r->leak > 0.5) return demo_fail(o, "pixels outside would move by %.3g grey levels", r->leak);
   if (r->defect > 0.5) return demo_fail(o, "the differences inside are off by %.3g grey levels", r->defect);

@@ -3,8 +3,8 @@
  *
  * Outside a sphere Phi is G m / r, as if the mass were in its centre, so everything has an exact value: the potential in every
  * cell, and on the surface the anomaly G m depth / r^3. Second-order differences may miss them by a multiple of h^2; the program
- * fails where they miss by more. The walls carry the exact potential: for a body of another shape its monopole about the centre of mass would
- * stand there.
+ * fails where they miss by more. The walls carry the exact potential: for a body of another shape its monopole about the centre of
+ * mass would stand there.
  *
  * The equation is that of Cheik Ahamed's thesis (Ecole Centrale Paris, 2015), Section 3.5.3, whose densities, those of the crater
  * of Chicxulub, are not public. */
@@ -181,7 +181,8 @@ static void tell(const run *r)
   for (size_t row = 0; row < ROWS; row++) {
     const size_t i = n[0] / 2 + row * (n[0] - 1 - n[0] / 2) / (ROWS - 1), y = n[1] / 2;
     const double across = demo_position(&r->problem, 1, y) - r->centre[1], along = demo_position(&r->problem, 0, i) - r->centre[0];
-    printf("%28.1f   %13.6f  %10.6f\n", sqrt(across * across + along * along), measured(r, i, y) / MILLIGAL, exact(r, i, y) / MILLIGAL);
+    printf("%28.1f   %13.6f  %10.6f\n", sqrt(across * across + along * along), measured(r, i, y) / MILLIGAL,
+           exact(r, i, y) / MILLIGAL);
   }
   printf("\nlargest error of the potential %.2e of its maximum (allowed %.2e), of the anomaly %.2e (allowed %.2e)\n",
          r->off_potential, r->may_potential, r->off_anomaly, r->may_anomaly);
@@ -216,7 +217,8 @@ static int write_json(const run *r)
   if (!r->o->json) return 0;
   cJSON *root = demo_json_start(r->o, r->context, &r->problem, &r->plan);
   int ok = root && demo_json_report(root, &r->report, demo_message(r->context, r->report.status));
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) ok = ok && cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    ok = ok && cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value);
   return demo_json_write(r->o, root, ok && demo_json_numbers(root, "centre", r->centre, 3) && add_profile(r, root));
 }
 

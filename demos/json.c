@@ -98,6 +98,7 @@ static int add_problem(cJSON *root, const demo_options *o, const gmg_problem *p)
   ok &= add_walls(to, p);
   ok &= number(to, "shift", p->shift);
   ok &= text(to, "beta", p->beta ? "cells" : p->beta_face[0] ? "faces" : "one");
+  ok &= text(to, "sigma", p->sigma ? "cells" : "none");
   ok &= text(to, "rhs", demo_word_of(demo_rhs_words, o->rhs));
   ok &= text(to, "guess", demo_word_of(demo_guess_words, o->guess));
   return ok;
