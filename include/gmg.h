@@ -93,11 +93,11 @@ typedef enum { GMG_RESTRICT_BEST, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT } g
 /** Precision of the corrections. Same: the problem's type everywhere. Mixed (GMG_F64 only): cycles
  *  compute corrections in float from residuals in double, at half the bytes; residual, solution, acceleration and what can be
  *  reached are double's (iterative refinement: Wilkinson 1963). A full multigrid start is
- *  in float on all levels but the finest. Best: mixed for built-in smoothers from 4096 unknowns on,
+ *  in float on coarse levels; on the finest, and on those below where float would add to the discretisation error (2D beyond
+ *  about 590 x 590), u and its residual are in double, too. Best: mixed for built-in smoothers from 4096 unknowns on,
  *  unless a symmetric cycle is asked for, there is one level only, beta varies by more than 1e5, or float's rounding would
- *  spoil more than a tenth of a smooth correction (2D from 2900 x 2900, 1D from 2900, boundaries that hold nothing
- *  with a tiny sigma), or with a full multigrid start a few hundredths of the discretisation error (2D from 590 x 590);
- *  gmg_plan_info::precision tells. */
+ *  spoil nine tenths of a smooth correction (2D from 8600 x 8600, 1D from 8600, boundaries that hold nothing
+ *  with a tiny sigma); gmg_plan_info::precision tells. */
 typedef enum { GMG_PRECISION_SAME, GMG_PRECISION_MIXED, GMG_PRECISION_BEST } gmg_precision;
 
 typedef struct gmg_context gmg_context;   /**< Where gmg runs: host threads, or a device and a stream. */

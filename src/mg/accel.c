@@ -60,17 +60,12 @@ double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
   return s->stencil->residual_norm(&s->exec, &s->top->A, it->f, it->u, f_norm);
 }
 
-void gmg_refine(gmg_solver *s, gmg_iteration *it, int last)
+void gmg_refine(gmg_solver *s, gmg_iteration *it)
 {
   if (!it->fresh) narrow_residual(s, it, NULL);
   const gmg_correction c = gmg_cycle_on_own(s, it->scale);
   gmg_charge(s, 0);
   GMG_RANGE(&s->exec, 0, "residual");
-  if (last) {
-    s->vector->correct(&s->exec, s->top->A.cells, c, it->u);
-    it->fresh = 0;
-    return;
-  }
   next_scale(it);
   take_norm(it, s->stencil->correct_residual(&s->exec, &s->top->A, c, it->f, it->u, it->scale, s->own_f));
 }
@@ -97,7 +92,7 @@ static void plain(gmg_solver *s, gmg_iteration *it)
   gmg_level *L = &s->level[0];
   if (s->mixed) {
     if (it->unseen) refine_unseen(s, it);
-    else gmg_refine(s, it, 0);
+    else gmg_refine(s, it);
   } else if (s->levels == 1) {
     solve_residual(s, it);
   } else {

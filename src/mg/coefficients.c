@@ -69,21 +69,22 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
   return GMG_OK;
 }
 
-static void coarsen_faces(gmg_solver *s, gmg_level *L, gmg_level *C)
+static void coarsen(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C)
 {
-  for (int a = 0; a < s->problem.dim; a++) {
+  const gmg_stencil_ops *stencil = gmg_stencil_of(e);
+  for (int a = 0; a < s->problem.dim && L->A.face[0]; a++) {
     gmg_map maps[3] = {L->restrict_[0], L->restrict_[1], L->restrict_[2]};
     maps[a] = L->faces_map[a];
-    s->levels_stencil->tensor(s->levels_exec, maps, L->A.face[a], (void *)C->A.face[a], 0);
-    if (L->A.coarsened[a] && s->problem.bc[a][0] != GMG_PERIODIC)
-      s->levels_stencil->coarsen_walls(s->levels_exec, &L->A, &C->A, L->restrict_, a);
+    stencil->tensor(e, maps, L->A.face[a], (void *)C->A.face[a], 0);
+    if (L->A.coarsened[a] && s->problem.bc[a][0] != GMG_PERIODIC) stencil->coarsen_walls(e, &L->A, &C->A, L->restrict_, a);
   }
+  if (L->A.sigma) stencil->tensor(e, L->average, L->A.sigma, (void *)C->A.sigma, 0);
 }
 
-/* Level 0's from those in the problem's type. */
-static void narrow_coefficients(gmg_solver *s)
+/* A level's from those in the problem's type. */
+static void narrow_coefficients(gmg_solver *s, int l)
 {
-  const gmg_operator *from = &s->top->A, *to = &s->level[0].A;
+  const gmg_operator *from = &s->wide[l].A, *to = &s->level[l].A;
   for (int a = 0; a < from->dim && from->face[a]; a++)
     s->vector->narrow(&s->exec, gmg_face_count(from, a), 1, from->face[a], (void *)to->face[a]);
   if (from->sigma) s->vector->narrow(&s->exec, from->cells, 1, from->sigma, (void *)to->sigma);
@@ -96,10 +97,9 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
   if (p->beta) s->stencil->harmonic_faces(&s->exec, &fine->A, &fine->faces, p->beta);
   for (int a = 0; a < p->dim && p->beta_face[a]; a++) s->stencil->copy_faces(&s->exec, &fine->A, a, p->beta_face[a]);
   if (p->sigma) s->vector->copy(&s->exec, fine->A.cells, p->sigma, (void *)fine->A.sigma);
-  if (s->mixed) narrow_coefficients(s);
-  for (int l = 0; l + 1 < s->levels; l++) {
-    gmg_level *L = &s->level[l], *C = &s->level[l + 1];
-    if (L->A.face[0]) coarsen_faces(s, L, C);
-    if (L->A.sigma) s->levels_stencil->tensor(s->levels_exec, L->average, L->A.sigma, (void *)C->A.sigma, 0);
+  for (int l = 0; l < s->wides; l++) {
+    narrow_coefficients(s, l);
+    if (l + 1 < s->wides) coarsen(s, &s->exec, &s->wide[l], &s->wide[l + 1]);
   }
+  for (int l = s->wides > 0 ? s->wides - 1 : 0; l + 1 < s->levels; l++) coarsen(s, s->levels_exec, &s->level[l], &s->level[l + 1]);
 }

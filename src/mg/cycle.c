@@ -118,6 +118,12 @@ gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale)
   return (gmg_correction){.z = L->u, .scale = 1 / scale, .narrow = s->mixed};
 }
 
+gmg_correction gmg_cycle_on_level(gmg_solver *s, int l, double scale)
+{
+  cycle(s, l, s->params.cycle, 1);
+  return (gmg_correction){.z = s->level[l].u, .scale = 1 / scale, .narrow = s->mixed};
+}
+
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z)
 {
   gmg_level *L = &s->level[0];

@@ -5,13 +5,14 @@
 
 static double unit_roundoff(gmg_type type) { return gmg_type_traits_of(type)->epsilon / 2; }
 
-double gmg_norm_of_A(const gmg_solver *s)
+static double norm_of(const gmg_solver *s, const gmg_operator *A)
 {
-  const gmg_operator *A = &s->top->A;
   double norm = gmg_operator_sink(A);
   for (int a = 0; a < 3; a++) norm += 4 * A->coupling[a] / s->found.beta_mean[a] * s->found.beta_most * A->stretch[a];
   return norm;
 }
+
+double gmg_norm_of_A(const gmg_solver *s) { return norm_of(s, &s->top->A); }
 
 double gmg_floor_of(gmg_solver *s, const void *u)
 {
@@ -40,7 +41,7 @@ static double hold(const gmg_solver *s)
 }
 
 /* How much ||A|| ||u|| exceeds ||f|| when f is smooth: ||A|| over the smallest eigenvalue, about. */
-static double amplification(const gmg_solver *s)
+static double amplification(const gmg_solver *s, const gmg_operator *A)
 {
   const gmg_problem *p = &s->problem;
   double walls = 0, longest = 0;
@@ -54,22 +55,24 @@ static double amplification(const gmg_solver *s)
   if (walls > 0) smallest += walls;
   else if (held > 0) smallest += 1 / (1 / next + 1 / held); /* b = 0: a Dirichlet wall, held is infinite */
   if (smallest == 0) smallest = next; /* singular */
-  return gmg_norm_of_A(s) / smallest;
+  return norm_of(s, A) / smallest;
 }
 
 /* Measured: rounding errors are random, and A does not magnify all of them most. */
 static const double TYPICAL = 0.5;
 
-double gmg_floor_estimate(const gmg_solver *s) { return TYPICAL * unit_roundoff(s->problem.type) * amplification(s); }
+double gmg_floor_estimate(const gmg_solver *s) { return TYPICAL * unit_roundoff(s->problem.type) * amplification(s, &s->top->A); }
 
-double gmg_narrow_floor(const gmg_solver *s)
+static double narrow_floor(const gmg_solver *s, const gmg_operator *A)
 {
-  return TYPICAL * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * amplification(s);
+  return TYPICAL * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * amplification(s, A);
 }
+
+double gmg_narrow_floor(const gmg_solver *s) { return narrow_floor(s, &s->top->A); }
 
 /* Rounding errors of the residual are noise, of which a smooth mode holds one part in the root of the unknowns; the scheme's
    error is about one over the amplification. */
-double gmg_narrow_start(const gmg_solver *s)
+double gmg_narrow_start(const gmg_solver *s, const gmg_operator *A)
 {
-  return gmg_narrow_floor(s) * amplification(s) / sqrt((double)s->top->A.cells);
+  return narrow_floor(s, A) * amplification(s, A) / sqrt((double)A->cells);
 }

@@ -1,43 +1,69 @@
 /* Full multigrid start (Brandt 1977): the problem itself, data and boundary values, is taken to every coarser level;
    solved on the coarsest; its solution interpolated, with the real boundary values, and improved by params.fmg cycles
-   on each level. In mixed precision all levels below the finest do so in the narrower type, whose rounding there is small
-   beside the error of the scheme; f and u of the finest are read and written in the problem's type, and improved by
-   corrections from a residual in it. */
+   on each level. In mixed precision coarse levels do so in the narrower type, as long as its rounding is small beside the error of
+   the scheme; on the finest and those below on which it is not (gmg_start_is_spoiled()) f and u are in the problem's type, and u is
+   improved by corrections from a residual in it, which cycles in the narrower type find. */
 #include "solver.h"
 
 #include <math.h>
 
 /* Boundary values of the next coarser level: the face's own two axes sampled, its normal axis left alone. */
-static void sample_faces(gmg_solver *s, gmg_level *L, gmg_level *C)
+static void sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C)
 {
   for (int a = 0; a < s->problem.dim; a++)
     for (int side = 0; side < 2; side++) {
       if (!L->faces.g[a][side]) continue;
       gmg_map maps[3] = {L->average[0], L->average[1], L->average[2]};
-      maps[a] = s->lone;
-      s->levels_stencil->tensor(s->levels_exec, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
+      maps[a] = e == s->levels_exec ? s->lone : s->wide_lone;
+      gmg_stencil_of(e)->tensor(e, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
     }
 }
 
-/* The finest grid's, in the narrower type. */
+/* Those of the last level in the problem's type, in the narrower one. */
 static void narrow_faces(gmg_solver *s, double scale)
 {
-  const gmg_operator *A = &s->top->A;
+  const int l = s->wides - 1;
+  const gmg_operator *A = &s->wide[l].A;
   for (int a = 0; a < s->problem.dim; a++)
     for (int side = 0; side < 2; side++)
-      if (s->top->faces.g[a][side])
-        s->vector->narrow(&s->exec, A->cells / A->n[a], scale, s->top->faces.g[a][side], s->level[0].faces.g[a][side]);
+      if (s->wide[l].faces.g[a][side])
+        s->vector->narrow(&s->exec, A->cells / A->n[a], scale, s->wide[l].faces.g[a][side], s->level[l].faces.g[a][side]);
 }
 
-/* f of level 1. In the narrower type it is scaled to about 1, or it might leave the range; returns the scale. */
+/* f and g of the levels in the problem's type; returns f of the last of them before boundary values are folded in. */
+static const void *sample_wide(gmg_solver *s, const void *f)
+{
+  for (int l = 0; l + 1 < s->wides; l++) {
+    gmg_level *W = &s->wide[l], *C = &s->wide[l + 1];
+    s->stencil->tensor(&s->exec, W->average, f, C->f, 0);
+    if (s->has_values) sample_faces(s, &s->exec, W, C);
+    f = C->f;
+  }
+  return f;
+}
+
+/* After the next coarser level has it. */
+static void fold_wide(gmg_solver *s)
+{
+  for (int l = 1; l < s->wides; l++) {
+    gmg_level *W = &s->wide[l];
+    if (s->has_values) s->stencil->fold(&s->exec, &W->A, &W->faces, W->f);
+    if (s->singular) gmg_remove_mean(&s->exec, &W->A, W->volume, W->f);
+  }
+}
+
+/* f of the finest level that is sampled in the levels' type. In the narrower type it is scaled to about 1, or it might leave the
+   range; returns the scale. */
 static double sample_finest(gmg_solver *s, const void *f, const void *f_eff)
 {
-  gmg_level *C = &s->level[1];
+  const int first = s->mixed ? s->wides : 1;
+  gmg_level *C = &s->level[first];
   if (!s->mixed) {
     s->stencil->tensor(&s->exec, s->level[0].average, f, C->r, 0);
     return 1;
   }
-  s->stencil->tensor(&s->exec, s->wide.average, f, s->own_u, 0); /* own_u: room */
+  s->stencil->tensor(&s->exec, s->wide[first - 1].average, sample_wide(s, f), s->own_u, 0); /* own_u: room */
+  fold_wide(s);
   if (s->singular) { /* its mean, which is taken off below, might be large: then nothing would be left in the narrower type */
     const double mean = s->vector->range(&s->exec, C->A.cells, s->own_u).mean;
     s->vector->add(&s->exec, C->A.cells, -mean, s->own_u);
@@ -55,12 +81,13 @@ static double sample_problem(gmg_solver *s, const void *f, const void *f_eff)
 {
   const gmg_exec *e = s->levels_exec;
   const double scale = sample_finest(s, f, f_eff);
-  for (int l = 0; l + 1 < s->levels; l++) {
+  const int above = s->mixed ? s->wides - 1 : 0; /* from there on all is in the levels' type */
+  for (int l = above; l + 1 < s->levels; l++) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
-    if (l > 0) s->levels_stencil->tensor(e, L->average, L->r, C->r, 0);
+    if (l > above) s->levels_stencil->tensor(e, L->average, L->r, C->r, 0);
     e->vector->copy(e, C->A.cells, C->r, C->f);
     if (s->has_values) {
-      sample_faces(s, L, C);
+      sample_faces(s, e, L, C);
       s->levels_stencil->fold(e, &C->A, &C->faces, C->f);
     }
     if (s->singular) gmg_remove_mean(e, &C->A, C->volume, C->f);
@@ -84,25 +111,48 @@ static void interpolate(gmg_solver *s, int l, void *u)
   s->levels_stencil->tensor(s->levels_exec, ghosts ? L->interpolate : L->prolong, ghosts ? C->padded : C->u, u, 0);
 }
 
-/* The same to the finest grid where that has another type: the smaller field is the one to be widened. */
-static void interpolate_wide(gmg_solver *s, double scale, void *u)
+/* The same into u of level l in the problem's type. Where the coarser one is not, the smaller field is the one to be widened. */
+static void interpolate_wide(gmg_solver *s, int l, double scale, void *u)
 {
-  gmg_level *C = &s->level[1];
-  const int ghosts = needs_ghosts(s, &s->level[0]);
-  const size_t cells = ghosts ? gmg_padded_cells(&C->A) : C->A.cells;
-  if (ghosts) s->levels_stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
-  s->vector->widen(&s->exec, cells, 1 / scale, ghosts ? C->padded : C->u, s->own_u);
-  s->stencil->tensor(&s->exec, ghosts ? s->wide.interpolate : s->wide.prolong, s->own_u, u, 0);
+  gmg_level *C = &s->level[l + 1], *W = &s->wide[l + 1];
+  const int ghosts = needs_ghosts(s, &s->level[l]);
+  const void *from = s->own_u; /* room */
+  if (l + 1 == s->wides) {
+    const size_t cells = ghosts ? gmg_padded_cells(&C->A) : C->A.cells;
+    if (ghosts) s->levels_stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
+    s->vector->widen(&s->exec, cells, 1 / scale, ghosts ? C->padded : C->u, s->own_u);
+  } else if (ghosts) {
+    s->stencil->pad(&s->exec, &W->A, &W->faces, W->u, s->own_u);
+  } else {
+    from = W->u;
+  }
+  s->stencil->tensor(&s->exec, ghosts ? s->wide[l].interpolate : s->wide[l].prolong, from, u, 0);
 }
 
-/* Level 0 in mixed precision. */
+/* A correction of level l in the problem's type, of which nobody asks what it leaves. */
+static void refine(gmg_solver *s, int l, double scale, const void *f, void *u)
+{
+  gmg_level *W = &s->wide[l];
+  s->stencil->scaled_residual(&s->exec, &W->A, f, u, scale, l ? s->level[l].f : s->own_f);
+  const gmg_correction c = l ? gmg_cycle_on_level(s, l, scale) : gmg_cycle_on_own(s, scale);
+  gmg_charge(s, l);
+  s->vector->correct(&s->exec, W->A.cells, c, u);
+}
+
+/* Mixed precision: the levels in the problem's type. */
 static void finish_mixed(gmg_solver *s, double scale, gmg_iteration *it)
 {
   const int accelerated = s->params.accel != GMG_ACCEL_NONE, only = s->params.check_every == 0 && s->params.max_cycles == 1;
-  interpolate_wide(s, scale, it->u);
-  if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, it->u);
+  for (int l = s->wides - 1; l >= 0; l--) {
+    gmg_level *W = &s->wide[l];
+    void *u = l ? W->u : it->u;
+    gmg_charge(s, l);
+    interpolate_wide(s, l, scale, u);
+    if (s->singular) gmg_remove_mean(&s->exec, &W->A, W->volume, u);
+    for (int i = 0; i < s->params.fmg && (l > 0 || accelerated || only); i++) refine(s, l, scale, l ? W->f : it->f, u);
+  }
   it->fresh = 0, it->next = scale;
-  for (int i = 1; i <= s->params.fmg; i++) gmg_refine(s, it, i == s->params.fmg && (accelerated || only));
+  for (int i = 0; i < s->params.fmg && !accelerated && !only; i++) gmg_refine(s, it);
   if (accelerated) gmg_iteration_start(s, it);
 }
 
@@ -117,7 +167,7 @@ static void solve_alone(gmg_solver *s, gmg_iteration *it)
 
 void gmg_fmg(gmg_solver *s, const void *f, gmg_iteration *it)
 {
-  const int coarsest = s->levels - 1, last = s->mixed ? 1 : 0; /* the finest level that is treated as all the coarser ones are */
+  const int coarsest = s->levels - 1, last = s->wides; /* the finest level that is treated as all the coarser ones are */
   if (coarsest == 0) {
     solve_alone(s, it);
     return;

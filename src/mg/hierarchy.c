@@ -71,18 +71,37 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, cons
 /* The finest grid in the problem's type. It is level 0, unless that computes in a narrower one. */
 static gmg_status create_top(gmg_solver *s, const gmg_axis axis[3])
 {
-  s->top = &s->wide;
+  s->top = &s->wide[0];
   GMG_TRY(create_operator(s, &s->exec, s->top, axis));
   GMG_TRY(create_faces(s, &s->exec, s->top, axis, 1));
   GMG_TRY(gmg_choose_precision(s));
   if (s->mixed) { /* a full multigrid start takes its boundary values to the coarser levels from there */
+    s->wides = 1;
     GMG_TRY(create_operator(s, s->levels_exec, &s->level[0], axis));
     return create_faces(s, s->levels_exec, &s->level[0], axis, s->params.fmg > 0);
   }
-  s->level[0] = s->wide;
-  s->wide = (gmg_level){0};
+  s->level[0] = s->wide[0];
+  s->wide[0] = (gmg_level){0};
   s->top = &s->level[0];
   return GMG_OK;
+}
+
+/* A coarser level in the problem's type. f is the data of a full multigrid start, u its solution. */
+static gmg_status create_wide(gmg_solver *s, int l, const gmg_axis axis[3])
+{
+  gmg_level *W = &s->wide[l];
+  s->wides = l + 1;
+  GMG_TRY(create_operator(s, &s->exec, W, axis));
+  GMG_TRY(create_faces(s, &s->exec, W, axis, 1));
+  GMG_TRY(field(&s->exec, "solution of a coarse level", W->A.cells, &W->u));
+  return field(&s->exec, "right-hand side of a coarse level", W->A.cells, &W->f);
+}
+
+/* Whether level l is one of those. The coarsest is not. */
+static int wants_wide(const gmg_solver *s, int l, const int coarsened[3])
+{
+  const int more = coarsened[0] || coarsened[1] || coarsened[2];
+  return l > 0 && l < GMG_MOST_WIDE && more && s->params.fmg > 0 && s->wides == l && gmg_start_is_spoiled(s, &s->level[l - 1].A);
 }
 
 static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3])
@@ -91,49 +110,40 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
   gmg_exec *e = s->levels_exec;
   const int with_fmg = s->params.fmg > 0;
   GMG_TRY(l == 0 ? create_top(s, axis) : create_operator(s, e, L, axis));
+  if (wants_wide(s, l, coarsened)) GMG_TRY(create_wide(s, l, axis));
   e = s->levels_exec;
   for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
+  for (int a = 0; a < 3 && l < s->wides; a++) s->wide[l].A.coarsened[a] = coarsened[a];
   L->A.adjoint = restrict_by_adjoint(s, coarsened);
   L->by_faces = L->A.face[0] && !s->symmetric;
   if (l > 0) {
     GMG_TRY(field(e, "solution of a coarse level", L->A.cells, &L->u));
     GMG_TRY(field(e, "right-hand side of a coarse level", L->A.cells, &L->f));
     GMG_TRY(create_faces(s, e, L, axis, with_fmg));
-    if (with_fmg) GMG_TRY(field(e, "ghosts of a full multigrid start", gmg_padded_cells(&L->A), &L->padded));
+    if (with_fmg && l >= s->wides) GMG_TRY(field(e, "ghosts of a full multigrid start", gmg_padded_cells(&L->A), &L->padded));
   }
   return field(e, "residual", L->A.cells, &L->r);
 }
 
-/* A full multigrid start reads f and writes u in the problem's type, whatever level 0 has. */
-static gmg_status create_wide_maps(gmg_solver *s, const gmg_axis fine[3], const gmg_axis coarse[3])
+/* From level l to the next coarser one and back; in the problem's type what a full multigrid start and coefficients need. */
+static gmg_status create_maps(gmg_solver *s, int l, int wide, const gmg_axis fine[3], const gmg_axis coarse[3])
 {
-  const gmg_level *L = &s->level[0];
-  gmg_level *W = &s->wide;
-  for (int a = 0; a < 3; a++) {
-    const gmg_axis *below = L->A.coarsened[a] ? &coarse[a] : &fine[a];
-    GMG_TRY(gmg_map_create(&s->exec, GMG_MAP_RESTRICT, &fine[a], below, &W->average[a]));
-    GMG_TRY(gmg_map_create(&s->exec, GMG_MAP_INTERPOLATE, &fine[a], below, &W->interpolate[a]));
-    GMG_TRY(gmg_map_create(&s->exec, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, &fine[a], below, &W->prolong[a]));
-  }
-  return GMG_OK;
-}
-
-static gmg_status create_maps(gmg_solver *s, gmg_level *L, const gmg_axis fine[3], const gmg_axis coarse[3])
-{
-  const int with_fmg = s->params.fmg > 0;
+  const int with_fmg = s->params.fmg > 0, faces = s->level[l].A.face[0] != NULL;
+  const gmg_level *L = &s->level[l];
+  gmg_level *to = wide ? &s->wide[l] : &s->level[l];
   const struct {
     int wanted;
     gmg_map_kind kind;
     gmg_map *map;
-  } maps[] = {{1, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, L->prolong},
-              {1, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
-              {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, L->average},
-              {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate},
-              {L->A.face[0] != NULL, GMG_MAP_FACES, L->faces_map}};
+  } maps[] = {{1, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, to->prolong},
+              {!wide || faces, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, to->restrict_},
+              {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, to->average},
+              {with_fmg, GMG_MAP_INTERPOLATE, to->interpolate},
+              {faces, GMG_MAP_FACES, to->faces_map}};
+  gmg_exec *e = wide ? &s->exec : s->levels_exec;
   for (int m = 0; m < 5; m++)
     for (int a = 0; a < 3 && maps[m].wanted; a++)
-      GMG_TRY(gmg_map_create(s->levels_exec, maps[m].kind, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
-  if (s->mixed && with_fmg && L == &s->level[0]) GMG_TRY(create_wide_maps(s, fine, coarse));
+      GMG_TRY(gmg_map_create(e, maps[m].kind, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
   return GMG_OK;
 }
 
@@ -197,7 +207,8 @@ static gmg_status create_lone_map(gmg_solver *s)
   const gmg_axis_spec spec = gmg_axis_spec_of(&none, 0);
   gmg_axis axis;
   GMG_TRY(gmg_axis_create(s->context, &spec, &axis));
-  const gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->lone);
+  gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->lone);
+  if (status == GMG_OK && s->mixed) status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->wide_lone);
   gmg_axis_destroy(&axis);
   return status;
 }
@@ -217,7 +228,8 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     status = create_axes(s, now, mine);
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
     if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_lone_map(s);
-    if (status == GMG_OK && l > 0) status = create_maps(s, &s->level[l - 1], above, mine);
+    if (status == GMG_OK && l > 0) status = create_maps(s, l - 1, 0, above, mine);
+    if (status == GMG_OK && l > 0 && l <= s->wides && s->params.fmg > 0) status = create_maps(s, l - 1, 1, above, mine);
     if (status == GMG_OK && more) status = create_smoother(s, l);
     destroy_axes(above);
     memcpy(now, next, sizeof now);
@@ -249,7 +261,12 @@ void gmg_hierarchy_destroy(gmg_solver *s)
     if (l > 0) release_field(e, L->A.cells, L->u), release_field(e, L->A.cells, L->f); /* level 0's are lent to it */
     destroy_level(e, L);
   }
-  destroy_level(&s->exec, &s->wide);
+  for (int l = 0; l < s->wides || l == 0; l++) {
+    gmg_level *W = &s->wide[l];
+    release_field(&s->exec, W->A.cells, W->u), release_field(&s->exec, W->A.cells, W->f);
+    destroy_level(&s->exec, W);
+  }
   gmg_map_destroy(e, &s->lone);
+  gmg_map_destroy(&s->exec, &s->wide_lone);
   s->levels = 0;
 }

@@ -8,10 +8,14 @@ enum { SMALL = 4096 }; /* unknowns: below that a cycle is too short to gain */
 static const double LARGE = 1e25, TINY = 1e-25;
 /* Part of a smooth correction that rounding in the narrower type may spoil: where the choice is free, and at all, without and
    with an acceleration, which takes care of the few modes that a cycle then misses. Only the first cycle notices, what it
-   leaves is rough: at 0.05 (2D, 2048^2, smooth f) no cycle is lost, at 0.11 (3000^2) one. */
-static const double LITTLE = 0.1, MUCH = 1, ACCELERATED = 20;
-/* Full multigrid starts, of smooth f: 3% of the scheme's error come in by rounding at 0.7 (2D, 512^2), 20% at 5 (1024^2), once to
-   twelve times as much at 42 (2048^2); below 0.1% in 3D (0.005 at 256^3, 0.03 at 512^3). */
+   leaves is rough: with smooth f one cycle at most is lost (2D; 0.05 at 2048^2: none, 0.11 at 3000^2: one; on an H200 0.2 at 4096^2
+   and 0.81 at 8192^2: none, the residual falling to 0.8 in the first cycle and faster afterwards), and each takes 0.6 - 0.8 of the
+   time. */
+static const double LITTLE = 0.9, MUCH = 1, ACCELERATED = 20;
+/* Full multigrid starts, of smooth f, u in the problem's type on the finest grid alone: 3% of the scheme's error come in by rounding
+   at 0.7 (2D, 512^2), 20% at 5 (1024^2), once to twelve times as much at 42 (2048^2); below 0.1% in 3D (0.005 at 256^3, 0.03 at
+   512^3). Levels beyond START are therefore treated as the finest grid is: u and its residual in the problem's type, corrections in
+   the narrower one. */
 static const double START = 1;
 /* Contrast of beta beyond which corrections in the narrower type cost iterations: ball, 1e6, f = 1: 20 instead of 16. */
 static const double CONTRAST = 1e5;
@@ -57,8 +61,10 @@ static int pays(const gmg_solver *s)
   const gmg_params *p = &s->params;
   const size_t cells = s->top->A.cells;
   return cells >= SMALL && p->max_levels != 1 && p->coarse_cells < cells && !s->symmetric &&
-         gmg_smoother_is_builtin(p->smoother) && gmg_narrow_floor(s) <= LITTLE && (p->fmg == 0 || gmg_narrow_start(s) <= START);
+         gmg_smoother_is_builtin(p->smoother) && gmg_narrow_floor(s) <= LITTLE;
 }
+
+int gmg_start_is_spoiled(const gmg_solver *s, const gmg_operator *A) { return gmg_narrow_start(s, A) > START; }
 
 gmg_status gmg_choose_precision(gmg_solver *s)
 {

@@ -27,6 +27,8 @@ typedef struct gmg_level {
   void *smoother;          /* its state */
 } gmg_level;
 
+enum { GMG_MOST_WIDE = 32 }; /* 2^32 unknowns are not halved more often */
+
 /* What the coefficient arrays hold. */
 typedef struct gmg_coefficients {
   double beta_mean[3], beta_least, beta_most; /* 1 where beta is not given */
@@ -63,7 +65,10 @@ struct gmg_solver {
   int levels;
   gmg_level level[GMG_MAX_LEVELS];
   gmg_level *top;         /* the finest grid in the problem's type: its operator and boundary values */
-  gmg_level wide;         /* that, where it is not level 0; with fmg also with maps to and from level 1 */
+  gmg_level wide[GMG_MOST_WIDE]; /* levels in the problem's type, where they compute in the narrower one: the finest, and with fmg
+                                    those below on which rounding would spoil the start; with fmg also with maps to and from the
+                                    next coarser level */
+  int wides;             /* how many of them; 0: no mixed precision */
   void *own_f, *own_u;    /* lent to level 0 where it corrects from a residual: mixed precision, or a single level */
   int stale;              /* the last update failed half-way: only another one helps */
   int singular;
@@ -73,6 +78,7 @@ struct gmg_solver {
   void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
   void *krylov[4];        /* fine fields of the acceleration: r, z (not in mixed precision), p, q */
   gmg_map lone;           /* identity on an axis with one unknown: a face's normal axis */
+  gmg_map wide_lone;      /* the same in the problem's type, where levels have the narrower one */
   double *history;        /* [max_cycles + 1] */
   gmg_level_report report[GMG_MAX_LEVELS];
   gmg_clock clock;        /* accounts: the levels */
@@ -118,6 +124,7 @@ int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two field
 void gmg_cycle(gmg_solver *s, int l);
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z); /* of A c = r; norm: ||r||_2; z: room */
 gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale); /* the same where own_f holds scale r */
+gmg_correction gmg_cycle_on_level(gmg_solver *s, int l, double scale); /* and where level l's f does, l > 0 */
 void gmg_charge(gmg_solver *s, int level);                       /* time of a solve from now on belongs to that level */
 
 /* rhs.c: f with boundary values folded in and, if singular, its mean taken off; f itself where nothing is to be done. With
@@ -141,8 +148,8 @@ void gmg_iterate(gmg_solver *s, gmg_iteration *it);              /* one cycle, a
 double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm);
 void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it);    /* one cycle, watched; u stays. Afterwards start again. */
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it); /* ||f - A u||_2 */
-/* Mixed precision: a correction in the narrower type, and the residual that it leaves, unless nobody will look at that. */
-void gmg_refine(gmg_solver *s, gmg_iteration *it, int last);
+/* Mixed precision: a correction in the narrower type, and the residual that it leaves. */
+void gmg_refine(gmg_solver *s, gmg_iteration *it);
 
 /* fmg.c: replaces u by the full multigrid approximation and starts the iteration from it. f as the caller gave it */
 void gmg_fmg(gmg_solver *s, const void *f, gmg_iteration *it);
@@ -150,12 +157,15 @@ void gmg_fmg(gmg_solver *s, const void *f, gmg_iteration *it);
 /* floor.c */
 double gmg_floor_estimate(const gmg_solver *s);                 /* a priori, of ||r|| / ||f|| for a smooth f */
 double gmg_narrow_floor(const gmg_solver *s);                   /* the same of the narrower type */
-double gmg_narrow_start(const gmg_solver *s);                   /* a full multigrid start in that: rounding over the scheme's error,
-                                                                   but for a factor that is the same for all */
+double gmg_narrow_start(const gmg_solver *s, const gmg_operator *A); /* a full multigrid start on a level of which all coarser ones
+                                                                        compute in that: rounding over the scheme's error, but for a
+                                                                        factor that is the same for all */
 double gmg_floor_of(gmg_solver *s, const void *u);              /* eps || |A| |u| ||_2 */
 
 /* precision.c: whether corrections are computed in the narrower type. An error where that was asked for and cannot be. */
 gmg_status gmg_choose_precision(gmg_solver *s);
 gmg_status gmg_check_precision(gmg_solver *s); /* of a mixed solver, after its coefficients changed */
+int gmg_start_is_spoiled(const gmg_solver *s, const gmg_operator *A); /* a full multigrid start in mixed precision, if of the levels
+                                                                         below A's not one has u in the problem's type */
 
 #endif

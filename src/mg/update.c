@@ -58,7 +58,7 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   s->problem.shift = p->shift;
   s->found = *found;
   for (int l = 0; l < s->levels; l++) take_typical(&s->level[l], p->shift, found);
-  if (s->mixed) take_typical(s->top, p->shift, found);
+  for (int l = 0; l < s->wides; l++) take_typical(&s->wide[l], p->shift, found);
   s->singular = s->coarse_problem.singular = gmg_is_singular(&s->problem, found->sigma_most);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));

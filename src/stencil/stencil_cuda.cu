@@ -196,6 +196,12 @@ static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *
   gmg_cuda_note(d, cudaMemcpyAsync(before, d->scalar, sizeof *before, cudaMemcpyDeviceToDevice, d->stream), "residual");
 }
 
+static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r)
+{
+  launch_norm(e, A, f, u, scale, NULL, NULL, r, gmg_device_of(e)->scalar);
+  gmg_cuda_launched(e, "residual");
+}
+
 static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
                               double *f_norm)
 {
@@ -373,6 +379,7 @@ extern void R(gmg_flux_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg
 const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .residual_norm = residual_norm,
                                              .narrow_residual = narrow_residual,
+                                             .scaled_residual = scaled_residual,
                                              .unit_residual = unit_residual,
                                              .correct_residual = correct_residual,
                                              .restrict_residual = R(gmg_restrict_residual_cuda),

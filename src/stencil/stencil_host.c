@@ -57,6 +57,11 @@ static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void
   return narrow_residual(e, A, f, u, 1, NULL, f_norm);
 }
 
+static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r)
+{
+  (void)narrow_residual(e, A, f, u, scale, r, NULL);
+}
+
 static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r)
 {
   const double norm = first ? residual_norm(e, A, f, u, NULL) : size[1];
@@ -257,6 +262,7 @@ extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .residual_norm = residual_norm,
                                              .narrow_residual = narrow_residual,
+                                             .scaled_residual = scaled_residual,
                                              .unit_residual = unit_residual,
                                              .restrict_residual = R(gmg_restrict_residual_host),
                                              .apply = apply,
