@@ -1,6 +1,6 @@
 /* The coarse solver of cg.c for a coarsest grid that one thread block can do: one launch, and nothing goes to the host. Where there
    are few unknowns the matrix is inverted when it becomes known, in double, and a solve is a product: 64 unknowns under a jump of
-   beta took 47 us by conjugate gradients. A matrix that is not positive definite is left to them, larger grids to cg.c. */
+   beta took 47 us by conjugate gradients. A matrix that is not positive definite is left to them, larger grids to cg_grid_cuda.cu. */
 extern "C" {
 #include "coarse.h"
 }
@@ -233,11 +233,13 @@ extern "C" void R(gmg_coarse_direct_cuda)(const gmg_exec *e, const gmg_coarse_pr
   gmg_cuda_launched(e, "coarse inverse");
 }
 
+extern "C" int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *r, void *u, void *p, void *q);
+
 extern "C" int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *inverse, void *r, void *u, void *z,
                                      void *p, void *q)
 {
   const gmg_operator *A = problem->A;
-  if (A->cells > MOST) return 0;
+  if (A->cells > MOST) return R(gmg_coarse_cg_grid_cuda)(e, problem, r, u, p, q);
   GMG_LAUNCH(cg_kernel, e, A, one_block(), 0, *A, problem->volume, problem->singular, problem->rtol, (double *)inverse, (real *)r,
              (real *)u, (real *)z, (real *)p, (real *)q);
   gmg_cuda_launched(e, "coarse solve");
