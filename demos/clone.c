@@ -33,7 +33,6 @@ typedef struct run {
   const demo_options *o;
   gmg_context *context;
   gmg_problem problem; /* cells of the box */
-  gmg_params params;
   gmg_plan_info plan;
   gmg_solver *solver;
   image source, target, pasted, blended;
@@ -191,9 +190,9 @@ static int create(run *r)
     ((double *)r->sigma.here)[i] = r->inside[number(r, at)] ? 0 : PENALTY;
   }
   p->sigma = r->sigma.there;
-  if (demo_array_send(r->o, &r->sigma) || demo_plan(r->o, r->context, p, &r->params, 3, &r->plan)) return 1;
+  if (demo_array_send(r->o, &r->sigma) || demo_plan(r->o, r->context, p, &r->o->params, 3, &r->plan)) return 1;
   demo_print_header(r->o, p, &r->plan);
-  return demo_check(r->o, r->context, gmg_solver_create(r->context, p, &r->params, &r->solver));
+  return demo_check(r->o, r->context, gmg_solver_create(r->context, p, &r->o->params, &r->solver));
 }
 
 static int tell_solve(run *r, int plane, const gmg_report *report)
@@ -309,8 +308,8 @@ int main(int argc, char **argv)
   demo_options o;
   int code = demo_options_read(argc, argv, &about, &o);
   if (code >= 0) return code;
-  run r = {.o = &o, .params = o.params};
-  if (r.params.accel == GMG_ACCEL_BEST) r.params.accel = GMG_ACCEL_FLEXIBLE_CG; /* sigma jumps along a border of any shape */
+  run r = {.o = &o};
+  if (o.params.accel == GMG_ACCEL_BEST) o.params.accel = GMG_ACCEL_FLEXIBLE_CG; /* sigma jumps along a border of any shape */
   code = read_input(&r);
   if (!code) code = demo_context_create(&o, &r.context);
   if (!code) code = simulate(&r);

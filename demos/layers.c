@@ -333,10 +333,10 @@ int main(int argc, char **argv)
   if (o.problem.dim != 3) return demo_fail(&o, "--dim %d: the layers are those of a 3D box", o.problem.dim), 2;
   if (o.n.count == 1) o.problem.n[2] = LAYERS * CELLS_A_LAYER;
   if (o.problem.n[2] % LAYERS) return demo_fail(&o, "--n: %zu cells in height are no multiple of 4", o.problem.n[2]), 2;
+  if (o.params.rtol == 0) o.params.rtol = RTOL;
   run r = {.o = &o, .problem = o.problem, .params = o.params, .cells = demo_cells(&o.problem)};
   r.problem.bc[2][0] = r.problem.bc[2][1] = GMG_NEUMANN;
   gmg_problem_set_box(&r.problem, BOX);
-  if (r.params.rtol == 0) r.params.rtol = RTOL;
   code = demo_context_create(&o, &r.context);
   if (!code) code = simulate(&r);
   destroy(&r);

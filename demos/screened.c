@@ -327,11 +327,11 @@ int main(int argc, char **argv)
   if (o.problem.dim != 3) return demo_fail(&o, "--dim %d: the cube is in 3D", o.problem.dim), 2;
   if (n[0] != n[1] || n[0] != n[2]) return demo_fail(&o, "--n %zux%zux%zu: a cube has one number", n[0], n[1], n[2]), 2;
   if (n[0] < 7) return demo_fail(&o, "--n %zu: on fewer than 7 unknowns along an axis slopes are not those of small h", n[0]), 2;
+  if (o.params.rtol == 0) o.params.rtol = MARK[MARKS - 1];
   run r = {.o = &o, .problem = o.problem, .params = o.params, .m = n[0] + 2};
   r.size = r.m * r.m * r.m;
   r.problem.centering = GMG_VERTEX;
   gmg_problem_set_box(&r.problem, (const double[]){1, 1, 1});
-  if (r.params.rtol == 0) r.params.rtol = MARK[MARKS - 1];
   code = demo_context_create(&o, &r.context);
   if (!code) code = simulate(&r);
   cJSON_Delete(r.solves);

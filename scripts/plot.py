@@ -193,20 +193,19 @@ def parse(arguments):
     return parser.parse_args(arguments)
 
 
-def main():
-    arguments = parse(sys.argv[1:])
+def run(arguments, program):
     try:
         figure = arguments.draw(arguments)
         figure.tight_layout()
         figure.savefig(arguments.output, dpi=150)
     except PlotError as error:
-        print(f"plot.py: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return 1
     except (OSError, ValueError) as error:  # an unwritable place or an ending that is not a picture's
-        print(f"plot.py: {arguments.output}: {error}", file=sys.stderr)
+        print(f"{program}: {arguments.output}: {error}", file=sys.stderr)
         return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(parse(sys.argv[1:]), "plot.py"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the demo clone on small images, compares with dense solutions of its equation and checks what it says of bad input. Images
-are written and read here, as bytes. Usage: test_clone.py DEMO_FOLDER"""
+are written and read here, as bytes. Usage: test_clone.py DEMO_FOLDER SOURCE_ROOT"""
 import json
 import pathlib
 import struct
@@ -11,7 +11,7 @@ import zlib
 
 import numpy
 
-CLONE = pathlib.Path(sys.argv[1]) / "clone"
+CLONE, ROOT = pathlib.Path(sys.argv[1]) / "clone", pathlib.Path(sys.argv[2])
 BESIDE = ((-1, 0), (1, 0), (0, -1), (0, 1))  # x, y
 failures = []
 
@@ -167,6 +167,8 @@ def own(folder):
     report = json.loads((folder / "own.json").read_text())
     check(report["leak"] < 0.01 and report["defect"] < 0.01 and report["pixels"] > 20000, f"own: {report['leak']}, {report['defect']}")
     check([solve["colour"] for solve in report["solves"]] == ["red", "green", "blue"] and max(solve["cycles"] for solve in report["solves"]) < 13, "own: cycles")
+    drawn = subprocess.run([sys.executable, ROOT / "scripts/models.py", "clone", folder / "own", "-o", folder / "four.png"], capture_output=True, text=True)
+    check(drawn.returncode == 0 and 50000 < (folder / "four.png").stat().st_size < 300000, f"models.py: {drawn.stderr}")
     target, source, pasted, blended = (read(folder / f"own-{name}.png")[0] for name in ("target", "source", "pasted", "blended"))
     inside = (pasted != target).any(2)
     check((blended == target)[~inside].all(), "own: changed outside")

@@ -104,6 +104,8 @@ def bad_input(folder):
     run("layers", "--n", "10x10x6", code=2, says="multiple of 4")
     run("layers", "--dim", "2", code=2, says="3D")
     run("layers", "--n", "20", "--max-cycles", "1", code=1, says="not converged")
+    none = subprocess.run([sys.executable, ROOT / "scripts/models.py", "clone", f"{folder}/none", "-o", f"{folder}/x.png"], capture_output=True, text=True)
+    check(none.returncode == 1 and "none-target.png" in none.stderr, f"models.py: {none.stderr}")
     for demo in ("poisson", "helmholtz", "smoothers", "tune", "embed", "projection", "layers", "gravity", "screened", "custom_smoother"):
         run(demo, "--help", says="usage")
         run(demo, "--nonsense", code=2)
@@ -214,6 +216,7 @@ def layered(folder):
         check([row["mu"] for row in layers] == [10, 10 * jump**0.5, 10, 10 * jump], "layers: mu")
         check(abs(report["source"] - math.sin(15) / 250) < 1e-12, "layers: integral of f")
     picture(folder, "slice", f"{folder}/layers.h5", "--axis", "1")
+    picture(folder, "layers", f"{folder}/report.json", f"{folder}/layers.h5", script="models.py")
 
 
 def sphere(folder):
@@ -224,6 +227,7 @@ def sphere(folder):
         errors.append((report["error_potential"], report["error_anomaly"]))
         check(report["error_potential"] < report["allowed_potential"] and report["error_anomaly"] < report["allowed_anomaly"], "gravity: allowed")
     check(all(3 < coarse / fine < 5 for coarse, fine in zip(*errors)), f"gravity: not of second order: {errors}")
+    picture(folder, "gravity", f"{folder}/report.json", f"{folder}/gravity.h5", script="models.py")
     line, mass = report["profile"], report["mass"]
     check(abs(mass / (4 / 3 * math.pi * 150**3 * 500) - 1) < 1e-12 and len(line["x"]) == 64, "gravity: mass or profile")
     peak = 6.67428e-11 * mass / 300**2 / 1e-5
@@ -251,17 +255,18 @@ def screens(folder):
         check(abs(row["ratio"] - exact) < 1e-4 and abs(row["exact_ratio"] - exact) < 1e-12, f"screened: {eta}, {stencil}: {row['ratio']}")
     check([row["eta"] for row in report["solves"]] == [0, 0.1, 1] and max(row["cycles"] for row in report["solves"]) < 9, "screened: cycles")
     check(max(report["distance"]) < 1e-9 and len(counts[0]["history"]) > 100, "screened: distance or history")
+    picture(folder, "screened", f"{folder}/report.json", script="models.py")
     run("screened", "--n", "9", "--smoother", "red_black", says="ratio of slopes for eta = 1: 1.03")
     for args, words in ((("--dim", "2"), "--dim 2"), (("--n", "9x9x8"), "--n 9x9x8"), (("--n", "3"), "--n 3"), (("--shift", "1"), "--shift")):
         run("screened", *args, code=2, says=words)
     run("screened", "--n", "15", "--max-cycles", "1", code=1, says="not converged")
 
 
-def picture(folder, *args):
+def picture(folder, *args, script="plot.py"):
     path = pathlib.Path(folder) / "picture.png"
     path.unlink(missing_ok=True)
-    done = subprocess.run([sys.executable, ROOT / "scripts/plot.py", *args, "-o", path], capture_output=True, text=True)
-    check(done.returncode == 0 and path.is_file() and path.stat().st_size > 5000, f"plot.py {args}: {done.stderr}")
+    done = subprocess.run([sys.executable, ROOT / "scripts" / script, *args, "-o", path], capture_output=True, text=True)
+    check(done.returncode == 0 and path.is_file() and path.stat().st_size > 5000, f"{script} {args}: {done.stderr}")
 
 
 def files(folder):
