@@ -1,7 +1,7 @@
-/* The small levels of a cycle by one thread block, in shared memory: one launch instead of five a level and of what lies between
-   them. A level is one block of unknowns, so smoothing is red-black relaxation of the whole level, which is what the asynchronous
-   smoother becomes there. For constant coefficients on even meshes without periodic axes. The kernels are in tail_cuda.cuh; here
-   stand what fits, the tables and the launches. */
+/* The small levels of a cycle in one launch, in shared memory, instead of five launches a level and of what lies between them: by a
+   cluster of thread blocks where the device has them, or by one. A level is one block of unknowns, so smoothing is red-black
+   relaxation of the whole level, which is what the asynchronous smoother becomes there. For constant coefficients on even meshes
+   without periodic axes. The kernels are in tail_cuda.cuh; here stand what fits, the places in memory and the launches. */
 extern "C" {
 #include "tail.h"
 }
@@ -10,111 +10,175 @@ extern "C" {
 
 #include <stdlib.h>
 
-/* The next `bytes` of the tables. */
-static void *take(char *tables, size_t *used, size_t bytes)
+/* Unknowns of a level: ALONE: a block does all of it; MOST: a cluster does. */
+enum { ALONE = 2048, MOST = 32768 };
+
+/* The next `count` of the tables, in sizes of `size`. */
+static int take(tail_state *s, size_t count, size_t size)
 {
-  void *p = tables + *used;
-  *used += (bytes + 15) / 16 * 16;
-  return p;
+  const size_t place = (s->bytes + size - 1) / size;
+  s->bytes = (place + count) * size;
+  return (int)place;
 }
 
-static void take_map(char *tables, size_t *used, const gmg_map map[3], taps *t)
+static void take_map(tail_state *s, const gmg_map map[3], const int axis[3], taps *t)
 {
   for (int a = 0; a < 3; a++) {
-    t->at[a] = (unsigned short *)take(tables, used, (size_t)map[a].rows * TAPS * sizeof(unsigned short));
-    t->weight[a] = (real *)take(tables, used, (size_t)map[a].rows * TAPS * sizeof(real));
-    t->taps[a] = map[a].width;
+    const gmg_map *m = &map[axis[a]];
+    t->first[a] = take(s, (size_t)m->rows, sizeof(int));
+    t->weight[a] = take(s, (size_t)m->rows * TAPS, sizeof(real));
+    t->taps[a] = m->width;
   }
 }
 
-/* Levels, with places in shared memory and in the tables. */
-static tail_state layout(const gmg_tail_problem *p, char *tables, small_level *level)
+static int goes_by_averages(const small_level *L, const gmg_map map[3])
 {
-  tail_state s = {p->levels, p->pre, p->post, p->reversed, p->singular, p->rtol};
-  unsigned widest = 0;
+  for (int a = 0; a < 3; a++)
+    if (map[a].width != 2 || map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
+  return L->parts == 1 || L->high % 2 == 0;
+}
+
+static void shape(small_level *L, const gmg_tail_level *from, const int axis[3], int parts)
+{
+  const gmg_operator *A = &from->A;
+  for (int a = 0; a < 3; a++) L->n[a] = (int)A->n[axis[a]], L->coupling[a] = (real)A->coupling[axis[a]];
+  L->keep = (real)(1 - from->omega);
+  L->half = (L->n[0] + 1) / 2;
+  L->line = L->n[1] > 1 ? L->half : 0;
+  L->plane = L->half * (L->n[1] > 1 ? L->n[1] + 2 : 1);
+  L->parts = A->cells > ALONE ? parts : 1;
+  L->high = (L->n[2] + L->parts - 1) / L->parts;
+  L->colour = (unsigned)(L->plane * (L->high + 2)), L->inner = (unsigned)(L->half * L->n[1] * L->high);
+  L->per_half = 1.f / (float)L->half, L->per_lines = 1.f / (float)L->n[1];
+  L->global_f = (const real *)from->f, L->global_u = (real *)from->u;
+}
+
+/* Levels by so many blocks, with places in shared memory and in the tables. */
+static tail_state layout(const gmg_tail_problem *p, int parts)
+{
+  tail_state s = {};
+  const int last = p->levels - 1;
+  s.levels = p->levels, s.pre = p->pre, s.post = p->post, s.reversed = p->reversed, s.singular = p->singular, s.rtol = p->rtol;
+  s.swapped = p->level[0].A.n[2] == 1, s.parts = parts;
+  const int axis[3] = {0, s.swapped ? 2 : 1, s.swapped ? 1 : 2};
+  unsigned room = DENSE;
   for (int l = 0; l < p->levels; l++) {
     const gmg_tail_level *from = &p->level[l];
-    const gmg_operator *A = &from->A;
-    small_level L = {};
-    unsigned all = 1;
-    for (int a = 0; a < 3; a++) {
-      L.n[a] = (int)A->n[a], L.pad[a] = L.n[a] > 1 ? L.n[a] + 2 : 1;
-      L.stride[a] = L.n[a] > 1 ? (int)all : 0;
-      L.coupling[a] = (real)A->coupling[a];
-      all *= (unsigned)L.pad[a];
+    small_level *L = &s.level[l];
+    shape(L, from, axis, parts);
+    L->relax = take(&s, CLASSES, sizeof(real)), L->diag = take(&s, CLASSES, sizeof(real));
+    if (l < last) {
+      take_map(&s, from->restrict_, axis, &L->restrict_), take_map(&s, from->prolong, axis, &L->prolong);
+      L->halved = p->level[l + 1].A.n[axis[2]] < from->A.n[axis[2]];
+      L->averaged = goes_by_averages(L, from->restrict_);
     }
-    L.cells = (unsigned)A->cells, L.colour = (L.n[0] + 1) / 2 * (unsigned)(L.n[1] * L.n[2]);
-    L.shift = A->shift, L.omega = from->omega, L.whole = from->volume;
-    L.u = s.r, L.f = s.r + all, s.r += all + 2 * L.colour;
-    widest = all > widest ? all : widest;
-    L.entry = (unsigned *)take(tables, &s.bytes, 2 * L.colour * sizeof(unsigned));
-    L.diag = (real *)take(tables, &s.bytes, 2 * L.colour * sizeof(real));
-    L.relax = (real *)take(tables, &s.bytes, 2 * L.colour * sizeof(real));
-    L.volume = (double *)take(tables, &s.bytes, 2 * L.colour * sizeof(double));
-    if (l + 1 < p->levels) take_map(tables, &s.bytes, from->restrict_, &L.restrict_), take_map(tables, &s.bytes, from->prolong, &L.prolong);
-    L.global_f = (const real *)from->f, L.global_u = (real *)from->u;
-    level[l] = L;
+    L->u = s.fields, s.fields += 2 * L->colour;
+    if (L->inner > THREADS) return tail_state{};
+    const unsigned residual = 2 * (l < last ? L->inner : L->colour);
+    room = residual > room ? residual : room;
   }
-  s.all = s.r + widest;
+  s.inverse = 2 * s.level[last].inner <= DENSE ? take(&s, 1 + DENSE * PITCH, sizeof(real)) : -1;
+  s.bytes = (s.bytes + 15) / 16 * 16;
+  s.fields = (s.fields + 3) / 4 * 4, s.r = s.fields;
+  for (int l = 0; l < p->levels; l++) s.level[l].f = s.r, s.r += 2 * s.level[l].inner;
+  s.all = s.r + room;
   return s;
+}
+
+static size_t memory_of(const tail_state *s) { return s->bytes + s->all * sizeof(real); }
+
+/* A launch by `parts` blocks, one cluster. */
+static cudaLaunchConfig_t config_of(const gmg_exec *e, const tail_state *s, int parts, cudaLaunchAttribute *cluster)
+{
+  cudaLaunchConfig_t c = {};
+  cluster->id = cudaLaunchAttributeClusterDimension;
+  cluster->val.clusterDim.x = (unsigned)parts, cluster->val.clusterDim.y = cluster->val.clusterDim.z = 1;
+  c.gridDim = dim3((unsigned)parts), c.blockDim = dim3(THREADS), c.dynamicSmemBytes = memory_of(s), c.stream = gmg_device_of(e)->stream;
+  c.attrs = cluster, c.numAttrs = parts > 1;
+  return c;
+}
+
+/* Whether the device takes it. */
+static int is_taken(const gmg_exec *e, const tail_state *s)
+{
+  cudaLaunchAttribute cluster;
+  cudaFuncAttributes of;
+  const int number = gmg_device_of(e)->number;
+  int most = 0, clusters = 0, major = 0;
+  if (cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, number) != cudaSuccess ||
+      cudaFuncGetAttributes(&of, (const void *)tail_kernel) != cudaSuccess || memory_of(s) + of.sharedSizeBytes > (size_t)most)
+    return 0;
+  /* one for all solvers */
+  cudaFuncSetAttribute((const void *)tail_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)of.sharedSizeBytes);
+  if (s->parts == 1) return 1;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
+  if (major < 9 || of.binaryVersion < 90) return 0;
+  cudaFuncSetAttribute((const void *)tail_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  const cudaLaunchConfig_t c = config_of(e, s, s->parts, &cluster);
+  const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, (const void *)tail_kernel, &c);
+  (void)cudaGetLastError(); /* where clusters are so large */
+  return error == cudaSuccess && clusters > 0;
+}
+
+/* The levels by as many blocks as there can be; parts = 0: not at all. */
+static tail_state plan(const gmg_exec *e, const gmg_tail_problem *p)
+{
+  static const int parts[] = {16, 8, 1};
+  const size_t alone = ALONE;
+  size_t most = 0;
+  for (int l = 0; l < p->levels; l++) most = p->level[l].A.cells > most ? p->level[l].A.cells : most;
+  for (int i = most > alone ? 0 : 2; i < 3; i++) {
+    if (parts[i] == 1 && most > alone) break;
+    const tail_state s = layout(p, parts[i]);
+    if (s.parts && is_taken(e, &s)) return s;
+  }
+  return tail_state{};
 }
 
 static int fits(const gmg_exec *e, const gmg_tail_problem *p)
 {
-  small_level level[GMG_TAIL_LEVELS];
-  (void)e;
   for (int l = 0; l < p->levels; l++) {
     const gmg_tail_level *L = &p->level[l];
-    if (L->A.cells > MOST || gmg_kind_of(&L->A) != GMG_CONSTANT || L->A.n[2] > 255) return 0;
+    if (L->A.cells > MOST || gmg_kind_of(&L->A) != GMG_CONSTANT) return 0;
     for (int a = 0; a < 3; a++) {
       if (L->A.wraps[a] || (L->A.n[a] > 1 && L->A.uniform[a] != 2)) return 0;
-      if (l + 1 < p->levels && (L->restrict_[a].width > TAPS || L->prolong[a].width > TAPS)) return 0;
+      if (l + 1 == p->levels) continue;
+      if (L->restrict_[a].width > TAPS || L->prolong[a].width > 2) return 0;
+      if (L->restrict_[a].width > L->restrict_[a].cols || L->prolong[a].width > L->prolong[a].cols) return 0;
     }
   }
-  const tail_state s = layout(p, NULL, level);
-  return level[p->levels - 1].colour <= FEW && s.all * sizeof(real) <= ROOM;
-}
-
-static void prepare_maps(const gmg_exec *e, const gmg_map map[3], const int layer[3], const taps *t)
-{
-  for (int a = 0; a < 3; a++) {
-    prepare_map_kernel<<<1, GMG_THREADS, 0, gmg_device_of(e)->stream>>>(map[a], layer[a], (unsigned short *)t->at[a], (real *)t->weight[a]);
-    gmg_cuda_launched(e, "small levels");
-  }
+  return p->level[p->levels - 1].A.cells <= FEW && plan(e, p).parts > 0;
 }
 
 static void update(const gmg_exec *e, const gmg_tail_problem *p, void *state)
 {
   tail_state *s = (tail_state *)state;
-  small_level level[GMG_TAIL_LEVELS], *const device = s->level;
   void *const tables = s->tables;
   if (e->dry) return;
-  *s = layout(p, (char *)tables, level);
-  s->level = device, s->tables = tables;
-  e->memory->upload(e->context, device, level, (size_t)p->levels * sizeof *level); /* not pinned: read when the call returns */
-  for (int l = 0; l < p->levels; l++) {
-    prepare_kernel<<<1, GMG_THREADS, 0, gmg_device_of(e)->stream>>>(p->level[l].A, level[l]);
+  const cudaStream_t stream = gmg_device_of(e)->stream;
+  *s = layout(p, s->parts);
+  s->tables = tables;
+  const int axis[3] = {0, s->swapped ? 2 : 1, s->swapped ? 1 : 2}, last = s->levels - 1;
+  for (int l = 0; l <= last; l++) {
+    maps m = {};
+    for (int a = 0; a < 3; a++) m.restrict_[a] = p->level[l].restrict_[axis[a]], m.prolong[a] = p->level[l].prolong[axis[a]];
+    prepare_kernel<<<1, GMG_THREADS, 0, stream>>>(p->level[l].A, s->level[l], m, s->swapped, p->level[l].omega, l < last, (real *)tables);
     gmg_cuda_launched(e, "small levels");
-    if (l + 1 == p->levels) continue;
-    int fine[3], coarse[3];
-    for (int a = 0; a < 3; a++) fine[a] = level[l].n[a] > 1, coarse[a] = level[l + 1].n[a] > 1;
-    prepare_maps(e, p->level[l].restrict_, fine, &level[l].restrict_);
-    prepare_maps(e, p->level[l].prolong, coarse, &level[l].prolong);
   }
+  if (s->inverse < 0) return;
+  invert_kernel<<<1, GMG_THREADS, 0, stream>>>(p->level[last].A, s->level[last], s->swapped, s->singular, (real *)tables + s->inverse);
+  gmg_cuda_launched(e, "small levels");
 }
 
 static gmg_status setup(gmg_exec *e, const gmg_tail_problem *p, void **state)
 {
-  small_level level[GMG_TAIL_LEVELS];
+  static_assert(sizeof(tail_state) <= 4000, "they are parameters of a kernel");
   tail_state *s = (tail_state *)calloc(1, sizeof *s);
   *state = s;
   if (!s) return gmg_fail(e->context, GMG_ERR_MEMORY, "state of the small levels could not be allocated");
-  *s = layout(p, NULL, level);
-  GMG_TRY(gmg_exec_alloc(e, "small levels", (size_t)p->levels * sizeof *s->level, (void **)&s->level));
+  *s = plan(e, p);
   GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", s->bytes, &s->tables));
   if (e->dry) return GMG_OK;
-  gmg_cuda_note(gmg_device_of(e), cudaFuncSetAttribute((const void *)tail_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ROOM),
-                "small levels");
   update(e, p, s);
   return GMG_OK;
 }
@@ -123,7 +187,6 @@ static void destroy(gmg_exec *e, void *state)
 {
   tail_state *s = (tail_state *)state;
   if (!s) return;
-  gmg_exec_release(e, s->level, (size_t)s->levels * sizeof *s->level);
   gmg_exec_release(e, s->tables, s->bytes);
   free(s);
 }
@@ -131,8 +194,11 @@ static void destroy(gmg_exec *e, void *state)
 static void cycle(const gmg_exec *e, void *state, int l, gmg_cycle_kind kind, int from_zero)
 {
   const tail_state *s = (const tail_state *)state;
-  tail_kernel<<<1, THREADS, s->all * sizeof(real), gmg_device_of(e)->stream>>>(*s, l, (int)kind, from_zero);
-  gmg_cuda_launched(e, "small levels");
+  cudaLaunchAttribute cluster;
+  const cudaLaunchConfig_t c = config_of(e, s, s->level[l].parts, &cluster);
+  int cycle_kind = (int)kind;
+  void *arguments[] = {(void *)s, &l, &cycle_kind, &from_zero};
+  gmg_cuda_note(gmg_device_of(e), cudaLaunchKernelExC(&c, (const void *)tail_kernel, arguments), "small levels");
 }
 
 extern "C" const gmg_tail_ops R(gmg_tail_cuda) = {.fits = fits, .setup = setup, .update = update, .cycle = cycle, .destroy = destroy};

@@ -1,0 +1,152 @@
+/* The small levels of a cycle in one go (src/coarse/tail.h) against the same levels one by one, on the same device: red-black
+   relaxation of whole levels, so both are the same but for rounding. */
+#include "twins.h"
+
+typedef struct {
+  int dim;
+  size_t n[3];
+  const char *bc;
+} box;
+
+/* The finest level is not among the small ones: sizes are about twice what is tried. */
+static const box boxes[] = {
+    {3, {128, 128, 128}, "dddddd"}, {3, {64, 64, 64}, "dddddd"},  {3, {64, 64, 64}, "nnnnnn"}, {3, {66, 64, 60}, "dnddrd"},
+    {3, {32, 32, 32}, "nnnnnn"},    {3, {33, 35, 37}, "dddddd"},  {3, {63, 61, 59}, "ddnndr"}, {3, {16, 16, 16}, "dddddd"},
+    {3, {17, 9, 11}, "nnnnnn"},     {3, {72, 40, 24}, "ndrddd"},  {3, {24, 40, 90}, "dddddd"}, {3, {20, 22, 126}, "dddddn"},
+    {3, {130, 34, 12}, "dddddd"},   {3, {120, 120, 6}, "ddddnn"}, {3, {6, 60, 60}, "nndddd"},  {3, {7, 7, 7}, "dddddd"},
+    {3, {40, 40, 5}, "ddddnn"},     {3, {41, 3, 29}, "dddddd"},   {3, {30, 1, 28}, "dddddd"},  {2, {256, 256, 1}, "dddd"},
+    {2, {500, 260, 1}, "dndr"},     {2, {255, 257, 1}, "nnnn"},   {2, {128, 128, 1}, "nnnn"},  {2, {127, 65, 1}, "dddd"},
+    {2, {31, 511, 1}, "dddn"},      {2, {600, 20, 1}, "dddd"},    {2, {9, 9, 1}, "dddd"},      {1, {4096, 1, 1}, "dd"},
+    {1, {1000, 1, 1}, "nn"},        {1, {67, 1, 1}, "dr"}};
+enum { BOXES = sizeof boxes / sizeof *boxes };
+
+static const gmg_cycle_kind kinds[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};
+
+/* Level l's u by a cycle from there: in one go, or not. */
+static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, const double *f, const double *u, int in_one_go)
+{
+  const gmg_exec *e = s->levels_exec;
+  gmg_level *L = &s->level[l];
+  const int from = s->tail_from;
+  const gmg_cycle_kind usual = s->params.cycle;
+  double *out = malloc(L->A.cells * sizeof *out);
+  (void)gmg_exec_write_reals(e, L->f, L->A.cells, f);
+  (void)gmg_exec_write_reals(e, L->u, L->A.cells, u);
+  s->params.cycle = kind;
+  if (!in_one_go) s->tail_from = s->levels;
+  if (in_one_go) s->tail->cycle(e, s->tail_state, l - from, kind, from_zero);
+  else {
+    if (from_zero) e->vector->fill(e, L->A.cells, 0, L->u);
+    gmg_cycle(s, l);
+  }
+  s->tail_from = from, s->params.cycle = usual;
+  gmg_exec_read_reals(e, L->u, L->A.cells, out);
+  return out;
+}
+
+/* How far apart, of the largest. */
+static double apart(const double *a, const double *b, size_t n)
+{
+  double most = 0, largest = 0;
+  for (size_t i = 0; i < n; i++) {
+    largest = fmax(largest, fabs(a[i]));
+    if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]); /* NaN too */
+  }
+  return most == 0 ? 0 : most / largest;
+}
+
+static int compare(const char *name, gmg_context *c, const gmg_problem *p, const gmg_params *q)
+{
+  gmg_solver *s;
+  assert_ok(c, gmg_solver_create(c, p, q, &s));
+  const int some = s->tail != NULL, count = s->levels - s->tail_from;
+  /* rounding, times the condition that the levels have together */
+  const double limit = (p->type == GMG_F64 ? 1e-11 : 4e-4) * (p->dim == 1 ? 100 : 1);
+  for (int l = s->tail_from; l < s->levels; l++) {
+    const size_t n = s->level[l].A.cells;
+    double *f = field(n, 71), *u = field(n, 72), mean = 0;
+    for (size_t i = 0; i < n; i++) mean += f[i] / (double)n;
+    for (size_t i = 0; i < n && s->singular; i++) f[i] -= mean;
+    for (int k = 0; k < 3; k++)
+      for (int zero = 0; zero < 2; zero++) {
+        double *a = cycled(s, l, kinds[k], zero, f, u, 1), *b = cycled(s, l, kinds[k], zero, f, u, 0);
+        const double d = apart(a, b, n);
+        if (!(d <= limit))
+          fail_msg("%s, level %d of %d, %zu x %zu x %zu, cycle %d, %s: %g apart", name, l, s->levels, s->level[l].A.n[0],
+                   s->level[l].A.n[1], s->level[l].A.n[2], k, zero ? "from zero" : "from a guess", d);
+        free(a), free(b);
+      }
+    free(f), free(u);
+  }
+  gmg_solver_destroy(s);
+  return some ? count : 0;
+}
+
+static void levels_agree(void **state)
+{
+  gmg_context *c;
+  (void)state;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  for (int i = 0; i < BOXES; i++)
+    for (int centering = 0; centering < 2; centering++) {
+      int done = 0;
+      char name[128];
+      for (int type = 0; type < 2; type++)
+        for (int variant = 0; variant < 3; variant++) {
+          const size_t *n = boxes[i].n;
+          gmg_problem p = make_problem(boxes[i].dim, n[0], n[1], n[2], (gmg_centering)centering, boxes[i].bc);
+          gmg_params q = gmg_params_default();
+          p.type = type ? GMG_F64 : GMG_F32;
+          q.smoother = gmg_smoother_by_name("red_black");
+          q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type ? 1e-13 : 1e-6;
+          if (variant == 1) q.symmetric = 1, q.pre = 2, q.post = 2, p.shift = 3;
+          if (variant == 2) q.pre = 0, q.post = 3, q.coarse_cells = 100; /* may leave too many for an inverse */
+          snprintf(name, sizeof name, "%zu x %zu x %zu %s, %s, %s, variant %d", n[0], n[1], n[2], centering ? "cells" : "vertices",
+                   boxes[i].bc, type ? "double" : "float", variant);
+          done = compare(name, c, &p, &q);
+        }
+      print_message("%-48s %d levels in one go\n", name, done);
+    }
+  gmg_context_destroy(c);
+}
+
+/* New values reach the tables; a captured cycle is that of a call. */
+static void updates_reach_them(void **state)
+{
+  gmg_context *c;
+  gmg_solver *s;
+  (void)state;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  gmg_problem p = make_problem(3, 48, 40, 32, GMG_CELL, "nnnnnn");
+  gmg_params q = gmg_params_default();
+  q.smoother = gmg_smoother_by_name("red_black"), q.precision = GMG_PRECISION_SAME, q.coarse_rtol = 1e-13;
+  assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+  static const double shifts[] = {5, 1e-13, 1e-8, 0, 400};
+  for (int i = 0; i < 5; i++) {
+    p.shift = shifts[i];
+    assert_ok(c, gmg_solver_update(s, &p));
+    const int l = s->tail_from;
+    const size_t n = s->level[l].A.cells;
+    double *f = field(n, 73), *u = field(n, 74), mean = 0;
+    for (size_t k = 0; k < n; k++) mean += f[k] / (double)n;
+    for (size_t k = 0; k < n; k++) f[k] -= mean, u[k] = 0;
+    assert_non_null(s->tail);
+    double *a = cycled(s, l, GMG_CYCLE_V, 1, f, u, 1), *b = cycled(s, l, GMG_CYCLE_V, 1, f, u, 0);
+    double here = 0, there = 0; /* beside a shift of next to nothing rounding alone decides about the mean */
+    for (size_t k = 0; k < n; k++) here += a[k] / (double)n, there += b[k] / (double)n;
+    for (size_t k = 0; k < n; k++) a[k] -= here, b[k] -= there;
+    const double d = apart(a, b, n);
+    print_message("shift %g: %g apart\n", p.shift, d);
+    assert_below(d, 1e-4);
+    free(f), free(u), free(a), free(b);
+  }
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+}
+
+int main(void)
+{
+  if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(levels_agree), cmocka_unit_test(updates_reach_them)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
