@@ -7,7 +7,8 @@ extern "C" {
 
 #include "../stencil/row_cuda.cuh"
 
-enum { MOST = 16384, FEW = 64, EACH_ROW = GMG_THREADS / FEW }; /* unknowns; FEW: solved directly, by so many threads a row */
+/* Unknowns; MOST: beyond it the whole device is faster; FEW: solved directly, by so many threads a row. */
+enum { MOST = 1536, FEW = 64, EACH_ROW = GMG_THREADS / FEW };
 
 /* Who computes: a group of threads. */
 static __device__ __forceinline__ double warp_sum(double x)

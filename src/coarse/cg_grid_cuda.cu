@@ -105,7 +105,7 @@ extern "C" int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_coarse_pr
   double volume = problem->volume, rtol = problem->rtol, *part = (double *)d->part; /* [GMG_MOST_PARTS][4] */
   int singular = problem->singular;
   void *arguments[] = {&A, &all, &volume, &singular, &rtol, &r, &u, &p, &q, &part};
-  gmg_cuda_note(d, cudaLaunchCooperativeKernel((void *)run, dim3(wanted < most ? wanted : most), gmg_block_of(all), arguments, 0, d->stream),
-                "coarse CG");
+  const dim3 grid(wanted < most ? wanted : most);
+  gmg_cuda_note(d, cudaLaunchCooperativeKernel((void *)run, grid, gmg_block_of(all), arguments, 0, d->stream), "coarse CG");
   return 1;
 }
