@@ -1,6 +1,6 @@
 /* Dense Cholesky for tiny coarsest grids. W A (W the control volumes) is symmetric and factored once, in double, on
    the host; where constants are in its null space alpha w w^T is added, which changes nothing for data of zero mean.
-   On other backends only the two small vectors travel. */
+   On other backends a solve is a product with the inverse, which is brought there when it is new: nothing travels then. */
 #include "coarse.h"
 
 #include <math.h>
@@ -14,11 +14,31 @@ typedef struct {
   double *weight; /* [n] control volumes */
   double *b;      /* [n] */
   void *unit, *image; /* fields in exec's memory, for assembly */
+  double *inverse;    /* [n][n] of A, and */
+  void *there;        /* the same in exec's memory; only of backends with a product */
 } dense;
 
-static size_t host_bytes(size_t n)
+/* y = m x, m a matrix of n x n doubles in exec's memory. NULL: of the host, which substitutes. */
+typedef void product(const gmg_exec *e, size_t n, const void *m, const void *x, void *y);
+
+#ifdef GMG_CUDA
+extern product gmg_coarse_product_cuda_f32, gmg_coarse_product_cuda_f64;
+#endif
+
+static product *const products[][2] = {
+    [GMG_BACKEND_HOST] = {NULL, NULL},
+#ifdef GMG_CUDA
+    [GMG_BACKEND_CUDA] = {gmg_coarse_product_cuda_f32, gmg_coarse_product_cuda_f64},
+#endif
+};
+
+static product *product_of(const gmg_exec *e) { return products[e->backend][e->type]; }
+
+static size_t matrix_bytes(size_t n) { return n * n * sizeof(double); }
+
+static size_t host_bytes(const gmg_exec *e, size_t n)
 {
-  return sizeof(dense) + (n * n + 2 * n) * sizeof(double);
+  return sizeof(dense) + (product_of(e) ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double);
 }
 
 static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
@@ -38,10 +58,12 @@ static void destroy(gmg_exec *e, const gmg_coarse_problem *p, void *state)
   const size_t bytes = p->A->cells * e->real_size;
   gmg_exec_release(e, d->unit, bytes);
   gmg_exec_release(e, d->image, bytes);
+  gmg_exec_release(e, d->there, matrix_bytes(p->A->cells));
+  free(d->inverse);
   free(d->factor);
   free(d->weight);
   free(d->b);
-  e->bytes -= host_bytes(p->A->cells);
+  e->bytes -= host_bytes(e, p->A->cells);
   free(d);
 }
 
@@ -56,6 +78,34 @@ static int factorise(double *l, size_t n)
       l[i * n + j] = i == j ? sqrt(s) : s / l[j * n + j];
     }
   return 1;
+}
+
+/* x becomes the solution of L L^T x = x. */
+static void substitute(const double *l, size_t n, double *x)
+{
+  for (size_t i = 0; i < n; i++) {
+    double s = x[i];
+    for (size_t k = 0; k < i; k++) s -= l[i * n + k] * x[k];
+    x[i] = s / l[i * n + i];
+  }
+  for (size_t i = n; i-- > 0;) {
+    double s = x[i];
+    for (size_t k = i + 1; k < n; k++) s -= l[k * n + i] * x[k];
+    x[i] = s / l[i * n + i];
+  }
+}
+
+/* Of A, that is, (W A)^-1 W: the former is symmetric, so its columns are its rows. */
+static void bring_inverse(const gmg_exec *e, dense *d, size_t n)
+{
+  for (size_t c = 0; c < n; c++) {
+    double *row = d->inverse + c * n;
+    memset(row, 0, n * sizeof *row);
+    row[c] = 1;
+    substitute(d->factor, n, row);
+    for (size_t i = 0; i < n; i++) row[i] *= d->weight[i];
+  }
+  e->memory->upload(e->context, d->there, d->inverse, matrix_bytes(n));
 }
 
 static gmg_status update(gmg_exec *e, const gmg_coarse_problem *p, void *state)
@@ -82,6 +132,7 @@ static gmg_status update(gmg_exec *e, const gmg_coarse_problem *p, void *state)
   if (!factorise(d->factor, n))
     return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = cholesky: the coarsest grid's matrix (%zu unknowns) "
                     "is not positive definite", n);
+  if (d->there) bring_inverse(e, d, n);
   return GMG_OK;
 }
 
@@ -89,18 +140,20 @@ static gmg_status setup(gmg_exec *e, const gmg_coarse_problem *p, void **state)
 {
   const size_t n = p->A->cells;
   if (e->dry) {
-    e->bytes += host_bytes(n) + 2 * n * e->real_size;
+    e->bytes += host_bytes(e, n) + 2 * n * e->real_size + (product_of(e) ? matrix_bytes(n) : 0);
     return GMG_OK;
   }
   dense *d = calloc(1, sizeof *d);
   if (!d) return gmg_fail(e->context, GMG_ERR_MEMORY, "coarse Cholesky state could not be allocated");
   *state = d;
-  e->bytes += host_bytes(n);
+  e->bytes += host_bytes(e, n);
   d->factor = calloc(n * n, sizeof *d->factor);
   d->weight = calloc(n, sizeof *d->weight);
   d->b = calloc(n, sizeof *d->b);
-  if (!d->factor || !d->weight || !d->b)
+  if (product_of(e)) d->inverse = calloc(n * n, sizeof *d->inverse);
+  if (!d->factor || !d->weight || !d->b || (product_of(e) && !d->inverse))
     return gmg_fail(e->context, GMG_ERR_MEMORY, "coarse Cholesky factor of %zu unknowns could not be allocated", n);
+  if (product_of(e)) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->there));
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
   return gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->image);
 }
@@ -109,21 +162,15 @@ static void solve(const gmg_exec *e, const gmg_coarse_problem *p, void *state, v
 {
   const dense *d = state;
   const size_t n = p->A->cells;
-  const double *l = d->factor;
-  double *b = d->b;
   if (p->singular) gmg_remove_mean(e, p->A, p->volume, f);
-  gmg_exec_read_reals(e, f, n, b);
-  for (size_t i = 0; i < n; i++) {
-    double s = d->weight[i] * b[i];
-    for (size_t k = 0; k < i; k++) s -= l[i * n + k] * b[k];
-    b[i] = s / l[i * n + i];
+  if (d->there) {
+    product_of(e)(e, n, d->there, f, u);
+  } else {
+    gmg_exec_read_reals(e, f, n, d->b);
+    for (size_t i = 0; i < n; i++) d->b[i] *= d->weight[i];
+    substitute(d->factor, n, d->b);
+    (void)gmg_exec_write_reals(e, u, n, d->b); /* a copy into memory that exists: cannot fail */
   }
-  for (size_t i = n; i-- > 0;) {
-    double s = b[i];
-    for (size_t k = i + 1; k < n; k++) s -= l[k * n + i] * b[k];
-    b[i] = s / l[i * n + i];
-  }
-  (void)gmg_exec_write_reals(e, u, n, b); /* a copy into memory that exists: cannot fail */
   if (p->singular) gmg_remove_mean(e, p->A, p->volume, u);
 }
 
