@@ -64,7 +64,7 @@ void set_manufactured(const gmg_problem *p, session *s, double *f, double *u_exa
         }
         g[c] = boundary_value(p, x, a, side);
       }
-      assert_ok(s->context, gmg_set_boundary_values(s->solver, a, side, g));
+      assert_ok(s->context, set_values_in(s, a, side, g));
     }
   free(g);
 }

@@ -130,14 +130,48 @@ static void hard_solves_agree(void **state)
   }
 }
 
+/* Corrections in float reach the residual that double reaches: the true one, on the host, not what the solver thinks. */
+static void mixed_reaches_what_double_does(void **state)
+{
+  (void)state;
+  medium m[] = {ball(3, 48, 1e3, GMG_CELL), absorbing(3, 48, 1e4, GMG_CELL), {.p = make_problem(3, 96, 96, 96, GMG_CELL, "dddddd")},
+                {.p = make_problem(3, 65, 61, 53, GMG_VERTEX, "ndrdpp")}, {.p = make_problem(2, 200, 160, 1, GMG_CELL, "dddd")}};
+  for (int i = 0; i < 5; i++)
+    for (int fmg = 0; fmg < 2; fmg++) {
+      const size_t n = unknowns(&m[i].p);
+      double *f = field(n, 21), *r = field(n, 0), truth[2];
+      gmg_params q = gmg_params_default();
+      session judge = begin_solver(&m[i].p, &q, 0);
+      q.rtol = 1e-10, q.fmg = fmg;
+      for (int mixed = 0; mixed < 2; mixed++) {
+        double *u = field(n, 0);
+        q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+        on_device = 1;
+        session s = begin_solver(&m[i].p, &q, 0);
+        assert_ok(s.context, solve_in(&s, f, u, NULL));
+        end_solver(&s);
+        on_device = 0;
+        assert_ok(judge.context, gmg_residual(judge.solver, f, u, r));
+        truth[mixed] = norm2(r, n) / norm2(f, n);
+        free(u);
+      }
+      print_message("%dD, %zu unknowns%s: residual %.2e in double, %.2e mixed\n", m[i].p.dim, n, fmg ? ", full multigrid" : "", truth[0], truth[1]);
+      assert_below(truth[0], 1.01e-10);
+      assert_below(truth[1], 1.01e-10);
+      end_solver(&judge);
+      free(f), free(r);
+    }
+  for (int i = 0; i < 5; i++) free_medium(&m[i]);
+}
+
 /* The coarse solver alone, on grids for a warp, a thread block and the whole device: the same solution, and nobody waits. */
 size_t gmg_cuda_waits(const gmg_context *c); /* src/core/context_cuda.cu: how often the host has waited for the device */
 
-static void coarse_grid(const char *name, gmg_problem p, gmg_type type)
+static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coarse_kind kind)
 {
   gmg_params q = gmg_params_default();
   p.type = type;
-  q.max_levels = 1, q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type == GMG_F64 ? 1e-11 : 1e-5;
+  q.max_levels = 1, q.coarse = kind, q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type == GMG_F64 ? 1e-11 : 1e-5;
   both b = begin_both(&p, &q, name);
   const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
   twin f = begin_twin(e[0], e[1], unknowns(&p), 61), u = begin_twin(e[0], e[1], unknowns(&p), 62);
@@ -159,10 +193,12 @@ static void coarse_grid(const char *name, gmg_problem p, gmg_type type)
 
 static void coarse_grids_agree(void **state)
 {
-  static const shape shapes[] = {{3, {4, 4, 4}, GMG_CELL, "dddddd"},     {3, {5, 4, 4}, GMG_CELL, "ddddnn"},    {2, {128, 128, 1}, GMG_CELL, "dddd"},
-                                 {1, {16385, 1, 1}, GMG_CELL, "dd"},     {2, {151, 149, 1}, GMG_VERTEX, "drnd"}, {3, {26, 26, 26}, GMG_CELL, "pppppp"},
-                                 {3, {31, 29, 37}, GMG_VERTEX, "ndrdpp"}, {3, {64, 64, 64}, GMG_CELL, "dddddd"}, {3, {200, 60, 11}, GMG_CELL, "nnnnpp"},
-                                 {3, {3, 2, 5000}, GMG_CELL, "ddnnpp"}};
+  static const shape shapes[] = {{3, {4, 4, 4}, GMG_CELL, "dddddd"},     {3, {5, 4, 4}, GMG_CELL, "ddddnn"},    {3, {7, 11, 13}, GMG_VERTEX, "nnnnpp"}, {2, {32, 32, 1}, GMG_CELL, "drnd"},
+                                 {2, {32, 48, 1}, GMG_CELL, "dddd"},
+                                 {1, {1537, 1, 1}, GMG_VERTEX, "nd"},    {2, {128, 128, 1}, GMG_CELL, "dddd"},
+                                 {1, {3001, 1, 1}, GMG_CELL, "pp"},     {2, {151, 149, 1}, GMG_VERTEX, "drnd"}, {3, {26, 26, 26}, GMG_CELL, "pppppp"},
+                                 {3, {31, 29, 37}, GMG_VERTEX, "ndrdpp"}, {3, {48, 48, 48}, GMG_CELL, "dddddd"}, {3, {100, 60, 11}, GMG_CELL, "nnnnpp"},
+                                 {3, {3, 2, 500}, GMG_CELL, "ddnnpp"}};
   (void)state;
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int type = 0; type < 2; type++) {
@@ -170,12 +206,13 @@ static void coarse_grids_agree(void **state)
       char name[64];
       snprintf(name, sizeof name, "%zu x %zu x %zu, type %d", p.n[0], p.n[1], p.n[2], type);
       if (p.dim == 1 && type == GMG_F32) continue; /* n^2 is beyond it */
-      coarse_grid(name, p, (gmg_type)type);
+      coarse_grid(name, p, (gmg_type)type, GMG_COARSE_CG);
+      if (unknowns(&p) <= 1024) coarse_grid(name, p, (gmg_type)type, GMG_COARSE_CHOLESKY);
     }
   medium m[] = {ball(3, 32, 1e3, GMG_CELL), absorbing(3, 30, 1e4, GMG_CELL), stretched(2, 140, 4, GMG_VERTEX)};
   for (int i = 0; i < 3; i++) {
-    coarse_grid("medium", m[i].p, GMG_F64);
-    if (i == 0) m[i].p.sigma = m[i].p.beta, coarse_grid("beta and sigma", m[i].p, GMG_F64);
+    coarse_grid("medium", m[i].p, GMG_F64, GMG_COARSE_CG);
+    if (i == 0) m[i].p.sigma = m[i].p.beta, coarse_grid("beta and sigma", m[i].p, GMG_F64, GMG_COARSE_CG);
     free_medium(&m[i]);
   }
 }
@@ -275,7 +312,8 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_agree), cmocka_unit_test(solves_agree), cmocka_unit_test(starts_agree),
-                                     cmocka_unit_test(hard_solves_agree), cmocka_unit_test(coarse_grids_agree), cmocka_unit_test(refusals),
+                                     cmocka_unit_test(hard_solves_agree), cmocka_unit_test(mixed_reaches_what_double_does),
+                                     cmocka_unit_test(coarse_grids_agree), cmocka_unit_test(refusals),
                                      cmocka_unit_test(no_numbers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,13 @@ static gmg_params two_levels(void)
   return q;
 }
 
+static gmg_params by_cholesky(void)
+{
+  gmg_params q = gmg_params_default();
+  q.coarse = GMG_COARSE_CHOLESKY, q.coarse_cells = 600;
+  return q;
+}
+
 static void nothing_waits(void **state)
 {
   (void)state;
@@ -55,6 +62,38 @@ static void nothing_waits(void **state)
   const gmg_problem p = make_problem(3, 64, 64, 64, GMG_CELL, "ddnndd");
   unmeasured("a large coarsest grid", &p, two_levels(), GMG_PRECISION_SAME);
   unmeasured("a large coarsest grid", &p, two_levels(), GMG_PRECISION_MIXED);
+  unmeasured("Cholesky", &p, by_cholesky(), GMG_PRECISION_SAME);
+  unmeasured("Cholesky", &p, by_cholesky(), GMG_PRECISION_MIXED);
+}
+
+/* A solve that is measured waits once for every norm that its report holds, for that of f, and where it is accelerated for the two
+   inner products of an iteration. */
+static void only_norms_are_read(void **state)
+{
+  static const char *const names[] = {"cycles", "mixed", "full multigrid", "flexible CG", "Cholesky"};
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int k = 0; k < 5; k++) {
+      const gmg_problem p = shaped_problem(&plain[i].shape);
+      gmg_params q = k == 4 ? by_cholesky() : gmg_params_default();
+      gmg_context *c;
+      gmg_solver *s;
+      gmg_report r;
+      if (strspn(plain[i].shape.bc, "np") == strlen(plain[i].shape.bc) || unknowns(&p) < 100) continue; /* singular: means too */
+      q.precision = k == 1 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, q.rtol = 1e-6;
+      q.fmg = k == 2, q.accel = k == 3 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+      assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+      assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+      const gmg_exec *e = &s->exec;
+      twin f = begin_twin(e, e, unknowns(&p), 61), u = begin_twin(e, e, unknowns(&p), 0);
+      const size_t before = gmg_cuda_waits(c);
+      assert_ok(c, gmg_solve(s, f.at[0], u.at[0], &r));
+      const size_t waits = gmg_cuda_waits(c) - before, more = k == 3 ? 4 * (size_t)r.cycles : k == 2 ? 2 : 0;
+      if (waits > (size_t)r.history_length + 1 + more) fail_msg("%s, %s: %d cycles, %zu waits", plain[i].name, names[k], r.cycles, waits);
+      end_twin(&f), end_twin(&u);
+      gmg_solver_destroy(s);
+      gmg_context_destroy(c);
+    }
 }
 
 static void launch_again(cudaGraphExec_t graph, cudaStream_t stream, void *to, const void *from, size_t bytes)
@@ -111,6 +150,7 @@ static void precondition_is_captured(void **state)
   }
   const gmg_problem p = make_problem(3, 64, 64, 64, GMG_CELL, "ddnndd");
   captured("a large coarsest grid", &p, two_levels(), GMG_PRECISION_SAME);
+  captured("Cholesky", &p, by_cholesky(), GMG_PRECISION_MIXED);
 }
 #endif
 
@@ -119,7 +159,8 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
 #ifdef GMG_CUDA
-  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(precondition_is_captured)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(only_norms_are_read),
+                                     cmocka_unit_test(precondition_is_captured)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else
   return SKIPPED;

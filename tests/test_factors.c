@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct {
   const char *smoother;
@@ -373,8 +372,7 @@ static void weights_are_near_their_best(void **state)
 
 int main(int argc, char **argv)
 {
-  on_device = argc == 2 && strcmp(argv[1], "cuda") == 0;
-  if (on_device && without_device()) return SKIPPED;
+  if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(deterministic_rows),     cmocka_unit_test(red_black_promise),    cmocka_unit_test(odd_sizes),
       cmocka_unit_test(default_async),          cmocka_unit_test(asynchronous_bands),   cmocka_unit_test(undamped_jacobi_stalls),

@@ -27,7 +27,7 @@ static error_norms solve_error(const gmg_problem *p, const gmg_params *params)
   session s = begin_solver(p, params, 0);
   gmg_report r;
   set_manufactured(p, &s, f, exact);
-  const gmg_status status = gmg_solve(s.solver, f, u, &r);
+  const gmg_status status = solve_in(&s, f, u, &r);
   if (status != GMG_OK && status != GMG_STAGNATED) fail_msg("%s", gmg_context_error(s.context));
   const error_norms e = error_of(p, u, exact, r.singular);
   end_solver(&s);
@@ -79,13 +79,13 @@ static void check_fmg(int dim, gmg_centering centering, const char *bc, size_t m
   session s = begin_solver(&p, &params, 0);
   set_manufactured(&p, &s, f, exact);
   fill_random(once, N, 17); /* the guess must not matter */
-  gmg_solve(s.solver, f, once, &r);
+  solve_in(&s, f, once, &r);
   assert_int_equal(r.cycles, 1);
   end_solver(&s);
   params.max_cycles = 30, params.rtol = 1e-10;
   s = begin_solver(&p, &params, 0);
   set_manufactured(&p, &s, f, NULL);
-  const gmg_status status = gmg_solve(s.solver, f, converged, &r);
+  const gmg_status status = solve_in(&s, f, converged, &r);
   assert_true(status == GMG_OK || status == GMG_STAGNATED);
   end_solver(&s);
   const double algebraic = error_of(&p, once, converged, r.singular).two;
@@ -110,8 +110,9 @@ static void fmg_reaches_discretisation_accuracy(void **state)
   }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(order_is_two), cmocka_unit_test(fmg_reaches_discretisation_accuracy)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,12 +173,11 @@ static void no_factor_got_worse(void **state)
 int main(int argc, char **argv)
 {
   if (argc == 3 && strcmp(argv[1], "--record") == 0) return record(argv[2]);
-  on_device = argc == 3 && strcmp(argv[2], "cuda") == 0;
+  if (for_device(argc, argv)) return SKIPPED;
   if (argc != 2 + on_device) {
     fprintf(stderr, "usage: %s FILE [cuda] | --record FILE\n", argv[0]);
     return 2;
   }
-  if (on_device && without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(no_factor_got_worse, argv[1])};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

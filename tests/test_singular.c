@@ -21,7 +21,7 @@ static void singular_with_constant_f(void **state)
     gmg_report r;
     for (int c = 0; c < 693; c++) f[c] = 0.1, u[c] = i / 8;
     session s = begin_solver(&p, &params, 2);
-    const gmg_status status = gmg_solve(s.solver, f, u, &r);
+    const gmg_status status = solve_in(&s, f, u, &r);
     assert_true(status == GMG_OK || status == GMG_STAGNATED);
     assert_near(r.mean_removed, 0.1, 1e-15);
     assert_below(r.cycles, 10);
@@ -56,7 +56,7 @@ static void singular_problems(void **state)
           }
           gmg_report r;
           session s = begin_solver(&p, &params, 0);
-          assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+          assert_ok(s.context, solve_in(&s, f, u, &r));
           assert_int_equal(r.singular, 1);
           assert_near(r.mean_removed, (double)(mean / volume), 1e-12 * (double)(mean / volume));
           for (size_t c = 0; c < n; c++) mean_u += cell_volume(&p, c) * u[c] / (double)volume, most = fmax(most, fabs(u[c]));
@@ -80,6 +80,7 @@ static double weighted_mean(const gmg_solver *s, int level, const void *x)
 static void means_are_projected_on_every_level(void **state)
 {
   (void)state;
+  if (on_device) skip(); /* it looks into the levels */
   for (int coarse = GMG_COARSE_CG; coarse <= GMG_COARSE_CHOLESKY; coarse++) {
     gmg_problem p = make_problem(2, 34, 26, 1, GMG_VERTEX, "nnnn");
     gmg_params params = gmg_params_default();
@@ -120,7 +121,7 @@ static void singular_with_fluxes(void **state)
     gmg_report r;
     session s = begin_solver(&p, &params, 0);
     for (int i = 0; i < 4; i++) assert_ok(s.context, gmg_set_boundary_constant(s.solver, i / 2, i % 2, 1));
-    assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+    assert_ok(s.context, solve_in(&s, f, u, &r));
     assert_near(r.mean_removed, 4, 1e-12);
     end_solver(&s);
     free(f), free(u);
@@ -136,7 +137,7 @@ static void a_refused_guess_is_left_alone(void **state)
   double *f = field(192, 1), *u = field(192, 2), *before = field(192, 2);
   session s = begin_solver(&p, &params, 1);
   u[5] = before[5] = NAN;
-  assert_int_equal(gmg_solve(s.solver, f, u, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(solve_in(&s, f, u, NULL), GMG_ERR_ARGUMENT);
   assert_true(strstr(gmg_context_error(s.context), "u (the guess)") != NULL);
   assert_memory_equal(u, before, 192 * sizeof *u);
   end_solver(&s);
@@ -152,14 +153,15 @@ static void too_large_is_refused(void **state)
   double *f = field(192, 1), *u = field(192, 0);
   session s = begin_solver(&p, &params, 1);
   f[5] = 1e300;
-  assert_int_equal(gmg_solve(s.solver, f, u, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(solve_in(&s, f, u, NULL), GMG_ERR_ARGUMENT);
   assert_true(strstr(gmg_context_error(s.context), "overflows its norm") != NULL);
   end_solver(&s);
   free(f), free(u);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(singular_with_constant_f),
                                      cmocka_unit_test(singular_problems),
                                      cmocka_unit_test(means_are_projected_on_every_level),

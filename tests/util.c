@@ -78,6 +78,12 @@ int without_device(void)
   return 0;
 }
 
+int for_device(int argc, char **argv)
+{
+  on_device = argc > 1 && strcmp(argv[argc - 1], "cuda") == 0;
+  return on_device ? without_device() : 0;
+}
+
 void only(int argc, char **argv)
 {
   if (argc > 1) cmocka_set_test_filter(argv[1]);
@@ -92,27 +98,46 @@ static void *copy_there(const gmg_exec *e, const void *from, size_t bytes)
   return to;
 }
 
-gmg_status create_there(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver)
+/* The problem with its arrays there, by one of the calls that take one. */
+typedef struct {
+  gmg_context *context;
+  const gmg_params *params; /* NULL: to update the solver */
+  gmg_solver **solver;
+} taker;
+
+static gmg_status give_there(const gmg_problem *p, taker to)
 {
-  const gmg_exec e = gmg_exec_make(context, p->type, 0);
+  const gmg_exec e = gmg_exec_make(to.context, p->type, 0);
   const size_t N = unknowns(p);
   gmg_problem there = *p;
   const void **const arrays[] = {&there.beta, &there.sigma, &there.beta_face[0], &there.beta_face[1], &there.beta_face[2]};
   void *copies[5] = {NULL};
   for (int i = 0; i < 5; i++)
-    if (*arrays[i]) *arrays[i] = copies[i] = copy_there(&e, *arrays[i], (i < 2 ? N : N / p->n[i - 2] * (p->n[i - 2] + 1)) * e.real_size);
-  const gmg_status status = gmg_solver_create(context, &there, params, solver);
+    if (*arrays[i]) {
+      const size_t reals = i < 2 ? N : N / p->n[i - 2] * (p->n[i - 2] + 1);
+      *arrays[i] = copies[i] = copy_there(&e, *arrays[i], reals * e.real_size);
+    }
+  const gmg_status status = to.params ? gmg_solver_create(to.context, &there, to.params, to.solver)
+                                      : gmg_solver_update(*to.solver, &there);
   for (int i = 0; i < 5; i++)
-    if (copies[i]) e.memory->release(context, copies[i]);
+    if (copies[i]) e.memory->release(to.context, copies[i]);
   return status;
 }
+
+gmg_status create_there(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver)
+{
+  return give_there(p, (taker){context, params, solver});
+}
+
+gmg_status update_in(session *s, const gmg_problem *p) { return give_there(p, (taker){s->context, NULL, &s->solver}); }
 
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads)
 {
   session s = {0};
   if (on_device) assert_int_equal(gmg_context_create_cuda(0, NULL, &s.context), GMG_OK);
   else assert_int_equal(gmg_context_create_host(threads, &s.context), GMG_OK);
-  assert_ok(s.context, on_device ? create_there(s.context, p, params, &s.solver) : gmg_solver_create(s.context, p, params, &s.solver));
+  if (on_device) assert_ok(s.context, create_there(s.context, p, params, &s.solver));
+  else assert_ok(s.context, gmg_solver_create(s.context, p, params, &s.solver));
   return s;
 }
 
@@ -125,6 +150,17 @@ gmg_status solve_in(session *s, const double *f, double *u, gmg_report *report)
   const gmg_status status = gmg_solve(s->solver, there[0], there[1], report);
   e->memory->download(s->context, u, there[1], bytes);
   e->memory->release(s->context, there[0]), e->memory->release(s->context, there[1]);
+  return status;
+}
+
+gmg_status set_values_in(session *s, int axis, int side, const double *g)
+{
+  if (!on_device) return gmg_set_boundary_values(s->solver, axis, side, g);
+  const gmg_exec *e = &s->solver->exec;
+  const gmg_operator *A = &s->solver->top->A;
+  void *const there = copy_there(e, g, A->cells / A->n[axis] * sizeof *g);
+  const gmg_status status = gmg_set_boundary_values(s->solver, axis, side, there);
+  e->memory->release(s->context, there);
   return status;
 }
 

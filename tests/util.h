@@ -53,6 +53,8 @@ typedef struct {
 } session;
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads);
 gmg_status solve_in(session *s, const double *f, double *u, gmg_report *report);
+gmg_status set_values_in(session *s, int axis, int side, const double *g);
+gmg_status update_in(session *s, const gmg_problem *p);
 void end_solver(session *s);
 
 /* Where sessions run: on the host, unless set. Tests that can do both take the word "cuda"; SKIPPED, and the reason printed, is
@@ -60,6 +62,7 @@ void end_solver(session *s);
 extern int on_device;
 enum { SKIPPED = 77 };
 int without_device(void); /* 0 or SKIPPED */
+int for_device(int argc, char **argv); /* sets on_device if the argument is "cuda"; 0 or SKIPPED */
 void only(int argc, char **argv); /* the tests whose names match the argument, if there is one */
 
 /* Creates a solver on a context of any kind: the problem's arrays are copied to where it runs. */

@@ -1,0 +1,34 @@
+/* Where no device is: gmg_context_create_cuda() says so, and the same binary goes on on the host. CTest hides the devices. */
+#include "util.h"
+
+#include "gmg_cuda.h"
+
+#include <stdlib.h>
+
+static void no_device(void **state)
+{
+#ifdef GMG_CUDA
+  const gmg_status wanted = GMG_ERR_DEVICE; /* no driver, or no device */
+#else
+  const gmg_status wanted = GMG_ERR_UNSUPPORTED;
+#endif
+  (void)state;
+  for (int device = 0; device < 2; device++) {
+    gmg_context *c = (gmg_context *)state;
+    assert_int_equal(gmg_context_create_cuda(device, NULL, &c), wanted);
+    assert_null(c);
+  }
+  const gmg_problem p = make_problem(2, 40, 30, 1, GMG_CELL, "ddnn");
+  const gmg_params q = gmg_params_default();
+  session s = begin_solver(&p, &q, 1);
+  double *f = field(unknowns(&p), 1), *u = field(unknowns(&p), 0);
+  assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));
+  end_solver(&s);
+  free(f), free(u);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(no_device)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
