@@ -193,12 +193,12 @@ static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coar
 
 static void coarse_grids_agree(void **state)
 {
-  static const shape shapes[] = {{3, {4, 4, 4}, GMG_CELL, "dddddd"},     {3, {5, 4, 4}, GMG_CELL, "ddddnn"},    {3, {7, 11, 13}, GMG_VERTEX, "nnnnpp"}, {2, {32, 32, 1}, GMG_CELL, "drnd"},
-                                 {2, {32, 48, 1}, GMG_CELL, "dddd"},
-                                 {1, {1537, 1, 1}, GMG_VERTEX, "nd"},    {2, {128, 128, 1}, GMG_CELL, "dddd"},
-                                 {1, {3001, 1, 1}, GMG_CELL, "pp"},     {2, {151, 149, 1}, GMG_VERTEX, "drnd"}, {3, {26, 26, 26}, GMG_CELL, "pppppp"},
-                                 {3, {31, 29, 37}, GMG_VERTEX, "ndrdpp"}, {3, {48, 48, 48}, GMG_CELL, "dddddd"}, {3, {100, 60, 11}, GMG_CELL, "nnnnpp"},
-                                 {3, {3, 2, 500}, GMG_CELL, "ddnnpp"}};
+  static const shape shapes[] = {
+      {3, {4, 4, 4}, GMG_CELL, "dddddd"},      {3, {5, 4, 4}, GMG_CELL, "ddddnn"},      {3, {7, 11, 13}, GMG_VERTEX, "nnnnpp"},
+      {2, {32, 32, 1}, GMG_CELL, "drnd"},      {2, {32, 48, 1}, GMG_CELL, "dddd"},      {1, {1537, 1, 1}, GMG_VERTEX, "nd"},
+      {1, {3001, 1, 1}, GMG_CELL, "pp"},       {2, {128, 128, 1}, GMG_CELL, "dddd"},    {2, {151, 149, 1}, GMG_VERTEX, "drnd"},
+      {3, {26, 26, 26}, GMG_CELL, "pppppp"},   {3, {31, 29, 37}, GMG_VERTEX, "ndrdpp"}, {3, {48, 48, 48}, GMG_CELL, "dddddd"},
+      {3, {100, 60, 11}, GMG_CELL, "nnnnpp"},  {3, {3, 2, 500}, GMG_CELL, "ddnnpp"}};
   (void)state;
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int type = 0; type < 2; type++) {
