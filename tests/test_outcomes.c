@@ -32,7 +32,7 @@ static void stagnation_in_1d(void **state)
       gmg_report r;
       for (size_t c = 0; c < n; c++) f[c] = sin(M_PI * axis_position(&p, 0, c));
       session s = begin_solver(&p, &params, 0);
-      assert_int_equal(gmg_solve(s.solver, f, u, &r), GMG_STAGNATED);
+      assert_int_equal(solve_in(&s, f, u, &r), GMG_STAGNATED);
       assert_int_equal(r.status, GMG_STAGNATED);
       if (r.cycles - floor_reached(&r) > 3)
         fail_msg("%s: floor reached in cycle %d, noticed in cycle %d", names[i], floor_reached(&r), r.cycles);
@@ -60,7 +60,7 @@ static void stagnation_in_float(void **state)
       gmg_report r;
       for (size_t c = 0; c < n; c++) f[c] = 1;
       session s = begin_solver(&p, &params, 0);
-      const gmg_status status = gmg_solve(s.solver, f, u, &r);
+      const gmg_status status = solve_in(&s, f, u, &r);
       if (status != GMG_STAGNATED) fail_msg("%s: %s", names[i], gmg_status_string(status));
       assert_below(r.cycles - floor_reached(&r), 3);
       end_solver(&s);
@@ -79,7 +79,7 @@ static void slow_is_not_stagnated(void **state)
   double *f = field(32768, 5), *u = field(32768, 0);
   gmg_report r;
   session s = begin_solver(&p, &params, 0);
-  assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+  assert_ok(s.context, solve_in(&s, f, u, &r));
   assert_true(r.factor > 0.6);
   end_solver(&s);
   free(f), free(u);
@@ -98,7 +98,7 @@ static void slow_near_the_floor_is_not_stagnated(void **state)
     double *f = field(65536, 0), *u = field(65536, 0);
     for (int c = 0; c < 65536; c++) f[c] = 1;
     session s = begin_solver(&p, &params, 2);
-    assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));
+    assert_ok(s.context, solve_in(&s, f, u, NULL));
     end_solver(&s);
     free(f), free(u);
   }
@@ -121,7 +121,7 @@ static void monitor_stops(void **state)
   gmg_report r;
   params.monitor = stop_at_three, params.monitor_data = &last, params.rtol = 1e-12;
   session s = begin_solver(&p, &params, 1);
-  assert_int_equal(gmg_solve(s.solver, f, u, &r), GMG_NOT_CONVERGED);
+  assert_int_equal(solve_in(&s, f, u, &r), GMG_NOT_CONVERGED);
   assert_int_equal(r.cycles, 3);
   assert_true(strstr(gmg_context_error(s.context), "monitor") != NULL);
   assert_true(r.residual == last && r.history_length == 4);
@@ -138,10 +138,10 @@ static void report_is_consistent(void **state)
   double *f = field(n, 1), *u = field(n, 2), *r0 = field(n, 0);
   gmg_report r;
   session s = begin_solver(&p, &params, 2);
-  assert_ok(s.context, gmg_residual(s.solver, f, u, r0));
-  assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+  assert_ok(s.context, residual_in(&s, f, u, r0));
+  assert_ok(s.context, solve_in(&s, f, u, &r));
   assert_near(r.residual0, norm2(r0, n), 1e-9 * r.residual0);
-  assert_ok(s.context, gmg_residual(s.solver, f, u, r0));
+  assert_ok(s.context, residual_in(&s, f, u, r0));
   assert_near(r.residual, norm2(r0, n), 1e-4 * r.residual);
   assert_near(r.target, 1e-8 * norm2(f, n), 1e-12 * norm2(f, n));
   assert_true(r.residual <= r.target);
@@ -155,7 +155,7 @@ static void report_is_consistent(void **state)
   }
   assert_near(seconds, r.seconds, 0.2 * r.seconds + 1e-4);
   /* again from the solution: nothing to do */
-  assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+  assert_ok(s.context, solve_in(&s, f, u, &r));
   assert_int_equal(r.cycles, 0);
   end_solver(&s);
   free(f), free(u), free(r0);
@@ -170,7 +170,7 @@ static void check_every(void **state)
   gmg_report report;
   params.check_every = 3;
   session s = begin_solver(&p, &params, 1);
-  assert_ok(s.context, gmg_solve(s.solver, f, u, &report));
+  assert_ok(s.context, solve_in(&s, f, u, &report));
   assert_int_equal(report.cycles % 3, 0);
   assert_int_equal(report.history_length, 1 + report.cycles / 3);
   assert_below(report.factor, 0.1);
@@ -178,10 +178,10 @@ static void check_every(void **state)
   params.check_every = 0, params.max_cycles = 6;
   memset(u, 0, 32768 * sizeof *u);
   s = begin_solver(&p, &params, 1);
-  assert_ok(s.context, gmg_solve(s.solver, f, u, &report));
+  assert_ok(s.context, solve_in(&s, f, u, &report));
   assert_int_equal(report.cycles, 6);
   assert_true(isnan(report.residual) && isnan(report.factor) && report.history_length == 0);
-  assert_ok(s.context, gmg_residual(s.solver, f, u, r));
+  assert_ok(s.context, residual_in(&s, f, u, r));
   assert_below(norm2(r, 32768), 1e-7 * norm2(f, 32768));
   end_solver(&s);
   free(f), free(u), free(r);
@@ -196,23 +196,23 @@ static void stopping_rules(void **state)
   double *f = field(1024, 0), *u = field(1024, 3);
   gmg_report r;
   session s = begin_solver(&p, &params, 1);
-  assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+  assert_ok(s.context, solve_in(&s, f, u, &r));
   assert_near(r.target, 1e-8 * r.residual0, 1e-20 + 1e-12 * r.residual0);
   memset(u, 0, 1024 * sizeof *u);
-  assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+  assert_ok(s.context, solve_in(&s, f, u, &r));
   assert_int_equal(r.cycles, 0);
   for (int i = 0; i < 1024; i++) assert_true(u[i] == 0); /* zero in gives zero out */
   end_solver(&s);
   params.atol = 1.0, params.rtol = 1e-14;
   s = begin_solver(&p, &params, 1);
   fill_random(f, 1024, 9);
-  assert_ok(s.context, gmg_solve(s.solver, f, u, &r));
+  assert_ok(s.context, solve_in(&s, f, u, &r));
   assert_true(r.target == 1.0);
   end_solver(&s);
   params = gmg_params_default(), params.fmg = 1;
   s = begin_solver(&p, &params, 1);
   memset(f, 0, 1024 * sizeof *f), fill_random(u, 1024, 5);
-  assert_ok(s.context, gmg_solve(s.solver, f, u, &r)); /* full multigrid does not use the guess */
+  assert_ok(s.context, solve_in(&s, f, u, &r)); /* full multigrid does not use the guess */
   for (int i = 0; i < 1024; i++) assert_true(u[i] == 0);
   end_solver(&s);
   free(f), free(u);
@@ -227,22 +227,23 @@ static void not_converged_returns_the_iterate(void **state)
   gmg_report report;
   params.max_cycles = 2, params.rtol = 1e-12;
   session s = begin_solver(&p, &params, 2);
-  assert_int_equal(gmg_solve(s.solver, f, u, &report), GMG_NOT_CONVERGED);
-  assert_ok(s.context, gmg_residual(s.solver, f, u, r));
+  assert_int_equal(solve_in(&s, f, u, &report), GMG_NOT_CONVERGED);
+  assert_ok(s.context, residual_in(&s, f, u, r));
   assert_near(norm2(r, 13824), report.residual, 1e-9 * report.residual0);
   assert_true(report.residual < 0.01 * report.residual0);
   end_solver(&s);
   params.max_cycles = 0;
   s = begin_solver(&p, &params, 2);
   memset(u, 0, 13824 * sizeof *u);
-  assert_int_equal(gmg_solve(s.solver, f, u, &report), GMG_NOT_CONVERGED);
+  assert_int_equal(solve_in(&s, f, u, &report), GMG_NOT_CONVERGED);
   assert_int_equal(report.cycles, 0);
   end_solver(&s);
   free(f), free(u), free(r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(stagnation_in_1d),
                                      cmocka_unit_test(stagnation_in_float),
                                      cmocka_unit_test(slow_is_not_stagnated),

@@ -141,24 +141,57 @@ session begin_solver(const gmg_problem *p, const gmg_params *params, int threads
   return s;
 }
 
-gmg_status solve_in(session *s, const double *f, double *u, gmg_report *report)
+/* Fields there: the first `in` of them hold what the host has; the last one comes back. */
+static void fields_there(session *s, int in, const void *const here[], void *there[], int count)
 {
-  if (!on_device) return gmg_solve(s->solver, f, u, report);
   const gmg_exec *e = &s->solver->exec;
-  const size_t bytes = s->solver->top->A.cells * sizeof *u;
-  void *const there[2] = {copy_there(e, f, bytes), copy_there(e, u, bytes)};
+  const size_t bytes = s->solver->top->A.cells * e->real_size;
+  for (int i = 0; i < count; i++) there[i] = i < in ? copy_there(e, here[i], bytes) : e->memory->alloc(e->context, bytes);
+}
+
+static void last_field_back(session *s, void *here, void *const there[], int count)
+{
+  const gmg_exec *e = &s->solver->exec;
+  e->memory->download(e->context, here, there[count - 1], s->solver->top->A.cells * e->real_size);
+  for (int i = 0; i < count; i++) e->memory->release(e->context, there[i]);
+}
+
+gmg_status solve_in(session *s, const void *f, void *u, gmg_report *report)
+{
+  void *there[2];
+  if (!on_device) return gmg_solve(s->solver, f, u, report);
+  fields_there(s, 2, (const void *const[]){f, u}, there, 2);
   const gmg_status status = gmg_solve(s->solver, there[0], there[1], report);
-  e->memory->download(s->context, u, there[1], bytes);
-  e->memory->release(s->context, there[0]), e->memory->release(s->context, there[1]);
+  last_field_back(s, u, there, 2);
   return status;
 }
 
-gmg_status set_values_in(session *s, int axis, int side, const double *g)
+gmg_status precondition_in(session *s, const void *r, void *z)
+{
+  void *there[2];
+  if (!on_device) return gmg_precondition(s->solver, r, z);
+  fields_there(s, 1, (const void *const[]){r}, there, 2);
+  const gmg_status status = gmg_precondition(s->solver, there[0], there[1]);
+  last_field_back(s, z, there, 2);
+  return status;
+}
+
+gmg_status residual_in(session *s, const void *f, const void *u, void *r)
+{
+  void *there[3];
+  if (!on_device) return gmg_residual(s->solver, f, u, r);
+  fields_there(s, 2, (const void *const[]){f, u}, there, 3);
+  const gmg_status status = gmg_residual(s->solver, there[0], there[1], there[2]);
+  last_field_back(s, r, there, 3);
+  return status;
+}
+
+gmg_status set_values_in(session *s, int axis, int side, const void *g)
 {
   if (!on_device) return gmg_set_boundary_values(s->solver, axis, side, g);
   const gmg_exec *e = &s->solver->exec;
   const gmg_operator *A = &s->solver->top->A;
-  void *const there = copy_there(e, g, A->cells / A->n[axis] * sizeof *g);
+  void *const there = copy_there(e, g, A->cells / A->n[axis] * e->real_size);
   const gmg_status status = gmg_set_boundary_values(s->solver, axis, side, there);
   e->memory->release(s->context, there);
   return status;

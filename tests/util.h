@@ -52,8 +52,10 @@ typedef struct {
   gmg_solver *solver;
 } session;
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads);
-gmg_status solve_in(session *s, const double *f, double *u, gmg_report *report);
-gmg_status set_values_in(session *s, int axis, int side, const double *g);
+gmg_status solve_in(session *s, const void *f, void *u, gmg_report *report);
+gmg_status precondition_in(session *s, const void *r, void *z);
+gmg_status residual_in(session *s, const void *f, const void *u, void *r);
+gmg_status set_values_in(session *s, int axis, int side, const void *g);
 gmg_status update_in(session *s, const gmg_problem *p);
 void end_solver(session *s);
 
