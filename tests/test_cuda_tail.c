@@ -144,8 +144,9 @@ static void updates_reach_them(void **state)
   gmg_context_destroy(c);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(levels_agree), cmocka_unit_test(updates_reach_them)};
   return cmocka_run_group_tests(tests, NULL, NULL);
