@@ -94,8 +94,8 @@ static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
   async_state s = {};
   if (line_blocks(l, processors, &s)) return s;
   s = {};
-  if (can_flow(l) && flow_blocks(l, (size_t)processors, &s.blocks)) {
-    s.flows = 1;
+  if (can_flow(l) && flow_bytes(A) + FLOW_ALONG_BYTES <= most_bytes && flow_blocks(l, (size_t)processors, &s.blocks)) {
+    s.flows = 1, s.bytes = flow_bytes(A);
     return s;
   }
   if (can_stream(l) && (A->dim == 3 ? stream_blocks<3, 4> : stream_blocks<2, 4>)(A, p->block, (size_t)processors, &s.blocks)) {
@@ -117,6 +117,7 @@ static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
 static const void *kernel_of(const gmg_smoother_level *l, const async_state *s)
 {
   const int taking = takes(l->params), coloured = l->params->local == GMG_LOCAL_RED_BLACK;
+  if (s->flows) return (const void *)flow_kernel_of(l->A);
   if (s->streams && l->A->dim == 3) return taking ? (const void *)stream_kernel_taking<3> : (const void *)stream_kernel<3>;
   if (s->streams) return taking ? (const void *)stream_kernel_taking<2> : (const void *)stream_kernel<2>;
   if (s->threads && coloured) return taking ? (const void *)line_kernel_taking<1> : (const void *)line_kernel<1>;
@@ -173,11 +174,7 @@ template <int dim> static void run_stream(const gmg_smoother_level *l, const asy
 static void run_flow(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
 {
   const flow x = flow_of(l, &s->blocks, s->order, p->reversed);
-  static void (*const kernels[2][2])(flow, const real *, const real *, real *) = {
-      {flow_kernel<GMG_FACES, 0>, flow_kernel<GMG_FACES, 1>},
-      {flow_kernel<GMG_FACES | GMG_SIGMA, 0>, flow_kernel<GMG_FACES | GMG_SIGMA, 1>}};
-  kernels[l->A->sigma != NULL][l->A->wraps[2]]<<<(unsigned)(p->passes * s->blocks.total), k->threads, 0, k->stream>>>(x, p->f, p->from,
-                                                                                                                   p->to);
+  flow_kernel_of(l->A)<<<(unsigned)(p->passes * s->blocks.total), k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
 }
 
 static void run_tiles(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
@@ -303,10 +300,9 @@ static void prepare_kernel(const gmg_smoother_level *l, async_state *s, int most
 {
   const gmg_params *p = l->params;
   gmg_device *d = gmg_device_of(l->exec);
-  if (s->flows) return; /* what it has is known to the compiler */
   const void *kernel = kernel_of(l, s);
   const dim3 threads = threads_of(l, s);
-  gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "async");
+  gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, s->flows ? (int)s->bytes : most), "async");
   if (s->tile.bytes && gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
     gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared), "async");
   if (!takes(p)) return;
