@@ -128,6 +128,116 @@ static void streams_on_faces_agree(void **state)
                           relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].x, type == GMG_F64 ? 6 : 14, s[g].z));
 }
 
+/* The way up of a mixed cycle: the coarse correction, a sweep, and all of it onto a field in double; one operation on the device,
+   if it can, and three on the host. Ways: with and without the coarse correction; on top of the field or instead; as many steps. */
+static void onto_agrees(const char *name, const both *b, int way, int can_lift)
+{
+  gmg_solver *const *s = b->solver;
+  const gmg_exec *narrow[2] = {s[0]->levels_exec, s[1]->levels_exec}, *wide[2] = {&s[0]->exec, &s[1]->exec};
+  gmg_level *L[2] = {&s[0]->level[0], &s[1]->level[0]};
+  const size_t n = L[0]->A.cells;
+  const int lifts = way & 1, keep = way >> 1 & 1, steps = 1 + (way >> 2);
+  const gmg_leg leg = keep ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
+  twin f = begin_twin(narrow[0], narrow[1], n, 81), c = begin_twin(narrow[0], narrow[1], n, 82);
+  twin coarse = begin_twin(narrow[0], narrow[1], s[0]->level[1].A.cells, 83), x = begin_twin(wide[0], wide[1], n, 84);
+  twin size = begin_twin(wide[0], wide[1], 1, 85);
+  if (!keep) ON_BOTH(i) wide[i]->vector->fill(wide[i], n, NAN, x.at[i]);
+  if (lifts) s[0]->levels_stencil->tensor(narrow[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
+  s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], c.at[0], steps, leg);
+  wide[0]->vector->grow(wide[0], n, size.at[0], c.at[0], keep, x.at[0]);
+  if (!keep) wide[0]->vector->widen(wide[0], n, *(const double *)size.at[0], c.at[0], x.at[0]); /* NaN times 0 */
+  const gmg_onto to = {x.at[1], 0.25, size.at[1], keep, lifts ? coarse.at[1] : NULL, lifts ? L[1]->prolong : NULL};
+  const int done = s[1]->smoother->sweep_onto(&L[1]->view, L[1]->smoother, f.at[1], c.at[1], steps, leg, &to);
+  if (done != (!lifts || (can_lift && steps == 1))) fail_msg("%s, way %d: done %d", name, way, done);
+  if (done) {
+    double *values = malloc(n * sizeof *values); /* 0.25 of the correction on the device, all on the host */
+    assert_non_null(values);
+    gmg_exec_read_reals(wide[0], x.at[0], n, values);
+    double *start = field(n, 84);
+    for (size_t i = 0; i < n; i++) values[i] = keep ? start[i] + 0.25 * (values[i] - start[i]) : 0.25 * values[i];
+    (void)gmg_exec_write_reals(wide[0], x.at[0], n, values);
+    same_twin(name, "onto", &x, 1024 * epsilon_of(narrow[0]) / epsilon_of(wide[0]));
+    free(values), free(start);
+  }
+  end_twin(&f), end_twin(&c), end_twin(&coarse), end_twin(&x), end_twin(&size);
+}
+
+static void sweeps_onto_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+    int can_lift; /* pairs that blocks begin with */
+  } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1},  {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
+           {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {23, 12, 32}, 1},  {{3, {30, 14, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
+           {{3, {58, 24, 96}, GMG_VERTEX, "pppppp"}, {29, 10, 96}, 0}, {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {30, 12, 34}, 1},
+           {{3, {33, 28, 36}, GMG_CELL, "dddddd"}, {30, 14, 18}, 0},  {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, 0},
+           {{2, {300, 200, 1}, GMG_CELL, "ddnn"}, {124, 50, 1}, 1},   {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, 1},
+           {{2, {700, 90, 1}, GMG_CELL, "nrdd"}, {500, 30, 1}, 1},    {{2, {301, 200, 1}, GMG_CELL, "dddd"}, {124, 50, 1}, 0}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
+    gmg_problem p = shaped_problem(&s[g].shape);
+    const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]}; /* so that all axes are coarsened */
+    gmg_problem_set_box(&p, length);
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+    char name[100];
+    snprintf(name, sizeof name, "%zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
+    q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
+    both b = begin_both(&p, &q, name);
+    for (int way = 0; way < 8; way++) onto_agrees(name, &b, way, s[g].can_lift);
+    end_both(&b);
+  }
+}
+
+/* Smoothing and the restricted residual in one go, on the device alone: the residual is that of the u which is left. */
+static void restricts(const char *name, const both *b, int way, int can)
+{
+  const gmg_solver *s = b->solver[1];
+  const gmg_exec *e = s->levels_exec;
+  const gmg_level *L = &s->level[0];
+  const size_t n = L->A.cells, coarse = s->level[1].A.cells;
+  twin f = begin_twin(b->solver[0]->levels_exec, e, n, 91), u = begin_twin(b->solver[0]->levels_exec, e, n, 92);
+  twin got = begin_twin(e, e, coarse, 93);
+  if (way & 1) e->vector->fill(e, n, NAN, u.at[1]); /* from zero */
+  const int done = s->smoother->sweep_restrict(&L->view, L->smoother, f.at[1], u.at[1], 1 + way / 2, way & 1, L->restrict_, got.at[0]);
+  if (done != can) fail_msg("%s, way %d: done %d", name, way, done);
+  if (done) {
+    s->levels_stencil->restrict_residual(e, &L->A, L->restrict_, f.at[1], u.at[1], L->r, got.at[1]);
+    same_twin(name, "restricted residual", &got, 2048);
+  }
+  end_twin(&f), end_twin(&u), end_twin(&got);
+}
+
+static void residuals_in_the_pass_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+    int can; /* blocks of whole coarse cells */
+  } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1},  {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
+           {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {26, 12, 32}, 1},  {{3, {30, 20, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
+           {{3, {30, 20, 32}, GMG_CELL, "pppppp"}, {30, 14, 32}, 1},  {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 4, 34}, 1},
+           {{3, {32, 38, 36}, GMG_CELL, "rnndpp"}, {30, 12, 2}, 1},   {{3, {34, 30, 36}, GMG_CELL, "dddddd"}, {17, 14, 18}, 0},
+           {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, 0},  {{3, {65, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 20}, 0},
+           {{3, {256, 140, 120}, GMG_CELL, "ddddpp"}, {0, 0, 0}, 1}, {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, 0}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int type = 0; type < 2; type++) {
+      gmg_problem p = shaped_problem(&s[g].shape);
+      const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]};
+      gmg_problem_set_box(&p, length);
+      p.type = (gmg_type)type, p.shift = 0.3;
+      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+      char name[100];
+      snprintf(name, sizeof name, "%zu x %zu x %zu, %s, type %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, type);
+      q.precision = GMG_PRECISION_SAME;
+      if (type == GMG_F64 && s[g].block[1] > 10) q.block[1] = 16; /* more fits */
+      both b = begin_both(&p, &q, name);
+      for (int way = 0; way < 6; way++) restricts(name, &b, way, s[g].can);
+      end_both(&b);
+    }
+}
+
 /* More steps and passes at once, each seeing what the one before it left. */
 static void passes_agree(void **state)
 {
@@ -298,7 +408,8 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_ways_agree), cmocka_unit_test(tiny_sizes_agree),
                                      cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree),
-                                     cmocka_unit_test(passes_agree),
+                                     cmocka_unit_test(passes_agree), cmocka_unit_test(sweeps_onto_agree),
+                                     cmocka_unit_test(residuals_in_the_pass_agree),
                                      cmocka_unit_test(chosen_blocks_smooth), cmocka_unit_test(one_at_a_time_agrees),
                                      cmocka_unit_test(assignments_converge), cmocka_unit_test(what_does_not_go_together_is_refused),
                                      cmocka_unit_test(preset_of_2011)};

@@ -63,8 +63,14 @@ double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 void gmg_refine(gmg_solver *s, gmg_iteration *it)
 {
   if (!it->fresh) narrow_residual(s, it, NULL);
-  const gmg_correction c = gmg_cycle_on_own(s, it->scale);
+  const gmg_onto to = {.x = it->u, .scale = 1 / it->scale, .keep = 1};
+  const gmg_correction c = {.z = gmg_cycle_onto(s, 0, to), .scale = to.scale, .narrow = 1};
   gmg_charge(s, 0);
+  it->fresh = 0;
+  if (!c.z) {
+    narrow_residual(s, it, NULL);
+    return;
+  }
   GMG_RANGE(&s->exec, 0, "residual");
   next_scale(it);
   take_norm(it, s->stencil->correct_residual(&s->exec, &s->top->A, c, it->f, it->u, it->scale, s->own_f));
@@ -75,9 +81,9 @@ static void refine_unseen(gmg_solver *s, gmg_iteration *it)
 {
   s->stencil->unit_residual(&s->exec, &s->top->A, it->f, it->u, it->unseen == 1, s->size, s->own_f);
   it->unseen = 2; /* the next residual's size is about this one's */
-  const gmg_correction c = gmg_cycle_on_own(s, 1);
+  const void *c = gmg_cycle_onto(s, 0, (gmg_onto){.x = it->u, .scale = 1, .size = s->size, .keep = 1});
   gmg_charge(s, 0);
-  s->vector->grow(&s->exec, s->top->A.cells, s->size, c.z, 1, it->u);
+  if (c) s->vector->grow(&s->exec, s->top->A.cells, s->size, c, 1, it->u);
 }
 
 /* The finest grid is the coarsest, whose solver starts from zero. */

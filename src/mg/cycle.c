@@ -64,6 +64,25 @@ static void restrict_residual(gmg_solver *s, int l)
   gmg_level *L = &s->level[l], *C = &s->level[l + 1];
   GMG_RANGE(s->levels_exec, l, "restrict");
   s->levels_stencil->restrict_residual(s->levels_exec, &L->A, L->restrict_, L->f, L->u, L->r, C->f);
+}
+
+static int smooth_and_restrict(gmg_solver *s, int l, int from_zero)
+{
+  gmg_level *L = &s->level[l];
+  if (s->params.pre == 0 || !s->smoother->sweep_restrict || s->watch.on) return 0;
+  GMG_RANGE(s->levels_exec, l, "smooth and restrict");
+  return s->smoother->sweep_restrict(&L->view, L->smoother, L->f, L->u, s->params.pre, from_zero, L->restrict_, s->level[l + 1].f);
+}
+
+/* The downward leg. */
+static void descend(gmg_solver *s, int l, int from_zero)
+{
+  const gmg_level *C = &s->level[l + 1];
+  if (!smooth_and_restrict(s, l, from_zero)) {
+    if (from_zero) smooth_from_zero(s, l);
+    else smooth(s, l, s->params.pre, GMG_LEG_DOWN);
+    restrict_residual(s, l);
+  }
   if (s->singular) gmg_remove_mean(s->levels_exec, &C->A, C->volume, C->f);
 }
 
@@ -76,36 +95,58 @@ static void prolong(gmg_solver *s, int l)
   else s->levels_stencil->tensor(s->levels_exec, L->prolong, C->u, L->u, 1);
 }
 
-/* One correction from the next coarser level. A W cycle visits it twice; an F cycle first by an F, then by a V. */
-static void correct(gmg_solver *s, int l, gmg_cycle_kind kind);
+static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero);
 
-static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
+/* A correction on the next coarser level. A W cycle visits it twice; an F cycle first by an F, then by a V. */
+static void solve_coarser(gmg_solver *s, int l, gmg_cycle_kind kind)
+{
+  cycle(s, l + 1, kind, 1);
+  if (kind != GMG_CYCLE_V && l + 1 < s->levels - 1) cycle(s, l + 1, kind == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V, 0);
+  gmg_charge(s, l);
+}
+
+/* A cycle but for the way up from the next coarser level; 0: it is over. */
+static int way_down(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
 {
   gmg_level *L = &s->level[l];
   gmg_charge(s, l);
   if (l >= s->tail_from && !s->watch.on) {
     small_levels(s, l, kind, from_zero);
-    return;
+    return 0;
   }
   if (l == s->levels - 1) {
     coarse_solve(s, L);
-    return;
+    return 0;
   }
-  if (from_zero)
-    smooth_from_zero(s, l);
-  else
-    smooth(s, l, s->params.pre, GMG_LEG_DOWN);
-  correct(s, l, kind);
+  descend(s, l, from_zero);
+  solve_coarser(s, l, kind);
+  return 1;
+}
+
+static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
+{
+  if (!way_down(s, l, kind, from_zero)) return;
+  prolong(s, l);
   smooth(s, l, s->params.post, GMG_LEG_UP);
 }
 
-static void correct(gmg_solver *s, int l, gmg_cycle_kind kind)
+/* The way up to a level, onto another field. 0: its correction is in u instead. */
+static int way_up_onto(gmg_solver *s, int l, gmg_onto to)
 {
-  restrict_residual(s, l);
-  cycle(s, l + 1, kind, 1);
-  if (kind != GMG_CYCLE_V && l + 1 < s->levels - 1) cycle(s, l + 1, kind == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V, 0);
-  gmg_charge(s, l);
-  prolong(s, l);
+  gmg_level *L = &s->level[l];
+  const gmg_leg leg = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
+  const int steps = s->params.post, can = steps > 0 && s->smoother->sweep_onto;
+  to.coarse = s->level[l + 1].u, to.prolong = L->prolong;
+  for (int corrected = 0; corrected < 2; corrected++) {
+    if (can) {
+      GMG_RANGE(s->levels_exec, l, "smooth");
+      if (s->smoother->sweep_onto(&L->view, L->smoother, L->f, L->u, steps, leg, &to)) return 1;
+    }
+    if (!corrected) prolong(s, l);
+    to.coarse = NULL;
+  }
+  smooth(s, l, steps, GMG_LEG_UP);
+  return 0;
 }
 
 void gmg_cycle(gmg_solver *s, int l) { cycle(s, l, s->params.cycle, 0); }
@@ -118,10 +159,11 @@ gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale)
   return (gmg_correction){.z = L->u, .scale = 1 / scale, .narrow = s->mixed};
 }
 
-gmg_correction gmg_cycle_on_level(gmg_solver *s, int l, double scale)
+const void *gmg_cycle_onto(gmg_solver *s, int l, gmg_onto to)
 {
-  cycle(s, l, s->params.cycle, 1);
-  return (gmg_correction){.z = s->level[l].u, .scale = 1 / scale, .narrow = s->mixed};
+  gmg_level *L = &s->level[l];
+  if (l == 0) L->f = s->own_f, L->u = s->own_u;
+  return way_down(s, l, s->params.cycle, 1) && way_up_onto(s, l, to) ? NULL : L->u;
 }
 
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z)

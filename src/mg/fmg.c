@@ -134,9 +134,10 @@ static void refine(gmg_solver *s, int l, double scale, const void *f, void *u)
 {
   gmg_level *W = &s->wide[l];
   s->stencil->scaled_residual(&s->exec, &W->A, f, u, scale, l ? s->level[l].f : s->own_f);
-  const gmg_correction c = l ? gmg_cycle_on_level(s, l, scale) : gmg_cycle_on_own(s, scale);
+  const gmg_onto to = {.x = u, .scale = 1 / scale, .keep = 1};
+  const gmg_correction c = {.z = gmg_cycle_onto(s, l, to), .scale = to.scale, .narrow = 1};
   gmg_charge(s, l);
-  s->vector->correct(&s->exec, W->A.cells, c, u);
+  if (c.z) s->vector->correct(&s->exec, W->A.cells, c, u);
 }
 
 /* Mixed precision: the levels in the problem's type. */

@@ -271,7 +271,8 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   }
   if (s->mixed) { /* of size 1, or it might leave the range of the type */
     s->vector->unit(e, L->A.cells, r, s->size, s->own_f);
-    s->vector->grow(e, L->A.cells, s->size, gmg_cycle_on_own(s, 1).z, 0, z);
+    const void *c = gmg_cycle_onto(s, 0, (gmg_onto){.x = z, .scale = 1, .size = s->size});
+    if (c) s->vector->grow(e, L->A.cells, s->size, c, 0, z);
   } else {
     (void)gmg_cycle_from_zero(s, r, 1, z);
   }

@@ -124,7 +124,8 @@ int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two field
 void gmg_cycle(gmg_solver *s, int l);
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z); /* of A c = r; norm: ||r||_2; z: room */
 gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale); /* the same where own_f holds scale r */
-gmg_correction gmg_cycle_on_level(gmg_solver *s, int l, double scale); /* and where level l's f does, l > 0 */
+/* That, in mixed precision, or where level l's f holds it. NULL: the correction is in to.x; else it is still to go there. */
+const void *gmg_cycle_onto(gmg_solver *s, int l, gmg_onto to);
 void gmg_charge(gmg_solver *s, int level);                       /* time of a solve from now on belongs to that level */
 
 /* rhs.c: f with boundary values folded in and, if singular, its mean taken off; f itself where nothing is to be done. With

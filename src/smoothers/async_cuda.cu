@@ -21,20 +21,22 @@ extern "C" {
 }
 
 #include "async_general_cuda.cuh"
+#include "async_legs_cuda.cuh"
 #include "async_line_cuda.cuh"
-#include "async_stream_cuda.cuh"
 #include "async_tile_cuda.cuh"
 
 #include "async_flow_cuda.cuh"
 
 /* On smaller levels filling the pipeline takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57 instead of 1.84 ms. */
-enum { MANY = 500000, EXTRA = 2 }; /* EXTRA: more red-black sweeps for a block at a seam, as on the host */
+/* LARGE: from there on a pass over a u that is not 0 restricts, too: 0.157 instead of 0.167 ms at 256^3 in float, but 57 instead of 52
+   us at 128^3. */
+enum { MANY = 500000, LARGE = 1 << 22, EXTRA = 2 }; /* EXTRA: more red-black sweeps for a block at a seam, as on the host */
 static const size_t MOST_BLOCKS = 1u << 30, MOST_PASSES = 65535; /* of a launch */
 
 /* How a level is taken. */
 typedef struct {
   gmg_blocks blocks;
-  size_t bytes;          /* of shared memory */
+  size_t bytes, most;    /* of shared memory: what the pass takes, what there is */
   int streams;           /* planes stream through (async_stream_cuda.cuh) */
   int flows;             /* and coefficients lie on the faces (async_flow_cuda.cuh) */
   int threads;           /* of a thread block that has a stretch of a line (async_line_cuda.cuh); 0: not so */
@@ -137,6 +139,10 @@ static dim3 threads_of(const gmg_smoother_level *l, const async_state *s)
 
 /* --- launches --------------------------------------------------------------------------------------------------------- */
 
+/* By whether u is 0. */
+static void (*const sums_kernels[2])(stream, const real *, const real *, real *, sums) = {stream_kernel_sums<0>,
+                                                                                         stream_kernel_sums<STREAM_ZERO>};
+
 /* One pass or more over all blocks. */
 typedef struct {
   size_t passes;
@@ -167,7 +173,9 @@ static launch launch_of(const gmg_smoother_level *l, const async_state *s, size_
 template <int dim> static void run_stream(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
 {
   const stream x = stream_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), p->reversed, p->from, p->to);
-  if (k->staying) stream_kernel_taking<dim><<<k->staying, k->threads, k->bytes, k->stream>>>(x, k->taking, p->f, p->from, p->to);
+  if (dim == 3 && !k->staying && !p->from && p->passes == 1)
+    stream_kernel_zero<<<(unsigned)s->blocks.total, k->threads, k->bytes, k->stream>>>(x, p->f, p->to);
+  else if (k->staying) stream_kernel_taking<dim><<<k->staying, k->threads, k->bytes, k->stream>>>(x, k->taking, p->f, p->from, p->to);
   else stream_kernel<dim><<<(unsigned)(p->passes * s->blocks.total), k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
 }
 
@@ -276,6 +284,53 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   if (passes > 1 || fresh) run_passes(l, s, fresh ? passes : passes - 1, f, u, reversed);
 }
 
+/* The last pass also restricts the residual. Not for the deterministic twin: what blocks add to a coarse value they share they add
+   in any order. */
+static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, int from_zero,
+                          const struct gmg_map *map, void *coarse)
+{
+  const async_state *s = (const async_state *)state;
+  const size_t passes = (size_t)(steps * l->params->passes), bytes = s->bytes + 2 * shape_of<3, 4>::threads * sizeof(real);
+  const int zero = from_zero && passes == 1;
+  const int pays = zero || l->params->block[0] || l->A->cells >= LARGE; /* as else only where the caller wants such blocks */
+  sums r;
+  if (!pays || !s->streams || s->staying || s->before || passes == 0 || bytes > s->most || !sums_of(&r, coarse, l->A, map, &s->blocks)) return 0;
+  const size_t first = from_zero && passes > 1, between = passes - 1 - first;
+  if (first) run_blocks(l, s, 1, f, NULL, u, 0);
+  if (between) run_blocks(l, s, between, f, u, u, 0);
+  l->exec->vector->fill(l->exec, (size_t)r.n[0] * (size_t)r.n[1] * (size_t)r.n[2], 0, coarse);
+  const stream x = stream_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), 0, u, NULL);
+  sums_kernels[zero]<<<(unsigned)s->blocks.total, threads_of(l, s), bytes, gmg_device_of(l->exec)->stream>>>(
+      x, (const real *)f, (const real *)u, (real *)u, r);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+
+#if GMG_REAL_F32
+/* Kernels by whether a correction comes in, and dimension. */
+static void (*const onto_kernels[2][2])(stream, const real *, const real *, onto) = {
+    {stream_kernel_onto<2, STREAM_ONTO>, stream_kernel_onto<3, STREAM_ONTO>},
+    {stream_kernel_onto<2, STREAM_ONTO | STREAM_LIFT>, stream_kernel_onto<3, STREAM_ONTO | STREAM_LIFT>}};
+
+/* The last pass as the deterministic twin does it, which with overlap costs no rate: it writes nothing that is read. */
+static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, const gmg_onto *to)
+{
+  const async_state *s = (const async_state *)state;
+  const size_t passes = (size_t)(steps * l->params->passes);
+  const int dim = l->A->dim, reversed = leg == GMG_LEG_UP_REVERSED;
+  onto o = {(double *)to->x, to->scale, to->size, to->keep};
+  if (!s->streams || s->staying || passes == 0) return 0;
+  if (to->coarse && (passes > 1 || s->bytes + onto_bytes<3>() > s->most || !onto_correction(&o, to, l->A, &s->blocks))) return 0;
+  if (passes > 1) run_passes(l, s, passes - 1, f, u, reversed);
+  const stream x = stream_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, u, NULL);
+  const size_t bytes = s->bytes + (to->coarse ? (dim == 3 ? onto_bytes<3>() : onto_bytes<2>()) : 0);
+  onto_kernels[to->coarse != NULL][dim == 3]<<<(unsigned)s->blocks.total, threads_of(l, s), bytes, gmg_device_of(l->exec)->stream>>>(
+      x, (const real *)f, (const real *)u, o);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+#endif
+
 /* What goes with dynamic assignment, and what does not fit on the device. */
 static gmg_status check(const gmg_smoother_level *l, const async_state *s, int most)
 {
@@ -303,6 +358,14 @@ static void prepare_kernel(const gmg_smoother_level *l, async_state *s, int most
   const void *kernel = kernel_of(l, s);
   const dim3 threads = threads_of(l, s);
   gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, s->flows ? (int)s->bytes : most), "async");
+  for (int k = 0; k < 3 && s->streams && l->A->dim == 3; k++)
+    gmg_cuda_note(d, cudaFuncSetAttribute(k < 2 ? (const void *)sums_kernels[k] : (const void *)stream_kernel_zero,
+                                          cudaFuncAttributeMaxDynamicSharedMemorySize, most), "async");
+#if GMG_REAL_F32
+  for (int k = 0; k < 2 && s->streams; k++)
+    gmg_cuda_note(d, cudaFuncSetAttribute((const void *)onto_kernels[k][l->A->dim == 3], cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+                  "async");
+#endif
   if (s->tile.bytes && gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
     gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared), "async");
   if (!takes(p)) return;
@@ -329,6 +392,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   if (status == GMG_OK && l->params->deterministic)
     status = gmg_exec_alloc(e, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before);
   if (status == GMG_OK && takes(l->params)) status = gmg_exec_alloc(e, "async tickets", sizeof *s.next, (void **)&s.next);
+  s.most = (size_t)most;
   *(async_state *)*state = s;
   if (status != GMG_OK || e->dry) return status;
   prepare_kernel(l, (async_state *)*state, most);
@@ -351,4 +415,9 @@ static void destroy(const gmg_smoother_level *l, void *state)
 }
 
 extern "C" const gmg_smoother_ops R(gmg_async_cuda) = {
-    .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero};
+    .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero,
+    .sweep_restrict = sweep_restrict,
+#if GMG_REAL_F32 /* corrections of the narrower type */
+    .sweep_onto = sweep_onto,
+#endif
+};

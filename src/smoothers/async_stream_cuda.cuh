@@ -25,7 +25,8 @@
 #ifndef GMG_ASYNC_STREAM_CUDA_H
 #define GMG_ASYNC_STREAM_CUDA_H
 
-#include "../stencil/even_cuda.cuh"
+#include "async_onto_cuda.cuh"
+#include "async_sums_cuda.cuh"
 #include "async_tickets_cuda.cuh"
 
 extern "C" {
@@ -108,14 +109,24 @@ static __device__ __forceinline__ int seen_by_others(const stream &s, int a, int
   return ((s.wraps[a] || begin > 0) && v < 2) || ((s.wraps[a] || begin + own < s.n[a]) && v >= own - 2);
 }
 
+/* What a pass does besides, and what is known of it beforehand; together they make a kind. */
+enum {
+  STREAM_ONTO = 1, /* all goes to a field in double */
+  STREAM_LIFT = 2, /* a correction comes in */
+  STREAM_ZERO = 4, /* u is 0 */
+  STREAM_SUMS = 8  /* the residual is restricted */
+};
+
 /* Block number `turn` in the order given. With two half sweeps, exact: what others look at goes to `aside`. */
-template <int dim, int STAGES>
+template <int dim, int STAGES, int KIND>
 static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn, const real *f, const real *from, real *to,
-                                                    real *aside)
+                                                    real *aside, const onto &o, const sums &r)
 {
   typedef shape_of<dim, STAGES> shape;
+  typedef lift<dim, shape::lanes, shape::rows> lift;
   constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
   constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * STAGES + 1, exact = STAGES == 2;
+  constexpr int roomy = shape::roomy && !(KIND & (STREAM_LIFT | STREAM_SUMS)); /* these need the registers */
   extern __shared__ double memory[];
   real *tile = (real *)memory;
   const int me = (int)threadIdx.x, count = (int)blockDim.x, x = dim == 3 ? me % 32 : me, y = dim == 3 ? me / 32 : 0;
@@ -159,7 +170,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
   const real more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
 
   real *const f_rows = tile + 2 * COLOUR + me, *const f_A = f_rows + swap * THREADS, *const f_B = f_rows + (1 - swap) * THREADS;
-  real a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2], ring_come[2][2]; /* come: [step][plane][row] */
+  real a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2] = {}, ring_come[2][2] = {}; /* come: [step][plane][row] */
 #pragma unroll
   for (int c = 0; c < SLOTS; c++) a[c] = bb[c] = f_a[c] = f_b[c] = 0;
   for (int c = me; c < shape::reals; c += count) tile[c] = 0;
@@ -174,7 +185,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
   /* asks for a plane of u at p */
   const auto ask_u = [&](int p, real u[2]) {
     u[0] = u[1] = 0;
-    if (!from) return;
+    if (KIND & STREAM_ZERO || !from) return;
     if (dim == 2 && s.whole) {
       real_pair v = {0, 0};
       if (row0.exists) v = __ldcg((const real_pair *)(from + (p + row0.place)));
@@ -194,8 +205,21 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
       beside[d] = from && ring_exists && is_there(r) ? __ldcg(from + (place(r) + ring_place)) : (real)0;
     }
   };
-  ask(0, come[0], ring_come[0]);
+  if (!(KIND & STREAM_ZERO)) ask(0, come[0], ring_come[0]);
   real before = 0; /* plane 2 T - 1 of A */
+  lift lifted;
+  const int K0 = first >> 1; /* first is even, so planes 2 T and 2 T + 1 belong to coarse plane K0 + T */
+  if (KIND & STREAM_LIFT) {
+    lifted.begin(o, s.n, s.wraps, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
+    lifted.fill(o, s.wraps[2], K0);
+  }
+  gatherer gathers;
+  if (KIND & STREAM_SUMS) {
+    const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
+    const real inner0 = row0.relax > 0 ? s.omega / row0.relax - out : (real)0, inner1 = row1.relax > 0 ? s.omega / row1.relax - out : (real)0;
+    gathers.begin(r, s.wraps, begin, own, me, i, j, inner0, inner1, tile + shape::reals);
+  }
+  const double scale = !(KIND & STREAM_ONTO) ? 0 : o.scale * (o.size ? *o.size : 1);
   __syncthreads();
 
   /* where the own unknowns go; planes below `low_aside` and from `high_aside` on are looked at */
@@ -207,7 +231,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
 
   /* Steps in which every plane that is touched is there, and none is at a wall, go without checks. */
   const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
-  const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + DONE + 1) / 2 + 1;
+  const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + DONE + 1) / 2 + (KIND & STREAM_SUMS ? 3 : 1);
   for (int T0 = 0; T0 < last; T0 += STEPS) {
 #pragma unroll
     for (int t = 0; t < STEPS; t++) {
@@ -218,20 +242,23 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
 
         /* ask for the next step's u and ring, and f */
         if (checked) {
-          ask(T + 1, come[(t + 1) % 2], ring_come[(t + 1) % 2]);
+          if (!(KIND & STREAM_ZERO)) ask(T + 1, come[(t + 1) % 2], ring_come[(t + 1) % 2]);
 #pragma unroll
           for (int d = 1; d < 3; d++)
             if (is_there(2 * T + d)) ask_f((2 * t + d) % SLOTS, place(2 * T + d));
         } else {
 #pragma unroll
           for (int d = 0; d < 2; d++) {
-            const int p = base + (2 + d) * stride, r = base + (1 + d + ring_e) * stride;
-            ask_u(p, come[(t + 1) % 2][d]);
-            ring_come[(t + 1) % 2][d] = 0;
-            if (from && ring_exists) ring_come[(t + 1) % 2][d] = __ldcg(from + (r + ring_place));
+            const int p = base + (2 + d) * stride, beside = base + (1 + d + ring_e) * stride;
+            if (!(KIND & STREAM_ZERO)) {
+              ask_u(p, come[(t + 1) % 2][d]);
+              ring_come[(t + 1) % 2][d] = 0;
+              if (from && ring_exists) ring_come[(t + 1) % 2][d] = __ldcg(from + (beside + ring_place));
+            }
             ask_f((2 * t + d + 1) % SLOTS, base + (d + 1) * stride);
           }
         }
+        if (KIND & STREAM_LIFT) lifted.ask(o, s.wraps[2], K0 + T + 4, (t + 3) % lift::SLOTS);
         __pipeline_commit();
         __pipeline_wait_prior(2);
 
@@ -241,18 +268,20 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
         for (int h = 1; h <= STAGES; h++) {
           const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS, up = (c + 1) % SLOTS, down = (c + SLOTS - 1) % SLOTS;
           const real *const by_A = near_A + up * PLANE, *const by_B = near_B + up * PLANE;
-          if (h <= 2 || !shape::roomy) f_a[c] = f_A[c * 2 * THREADS], f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 need them again */
+          if (h <= 2 || !roomy) f_a[c] = f_A[c * 2 * THREADS], f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 need them again */
           real sum_a = f_a[c], sum_b = f_b[c];
-          if (dim == 3) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
+          const int zeros = KIND & STREAM_ZERO && h == 1; /* all around */
+          if (dim == 3 && !zeros) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
           const real across = s.coupling[dim == 3]; /* B's plane q has index q - 1, A's plane q + 1 index q + 1 */
-          sum_a += across * (by_A[beyond] + bb[down]), sum_b += across * (by_B[-beyond] + a[up]);
-          sum_a += s.coupling[2] * (a[down] + a[up]), sum_b += s.coupling[2] * (bb[down] + bb[up]);
+          if (!zeros) sum_a += across * (by_A[beyond] + bb[down]), sum_b += across * (by_B[-beyond] + a[up]);
+          if (!zeros) sum_a += s.coupling[2] * (a[down] + a[up]), sum_b += s.coupling[2] * (bb[down] + bb[up]);
           real w_a = A.relax, w_b = B.relax;
           if (checked) {
             if (q == wall_low || q == wall_high) w_a = at_wall(s, w_a, q == wall_high ? more_high : more_low);
             if (q + 1 == wall_low || q + 1 == wall_high) w_b = at_wall(s, w_b, q + 1 == wall_high ? more_high : more_low);
           }
-          now_a[h - 1] = keep_a * a[c] + w_a * sum_a, now_b[h - 1] = keep_b * bb[c] + w_b * sum_b;
+          if (KIND & STREAM_ZERO && h <= 2) now_a[h - 1] = w_a * sum_a, now_b[h - 1] = w_b * sum_b; /* they were 0, too */
+          else now_a[h - 1] = keep_a * a[c] + w_a * sum_a, now_b[h - 1] = keep_b * bb[c] + w_b * sum_b;
         }
 #pragma unroll
         for (int h = 1; h <= STAGES; h++) {
@@ -264,6 +293,9 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
           if (do_b && B.inside) put_B[(c + 2) % SLOTS * PLANE] = now_b[h - 1];
         }
 
+        real value[2][2] = {}, rhs[2][2] = {}, more[2] = {};
+        if (KIND & STREAM_SUMS && T > 7) gathers.give(r, s.wraps[2], begin[2] / 2 + T - 9, t, me);
+
         /* two planes are done */
 #pragma unroll
         for (int d = 0; d < 2; d++) {
@@ -273,14 +305,38 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
           const int p = base + (d - DONE) * stride, goes_aside = exact && (q < low_aside || q >= high_aside);
           real *const target_0 = goes_aside ? aside : to_0, *const target_1 = goes_aside ? aside : to_1;
           const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
-          if (dim == 2 && s.whole) {
+          if (KIND & STREAM_SUMS) {
+            const real *const rows = f_rows + c * 2 * THREADS;
+            value[d][0] = row0.mine ? of_0 : (real)0, value[d][1] = row1.mine ? of_1 : (real)0;
+            rhs[d][0] = row0.mine ? rows[0] : (real)0, rhs[d][1] = row1.mine ? rows[THREADS] : (real)0;
+            if (checked && (q == wall_low || q == wall_high)) more[d] = q == wall_high ? more_high : more_low;
+          }
+          if (KIND & STREAM_ONTO) {
+            if (row0.mine) put_onto(o, scale, p + row0.place, of_0);
+            if (row1.mine) put_onto(o, scale, p + row1.place, of_1);
+          } else if (dim == 2 && s.whole) {
             if (row0.mine) __stcg((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1}); /* own sizes are even */
           } else {
             if (row0.mine) __stcg(target_0 + (p + row0.place), of_0);
             if (row1.mine) __stcg(target_1 + (p + row1.place), of_1);
           }
         }
-        /* two are new: A's 2 T - 1 and 2 T, B's 2 T and 2 T + 1 */
+        if (KIND & STREAM_SUMS) gathers.take(s.coupling, value, rhs, more, t, me);
+        if (KIND & STREAM_LIFT) {
+          onto_pair w[3];
+#pragma unroll
+          for (int d = 0; d < 3; d++) {
+            const int q = 2 * T + (d < 2 ? d : -1);
+            w[d] = checked ? onto_pair_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) : onto_pair{o.own[d % 2], o.side[d % 2]};
+          }
+          if (!checked) w[2] = onto_pair{o.own[1], o.side[1]};
+          lifted.take(t % lift::SLOTS, w, ring_e, come[t % 2], ring_come[t % 2]);
+        }
+        /* two are new: A's 2 T - 1 and 2 T, B's 2 T and 2 T + 1. Zeros are there, or will be relaxed before anybody looks. */
+        if (!checked && KIND & STREAM_ZERO) {
+          __syncthreads();
+          return;
+        }
         const real *const p0 = come[t % 2][0], *const p1 = come[t % 2][1];
         const real new_a[2] = {before, swap ? p0[1] : p0[0]}, new_b[2] = {swap ? p0[0] : p0[1], swap ? p1[0] : p1[1]};
         before = swap ? p1[1] : p1[0];
@@ -304,7 +360,7 @@ template <int dim>
 static __global__ void __launch_bounds__(shape_of<dim, 4>::threads, shape_of<dim, 4>::blocks)
     stream_kernel(stream s, const real *f, const real *from, real *to)
 {
-  relax_stream<dim, 4>(s, blockIdx.x % s.total, f, from, to, NULL);
+  relax_stream<dim, 4, 0>(s, blockIdx.x % s.total, f, from, to, NULL, onto{}, sums{});
 }
 
 template <int dim>
@@ -312,7 +368,7 @@ static __global__ void __launch_bounds__(shape_of<dim, 4>::threads, shape_of<dim
     stream_kernel_taking(stream s, tickets t, const real *f, const real *from, real *to)
 {
   for_tickets(t, [&](unsigned long long n) {
-    relax_stream<dim, 4>(s, (size_t)(n % s.total), f, from, to, NULL);
+    relax_stream<dim, 4, 0>(s, (size_t)(n % s.total), f, from, to, NULL, onto{}, sums{});
     __pipeline_wait_prior(0); /* what was asked for beyond the end has landed */
   });
 }
@@ -348,11 +404,10 @@ static int stream_blocks(const gmg_operator *A, const size_t wanted[3], size_t p
       want[along] = (A->n[along] + parts - 1) / parts;
       *b = gmg_blocks_make(A, wanted, want);
       const int pair = dim == 2 ? 0 : 1; /* the axis of them */
-      if (b->shape[pair] % 2 && b->count[pair] > 1 && !wanted[pair]) {
-        size_t paired[3] = {wanted[0], wanted[1], wanted[2]};
-        paired[pair] = b->shape[pair] + 1;
-        *b = gmg_blocks_make(A, paired, want);
-      }
+      size_t paired[3] = {wanted[0], wanted[1], wanted[2]};
+      for (int a = 0; a < 3; a++)
+        if (b->shape[a] % 2 && b->count[a] > 1 && !wanted[a]) paired[a] = b->shape[a] + 1; /* transfers go by pairs, too */
+      *b = gmg_blocks_make(A, paired, want);
       if (dim == 3 && b->shape[pair] % 2 && b->count[pair] > 1) continue;
       const size_t room = processors * (size_t)shape::blocks;
       const size_t time = (b->total + room - 1) / room * (b->shape[along] + FILL) * stream_rows(dim, b);

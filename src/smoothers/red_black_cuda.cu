@@ -74,7 +74,7 @@ template <int dim>
 static __global__ void __launch_bounds__(shape_of<dim, 2>::threads, shape_of<dim, 2>::blocks)
     fused_kernel(stream s, const real *f, const real *from, real *to, real *aside)
 {
-  relax_stream<dim, 2>(s, blockIdx.x, f, from, to, aside);
+  relax_stream<dim, 2, 0>(s, blockIdx.x, f, from, to, aside, onto{}, sums{});
 }
 
 enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; of which at once */

@@ -219,10 +219,14 @@ static void find_repetition(const table *t, gmg_map *map)
     const int out = kinds[kind].out, in = kinds[kind].in;
     if (t->width > kinds[kind].most_width) continue;
     for (size_t begin = 0; begin + 8 < n;) {
-      size_t end = begin + (size_t)out;
-      while (end < n && repeats(t, end, out, in) && t->first[end] + t->width <= (int)t->cols) end++;
       const int inside = t->first[begin] >= 0 && t->first[begin + (size_t)out - 1] + t->width <= (int)t->cols;
-      if (inside && (int)(end - begin) > map->end - map->begin) {
+      size_t end = begin + (size_t)out;
+      if (!inside) {
+        begin++;
+        continue;
+      }
+      while (end < n && repeats(t, end, out, in) && t->first[end] + t->width <= (int)t->cols) end++;
+      if ((int)(end - begin) > map->end - map->begin) {
         *map = (gmg_map){.rows = map->rows, .cols = map->cols, .width = map->width, .begin = (int)begin, .end = (int)end,
                          .out = out, .in = in};
         for (int r = 0; r < out; r++) map->at[r] = t->first[begin + (size_t)r];
