@@ -66,6 +66,7 @@ static void restrict_residual(gmg_solver *s, int l)
   s->levels_stencil->restrict_residual(s->levels_exec, &L->A, L->restrict_, L->f, L->u, L->r, C->f);
 }
 
+/* Both in one go. 0: not done. */
 static int smooth_and_restrict(gmg_solver *s, int l, int from_zero)
 {
   gmg_level *L = &s->level[l];
@@ -86,7 +87,7 @@ static void descend(gmg_solver *s, int l, int from_zero)
   if (s->singular) gmg_remove_mean(s->levels_exec, &C->A, C->volume, C->f);
 }
 
-/* Its solution is added. */
+/* The solution of the next coarser level is added. */
 static void prolong(gmg_solver *s, int l)
 {
   gmg_level *L = &s->level[l], *C = &s->level[l + 1];
@@ -130,22 +131,23 @@ static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
   smooth(s, l, s->params.post, GMG_LEG_UP);
 }
 
-/* The way up to a level, onto another field. 0: its correction is in u instead. */
-static int way_up_onto(gmg_solver *s, int l, gmg_onto to)
+static int sweep_onto(gmg_solver *s, int l, const gmg_onto *to)
 {
   gmg_level *L = &s->level[l];
-  const gmg_leg leg = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
-  const int steps = s->params.post, can = steps > 0 && s->smoother->sweep_onto;
-  to.coarse = s->level[l + 1].u, to.prolong = L->prolong;
-  for (int corrected = 0; corrected < 2; corrected++) {
-    if (can) {
-      GMG_RANGE(s->levels_exec, l, "smooth");
-      if (s->smoother->sweep_onto(&L->view, L->smoother, L->f, L->u, steps, leg, &to)) return 1;
-    }
-    if (!corrected) prolong(s, l);
-    to.coarse = NULL;
-  }
-  smooth(s, l, steps, GMG_LEG_UP);
+  if (s->params.post == 0 || !s->smoother->sweep_onto) return 0;
+  GMG_RANGE(s->levels_exec, l, "smooth");
+  return s->smoother->sweep_onto(&L->view, L->smoother, L->f, L->u, s->params.post, s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, to);
+}
+
+/* The way up to a level, onto another field: all of it, or the last sweep. 0: neither, its correction is in u instead. */
+static int way_up_onto(gmg_solver *s, int l, gmg_onto to)
+{
+  to.coarse = s->level[l + 1].u, to.prolong = s->level[l].prolong;
+  if (sweep_onto(s, l, &to)) return 1;
+  prolong(s, l);
+  to.coarse = NULL;
+  if (sweep_onto(s, l, &to)) return 1;
+  smooth(s, l, s->params.post, GMG_LEG_UP);
   return 0;
 }
 
