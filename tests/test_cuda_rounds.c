@@ -27,14 +27,14 @@ static gmg_params some_params(int turn)
   return q;
 }
 
-/* A thousand rounds of create, solve and destroy leave no device memory behind: the first ROUND_KINDS load code, after them
-   nothing may grow. */
+/* A thousand rounds of create, solve and destroy leave no device memory behind. The first ones load code; then the most that was
+   free in an early stretch is still free in the last one. Others may use the device meanwhile. */
 static void rounds(void **state)
 {
-  enum { ROUND_KINDS = 240 };
+  enum { ROUNDS = 1000, STRETCH = 100, LOADED = 240 };
   (void)state;
-  size_t before = 0;
-  for (int turn = 0; turn < 1000; turn++) {
+  size_t early = 0, late = 0;
+  for (int turn = 0; turn < ROUNDS; turn++) {
     const gmg_problem p = turn % 7 == 0 ? make_problem(3, 30, 24, 20, GMG_CELL, "ddnnpp") : make_problem(2, 100, 60, 1, GMG_CELL, "ddnn");
     const gmg_params q = some_params(turn);
     const size_t bytes = unknowns(&p) * sizeof(double);
@@ -51,9 +51,11 @@ static void rounds(void **state)
     gmg_solver_destroy(s);
     gmg_context_destroy(c);
     const size_t now = free_memory();
-    if (turn == ROUND_KINDS) before = now;
-    if (turn > ROUND_KINDS && now < before) fail_msg("after round %d %zu bytes of the device are gone", turn, before - now);
+    if (turn >= LOADED && turn < LOADED + STRETCH && now > early) early = now;
+    if (turn >= ROUNDS - STRETCH && now > late) late = now;
   }
+  print_message("%d rounds: %zu bytes free early on, %zu at the end\n", ROUNDS, early, late);
+  assert_true(late + (1 << 22) >= early); /* 8 kB a round would show */
 }
 
 /* --- streams ----------------------------------------------------------------------------------------------------------- */
