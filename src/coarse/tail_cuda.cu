@@ -196,8 +196,8 @@ static void cycle(const gmg_exec *e, void *state, int l, gmg_cycle_kind kind, in
   const tail_state *s = (const tail_state *)state;
   cudaLaunchAttribute cluster;
   const cudaLaunchConfig_t c = config_of(e, s, s->level[l].parts, &cluster);
-  int cycle_kind = (int)kind;
-  void *arguments[] = {(void *)s, &l, &cycle_kind, &from_zero};
+  int cycle_kind = (int)kind, zero = from_zero || l + 1 == s->levels; /* the coarsest is solved whatever stands there */
+  void *arguments[] = {(void *)s, &l, &cycle_kind, &zero};
   gmg_cuda_note(gmg_device_of(e), cudaLaunchKernelExC(&c, (const void *)tail_kernel, arguments), "small levels");
 }
 
