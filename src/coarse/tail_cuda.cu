@@ -48,9 +48,18 @@ static void shape(small_level *L, const gmg_tail_level *from, const int axis[3],
   L->plane = L->half * (L->n[1] > 1 ? L->n[1] + 2 : 1);
   L->parts = A->cells > ALONE ? parts : 1;
   L->high = (L->n[2] + L->parts - 1) / L->parts;
+  if (L->parts > 1) L->high += L->high % 2; /* pairs of planes stay together */
   L->colour = (unsigned)(L->plane * (L->high + 2)), L->inner = (unsigned)(L->half * L->n[1] * L->high);
   L->per_half = 1.f / (float)L->half, L->per_lines = 1.f / (float)L->n[1];
   L->global_f = (const real *)from->f, L->global_u = (real *)from->u;
+}
+
+/* Whether planes of the next coarser level have to be brought, and the room for them or for what needs more. */
+static unsigned gather(small_level *L, const small_level *C, const gmg_map *map, unsigned room)
+{
+  L->gathers = C->parts > 1 && !(map->pairs == GMG_PAIRS_LINEAR && L->halved && L->high == 2 * C->high);
+  const unsigned brought = L->gathers ? 2 * (unsigned)(C->plane * (L->halved ? L->high / 2 + 3 : L->high + 1)) : 0;
+  return brought > room ? brought : room;
 }
 
 /* Levels by so many blocks, with places in shared memory and in the tables. */
@@ -77,6 +86,7 @@ static tail_state layout(const gmg_tail_problem *p, int parts)
     const unsigned residual = 2 * (l < last ? L->inner : L->colour);
     room = residual > room ? residual : room;
   }
+  for (int l = 0; l < last; l++) room = gather(&s.level[l], &s.level[l + 1], &p->level[l].prolong[axis[2]], room);
   s.inverse = 2 * s.level[last].inner <= DENSE ? take(&s, 1 + DENSE * PITCH, sizeof(real)) : -1;
   s.bytes = (s.bytes + 15) / 16 * 16;
   s.fields = (s.fields + 3) / 4 * 4, s.r = s.fields;

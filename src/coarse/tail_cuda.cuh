@@ -9,6 +9,10 @@
 
 #include "../stencil/row_cuda.cuh"
 
+#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+#define GMG_TAIL_ASYNC
+#endif
+
 /* FEW: entries of the coarsest grid where one warp does conjugate gradients; DENSE: unknowns of it where they are replaced by the
    inverse, whose rows lie PITCH apart. TAPS: places in a row of a map. CLASSES: unknowns that have the same diagonal, by where
    they are on each axis: first, inside, last. */
@@ -25,6 +29,7 @@ typedef struct {
   int half, line, plane;  /* entries of one colour in a line; from line to line (0: there is one), from plane to plane */
   int parts, high;        /* blocks that share it, or 1; planes of each but perhaps the last */
   int halved, averaged;   /* planes go by pairs to the next coarser level; all axes do, by averages */
+  int gathers;            /* what is prolonged to a slab is not all in the coarser level's slab */
   unsigned u, f;          /* places in shared memory, in reals */
   unsigned colour, inner; /* from colour to colour in u; in f and in a residual */
   float per_half, per_lines;
@@ -70,7 +75,7 @@ template <class T> static __device__ __forceinline__ T *of_block(T *mine, int ra
 #endif
 }
 
-/* Stores to the same place of another block by its address of 32 bits, which is cheaper. */
+/* The same as an address of 32 bits, which is cheaper to store to. */
 static __device__ __forceinline__ unsigned address_in(const void *mine, int rank)
 {
   unsigned theirs = (unsigned)__cvta_generic_to_shared(mine);
@@ -86,6 +91,52 @@ static __device__ __forceinline__ void store_at(unsigned address, real value)
   if (sizeof(real) == 8) asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(address), "d"((double)value) : "memory");
   else asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"((float)value) : "memory");
 #endif
+}
+
+/* Neighbours in a cluster wait for each other alone: a store tells the receiver's barrier how many bytes have come, and nobody
+   needs a fence (one takes as long as the sweep). Steps are counted, and take one of two barriers in turn: a neighbour is one step
+   ahead at most, because it waits for what this block sends in a step. */
+static __shared__ unsigned long long arrivals[2];
+
+static __device__ __forceinline__ void prepare_arrivals()
+{
+#ifdef GMG_TAIL_ASYNC
+  if (threadIdx.x > 0) return;
+  for (int b = 0; b < 2; b++) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"((unsigned)__cvta_generic_to_shared(arrivals + b)) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+static __device__ __forceinline__ void send(unsigned address, real value, unsigned their_arrivals, unsigned step)
+{
+#ifdef GMG_TAIL_ASYNC
+  const unsigned to = their_arrivals + 8 * (step & 1);
+  if (sizeof(real) == 8)
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(address), "d"((double)value), "r"(to) : "memory");
+  else
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(address), "f"((float)value), "r"(to) : "memory");
+#else
+  store_at(address, value);
+#endif
+}
+
+/* Ends a step, in which so many bytes come here. */
+static __device__ __forceinline__ void end_step(int parts, unsigned bytes, unsigned *step)
+{
+#ifdef GMG_TAIL_ASYNC
+  if (parts > 1) {
+    const unsigned mine = (unsigned)__cvta_generic_to_shared(arrivals) + 8 * (*step & 1), parity = *step >> 1 & 1;
+    unsigned done = 0;
+    if (threadIdx.x == 0) asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mine), "r"(bytes) : "memory");
+    __syncthreads();
+    while (!done)
+      asm volatile("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
+                   : "=r"(done) : "r"(mine), "r"(parity) : "memory");
+    ++*step;
+    return;
+  }
+#endif
+  meet(parts);
 }
 
 /* The compiler is not to fetch it again wherever it is used. */
@@ -160,32 +211,46 @@ typedef struct {
   real *place[2];                    /* in u */
   real u[2], f[2], by[2], diag[2], side[2]; /* side: coupling to the neighbour beyond the pair */
   unsigned below[2], above[2];       /* the copy that the neighbours have of it, or 0 */
+  unsigned to[2];                    /* their arrivals */
 } own_pair;
 
 /* What the sweeps of a level take, in registers. */
 typedef struct {
   real x, y, z, keep;
-  int line, plane;
+  int line, plane, parts;
+  unsigned come[2]; /* bytes that come with a colour, the first one first */
 } own_level;
 
-static __device__ __forceinline__ own_level hold(const small_level &L)
+/* Bytes of a colour in the planes next to a block's own, which come from others. */
+static __device__ __forceinline__ unsigned bytes_of(const small_level &L, int colour)
 {
-  return {kept(L.coupling[0]), kept(L.coupling[1]), kept(L.coupling[2]), kept(L.keep), kept(L.line), kept(L.plane)};
+  const int begin = begin_of(L), end = begin + planes_of(L), cells = L.n[0] * L.n[1];
+  if (L.parts == 1 || begin >= end) return 0;
+  const int below = begin > 0 ? (cells + 1 - ((begin - 1 + colour) & 1)) / 2 : 0, above = end < L.n[2] ? (cells + 1 - ((end + colour) & 1)) / 2 : 0;
+  return (unsigned)(below + above) * (unsigned)sizeof(real);
+}
+
+static __device__ __forceinline__ own_level hold(const small_level &L, int first)
+{
+  return {kept(L.coupling[0]), kept(L.coupling[1]), kept(L.coupling[2]), kept(L.keep), kept(L.line), kept(L.plane), kept(L.parts),
+          {bytes_of(L, first), bytes_of(L, 1 - first)}};
 }
 
 static __device__ __forceinline__ own_pair take_up(const small_level &L, const real *tables, int first, real *memory)
 {
   const int begin = begin_of(L), planes = planes_of(L), rank = (int)blockIdx.x;
-  own_pair own;
+  own_pair own = {};
   own.q = (int)threadIdx.x, own.busy = own.q < pairs_of(L, planes);
-  own.at = place_of(L, own.busy ? own.q : 0);
+  if (!own.busy) return own;
+  own.at = place_of(L, own.q);
   const int k = own.at.k, entry = entry_of(L, own.at), class_of_line = (side_of(begin + k, L.n[2]) * 3 + side_of(own.at.j, L.n[1])) * 3;
   const int goes_below = L.parts > 1 && k == 0 && rank > 0, goes_above = L.parts > 1 && k == L.high - 1 && begin + planes < L.n[2];
   const int odd = (own.at.j + begin + k + first) & 1; /* the first is the second of the pair */
   own.step = odd ? 1 : -1;
+  own.to[0] = goes_below ? address_in(arrivals, rank - 1) : 0, own.to[1] = goes_above ? address_in(arrivals, rank + 1) : 0;
 #pragma unroll
   for (int h = 0; h < 2; h++) {
-    const int colour = h ^ first, i = 2 * own.at.p + (odd ^ h), there = own.busy && i < L.n[0];
+    const int colour = h ^ first, i = 2 * own.at.p + (odd ^ h), there = i < L.n[0];
     own.i[h] = i, own.there[h] = there, own.place[h] = memory + L.u + colour * L.colour + entry;
     own.u[h] = own.f[h] = own.by[h] = own.diag[h] = 0;
     own.side[h] = ((odd ^ h) ? i + 1 < L.n[0] : i > 0) ? L.coupling[0] : (real)0;
@@ -206,15 +271,15 @@ static __device__ __forceinline__ real beside(const own_level &L, const own_pair
   return x + L.y * (o[-L.line] + o[L.line]) + L.z * (o[-L.plane] + o[L.plane]);
 }
 
-static __device__ __forceinline__ void put(const own_pair &own, int h)
+static __device__ __forceinline__ void put(const own_pair &own, int h, unsigned step)
 {
   if (!own.there[h]) return;
   *own.place[h] = own.u[h];
-  if (own.below[h]) store_at(own.below[h], own.u[h]);
-  if (own.above[h]) store_at(own.above[h], own.u[h]);
+  if (own.below[h]) send(own.below[h], own.u[h], own.to[0], step);
+  if (own.above[h]) send(own.above[h], own.u[h], own.to[1], step);
 }
 
-static __device__ __forceinline__ void relax(const own_level &L, int parts, int sweeps, own_pair &own)
+static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own_pair &own, unsigned *step)
 {
 #pragma unroll 1
   for (int s = 0; s < sweeps; s++)
@@ -222,9 +287,9 @@ static __device__ __forceinline__ void relax(const own_level &L, int parts, int 
     for (int h = 0; h < 2; h++) {
       if (own.busy) {
         own.u[h] = L.keep * own.u[h] + own.by[h] * (own.f[h] + beside(L, own, h));
-        put(own, h);
+        put(own, h, *step);
       }
-      meet(parts);
+      end_step(L.parts, L.come[h], step);
     }
 }
 
@@ -328,30 +393,42 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
   __syncthreads();
 }
 
-static __device__ __forceinline__ void go_down(const tail_state &s, int l, const real *tables, real *memory)
+static __device__ __forceinline__ void go_down(const tail_state &s, int l, const real *tables, real *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
-  const own_level now = hold(L);
-  const int parts = kept(L.parts);
+  const own_level now = hold(L, 0);
   own_pair own = take_up(L, tables, 0, memory);
-  relax(now, parts, s.pre, own);
+  relax(now, s.pre, own, step);
   residual(L, now, own, memory + s.r);
   restrict_residual(L, C, tables, s.singular, memory, memory + s.r);
 }
 
 /* --- up -------------------------------------------------------------------------------------------------------------- */
 
-/* Plane k of u, of colour 0: here, or in the block that has it. */
-static __device__ __forceinline__ const real *plane_of(const small_level &C, const real *u, int k)
+/* Where planes of the next coarser level's u are. */
+typedef struct {
+  const real *u; /* plane `first`, of colour 0 */
+  int first, colour;
+} coarse_planes;
+
+/* Here, or brought here from the blocks that have them. */
+static __device__ __forceinline__ coarse_planes bring(const small_level &L, const small_level &C, const real *tables, real *u, real *room)
 {
-  const int local = k - begin_of(C) + 1;
-  if (C.parts == 1 || (local >= 0 && local <= C.high + 1)) return u + local * C.plane;
-  const int owner = k / C.high;
-  return of_block(u + (k - owner * C.high + 1) * C.plane, owner);
+  const int begin = begin_of(L), planes = planes_of(L), *const first = (const int *)tables + L.prolong.first[2];
+  if (!L.gathers) return {u, begin_of(C) - 1, (int)C.colour};
+  meet(L.parts);
+  const int from = planes > 0 ? first[begin] : 0, count = planes > 0 ? first[begin + planes - 1] + L.prolong.taps[2] - from : 0;
+#pragma unroll 1
+  for (int c = (int)threadIdx.x; c < 2 * count * C.plane; c += THREADS) {
+    const int colour = c >= count * C.plane, x = c - colour * count * C.plane, k = from + x / C.plane, owner = k / C.high;
+    room[c] = *of_block(u + colour * C.colour + (k - owner * C.high + 1) * C.plane + x % C.plane, owner);
+  }
+  __syncthreads();
+  return {room, from, count * C.plane};
 }
 
 /* A pair's correction from u of the next coarser level. */
-static __device__ __forceinline__ void prolong(const small_level &L, const small_level &C, const real *tables, const real *u, own_pair &own)
+static __device__ __forceinline__ void prolong(const small_level &L, const small_level &C, const real *tables, const coarse_planes &from, own_pair &own)
 {
   const taps &t = L.prolong;
   const int *const ints = (const int *)tables;
@@ -370,7 +447,7 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   }
 #pragma unroll 1
   for (int q = 0; q < t.taps[2]; q++) {
-    const real *const plane = plane_of(C, u, K + q);
+    const real *const plane = from.u + (K + q - from.first) * C.plane;
 #pragma unroll
     for (int s = 0; s < 2; s++)
       if (s < t.taps[1]) {
@@ -379,21 +456,21 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
 #pragma unroll
         for (int h = 0; h < 2; h++)
 #pragma unroll
-          for (int m = 0; m < 2; m++) sum[h] += w * (x[h][m] * line[((column[h][m] ^ odd) & 1) * (int)C.colour + (column[h][m] >> 1)]);
+          for (int m = 0; m < 2; m++) sum[h] += w * (x[h][m] * line[((column[h][m] ^ odd) & 1) * from.colour + (column[h][m] >> 1)]);
       }
   }
   own.u[0] += own.there[0] ? sum[0] : (real)0, own.u[1] += own.there[1] ? sum[1] : (real)0;
 }
 
-static __device__ __forceinline__ void go_up(const tail_state &s, int l, const real *tables, real *memory)
+static __device__ __forceinline__ void go_up(const tail_state &s, int l, const real *tables, real *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
-  const own_level now = hold(L);
-  const int parts = kept(L.parts);
+  const own_level now = hold(L, s.reversed);
   own_pair own = take_up(L, tables, s.reversed, memory);
-  if (own.busy) prolong(L, C, tables, memory + C.u, own), put(own, 0), put(own, 1);
-  meet(parts);
-  relax(now, parts, s.post, own);
+  const coarse_planes from = bring(L, C, tables, memory + C.u, memory + s.r);
+  if (own.busy) prolong(L, C, tables, from, own), put(own, 0, *step), put(own, 1, *step);
+  end_step(now.parts, now.come[0] + now.come[1], step);
+  relax(now, s.post, own, step);
 }
 
 /* --- the coarsest grid ----------------------------------------------------------------------------------------------- */
@@ -498,7 +575,7 @@ static __device__ __forceinline__ size_t global_place(const small_level &L, int 
   return ((size_t)(begin_of(L) + at.k) * L.n[1] + at.j) * L.n[0] + i;
 }
 
-static __device__ __forceinline__ void begin_cycle(const tail_state &s, const small_level &L, int from_zero, real *tables, real *memory)
+static __device__ __forceinline__ void begin_cycle(const tail_state &s, const small_level &L, int from_zero, real *tables, real *memory, unsigned *step)
 {
   const unsigned words = (unsigned)(s.bytes / sizeof(int4)), zeros = (unsigned)((s.r * sizeof(real) + 15) / sizeof(int4));
   const int begin = begin_of(L), planes = planes_of(L);
@@ -506,6 +583,7 @@ static __device__ __forceinline__ void begin_cycle(const tail_state &s, const sm
   for (unsigned c = threadIdx.x; c < words; c += THREADS) ((int4 *)tables)[c] = ((const int4 *)s.tables)[c];
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < zeros; c += THREADS) ((int4 *)memory)[c] = make_int4(0, 0, 0, 0);
+  if (L.parts > 1) prepare_arrivals();
   meet(L.parts);
   each_unknown(L, begin, planes, [&](int colour, int i, pair_place at, int q) {
     memory[L.f + colour * L.inner + q] = L.global_f[global_place(L, i, at)];
@@ -514,8 +592,8 @@ static __device__ __forceinline__ void begin_cycle(const tail_state &s, const sm
   __syncthreads();
   if (from_zero) return;
   const own_pair own = take_up(L, tables, 0, memory);
-  put(own, 0), put(own, 1);
-  meet(L.parts);
+  put(own, 0, *step), put(own, 1, *step);
+  end_step(L.parts, bytes_of(L, 0) + bytes_of(L, 1), step);
 }
 
 /* cycle() of cycle.c without recursion. What every level is in the middle of: its kind of cycle, and whether the next coarser one
@@ -526,12 +604,13 @@ static __global__ void __launch_bounds__(THREADS, 1) tail_kernel(const __grid_co
   real *const tables = (real *)shared, *const memory = (real *)((char *)shared + s.bytes);
   const int last = s.levels - 1;
   unsigned f_cycles = 0, w_cycles = 0, again = 0; /* a bit a level */
+  unsigned step = 0;
   int l = start, now = cycle;
-  begin_cycle(s, s.level[start], from_zero, tables, memory);
+  begin_cycle(s, s.level[start], from_zero, tables, memory, &step);
   for (;;) {
     for (; l < last; l++) {
       const unsigned bit = 1u << l;
-      go_down(s, l, tables, memory);
+      go_down(s, l, tables, memory, &step);
       f_cycles = now == GMG_CYCLE_F ? f_cycles | bit : f_cycles & ~bit;
       w_cycles = now == GMG_CYCLE_W ? w_cycles | bit : w_cycles & ~bit;
       again &= ~bit;
@@ -545,7 +624,7 @@ static __global__ void __launch_bounds__(THREADS, 1) tail_kernel(const __grid_co
         break;
       }
       l--;
-      go_up(s, l, tables, memory);
+      go_up(s, l, tables, memory, &step);
     }
     if (!down) break;
   }
