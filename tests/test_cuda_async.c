@@ -128,6 +128,50 @@ static void streams_on_faces_agree(void **state)
                           relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].x, type == GMG_F64 ? 6 : 14, s[g].z));
 }
 
+/* Tiles of patches, which float takes on levels that the cache holds: blocks of each size, cut short by the level's end, around
+   wraps and all around an axis, walls in the first and the last plane of a patch; and fields that do not begin with a pair. */
+static void patches_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+  } s[] = {{{3, {70, 35, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}},  {{3, {64, 32, 24}, GMG_CELL, "pppppp"}, {32, 16, 8}},
+           {{3, {36, 20, 18}, GMG_VERTEX, "ppdrpp"}, {16, 16, 8}}, {{3, {16, 5, 13}, GMG_CELL, "ddddnn"}, {16, 3, 6}},
+           {{3, {24, 23, 17}, GMG_VERTEX, "rndddn"}, {8, 8, 8}},   {{3, {2, 2, 12}, GMG_CELL, "pppppp"}, {2, 2, 5}},
+           {{3, {14, 1, 40}, GMG_CELL, "dddddd"}, {6, 1, 7}},      {{3, {8, 8, 14}, GMG_CELL, "ddppdd"}, {8, 8, 8}}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int sweeps = 1; sweeps < 4; sweeps++) {
+      const size_t *b = s[g].block;
+      with_coefficients(&s[g].shape, 0, GMG_F32,
+                        relaxing(GMG_LOCAL_RED_BLACK, sweeps, 1, (gmg_block_order)(g % 3), b[0], b[1], b[2]));
+    }
+}
+
+static void unaligned_patches_agree(void **state)
+{
+  const shape box = {3, {40, 20, 16}, GMG_CELL, "ddnnpp"};
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 32, 16, 8);
+  gmg_problem p = shaped_problem(&box);
+  (void)state;
+  p.type = GMG_F32;
+  q.smoother = gmg_smoother_by_name("async"), q.deterministic = 1;
+  both b = begin_both(&p, &q, "unaligned");
+  for (int from_zero = 0; from_zero < 2; from_zero++) {
+    twin u = begin_twin(b.solver[0]->levels_exec, b.solver[1]->levels_exec, unknowns(&p) + 1, 51);
+    twin f = begin_twin(b.solver[0]->levels_exec, b.solver[1]->levels_exec, unknowns(&p) + 1, 52);
+    ON_BOTH(i) {
+      gmg_level *L = &b.solver[i]->level[0];
+      const gmg_smoother_ops *ops = b.solver[i]->smoother;
+      if (from_zero) ops->sweep_from_zero(&L->view, L->smoother, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
+      else ops->sweep(&L->view, L->smoother, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
+    }
+    same_twin("fields that do not begin with a pair", from_zero ? "from zero" : "down", &u, 512);
+    end_twin(&u), end_twin(&f);
+  }
+  end_both(&b);
+}
+
 /* The way up of a mixed cycle: the coarse correction, a sweep, and all of it onto a field in double; one operation on the device,
    if it can, and three on the host. Ways: with and without the coarse correction; on top of the field or instead; as many steps. */
 static void onto_agrees(const char *name, const both *b, int way, int can_lift)
@@ -407,7 +451,8 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_ways_agree), cmocka_unit_test(tiny_sizes_agree),
-                                     cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree),
+                                     cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree), cmocka_unit_test(patches_agree),
+                                     cmocka_unit_test(unaligned_patches_agree),
                                      cmocka_unit_test(passes_agree), cmocka_unit_test(sweeps_onto_agree),
                                      cmocka_unit_test(residuals_in_the_pass_agree),
                                      cmocka_unit_test(chosen_blocks_smooth), cmocka_unit_test(one_at_a_time_agrees),

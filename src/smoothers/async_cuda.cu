@@ -10,11 +10,11 @@
    Deterministic twin: every block reads a copy made before the pass.
 
    Nearly all is done by kernels of their own: planes that stream through a block (async_stream_cuda.cuh; async_flow_cuda.cuh with
-   coefficients on faces), tiles wholly on chip (async_tile_cuda.cuh), and 1D (async_line_cuda.cuh); async_general_cuda.cuh takes
-   what is left.
+   coefficients on faces), tiles of patches on levels that the cache holds (async_patch_cuda.cuh), tiles wholly on chip
+   (async_tile_cuda.cuh), and 1D (async_line_cuda.cuh); async_general_cuda.cuh takes what is left.
 
-   Each but that with coefficients on faces has a twin in which thread blocks stay and take blocks of unknowns dynamically
-   (async_tickets_cuda.cuh). */
+   Each but those of patches and with coefficients on faces has a twin in which thread blocks stay and take blocks of unknowns
+   dynamically (async_tickets_cuda.cuh). */
 extern "C" {
 #include "blocks.h"
 #include "smoother.h"
@@ -27,10 +27,15 @@ extern "C" {
 
 #include "async_flow_cuda.cuh"
 
+#if GMG_REAL_F32 /* in double a patch would take twice the registers */
+#include "async_patch_cuda.cuh"
+#endif
+
 /* On smaller levels filling the pipeline takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57 instead of 1.84 ms. */
 /* LARGE: from there on a pass over a u that is not 0 restricts, too: 0.157 instead of 0.167 ms at 256^3 in float, but 57 instead of 52
    us at 128^3. */
 enum { MANY = 500000, LARGE = 1 << 22, EXTRA = 2 }; /* EXTRA: more red-black sweeps for a block at a seam, as on the host */
+enum { MOST_CACHED = 5000000 };    /* unknowns of a level for which patches are faster than planes that stream */
 static const size_t MOST_BLOCKS = 1u << 30, MOST_PASSES = 65535; /* of a launch */
 
 /* How a level is taken. */
@@ -38,6 +43,7 @@ typedef struct {
   gmg_blocks blocks;
   size_t bytes, most;    /* of shared memory: what the pass takes, what there is */
   int streams;           /* planes stream through (async_stream_cuda.cuh) */
+  int patches;           /* tiles of patches (async_patch_cuda.cuh): 1 + their shape */
   int flows;             /* and coefficients lie on the faces (async_flow_cuda.cuh) */
   int threads;           /* of a thread block that has a stretch of a line (async_line_cuda.cuh); 0: not so */
   tile_shape tile;       /* .bytes: tiles wholly on chip (async_tile_cuda.cuh) */
@@ -88,6 +94,15 @@ static int can_flow(const gmg_smoother_level *l)
          p->local == GMG_LOCAL_RED_BLACK && p->local_sweeps == 2 && p->overlap == 1;
 }
 
+#if GMG_REAL_F32
+static int can_patch(const gmg_smoother_level *l)
+{
+  const gmg_params *p = l->params;
+  return l->A->dim == 3 && l->A->cells <= MOST_CACHED && stream_suits(l->A) && !takes(p) && p->local == GMG_LOCAL_RED_BLACK &&
+         p->overlap == 1;
+}
+#endif
+
 static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
 {
   const gmg_operator *A = l->A;
@@ -100,6 +115,12 @@ static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
     s.flows = 1, s.bytes = flow_bytes(A);
     return s;
   }
+#if GMG_REAL_F32
+  if (can_patch(l) && (s.patches = patch_blocks(l, (size_t)processors, &s.blocks)) > 0) {
+    s.bytes = patch_functions[s.patches - 1].bytes;
+    return s;
+  }
+#endif
   if (can_stream(l) && (A->dim == 3 ? stream_blocks<3, 4> : stream_blocks<2, 4>)(A, p->block, (size_t)processors, &s.blocks)) {
     s.streams = 1;
     s.bytes = A->dim == 3 ? stream_bytes<3, 4>() : stream_bytes<2, 4>();
@@ -131,6 +152,9 @@ static const void *kernel_of(const gmg_smoother_level *l, const async_state *s)
 
 static dim3 threads_of(const gmg_smoother_level *l, const async_state *s)
 {
+#if GMG_REAL_F32
+  if (s->patches) return dim3((unsigned)patch_functions[s->patches - 1].threads);
+#endif
   if (s->flows) return dim3(FLOW_THREADS);
   if (s->streams) return dim3((unsigned)(32 * stream_rows(l->A->dim, &s->blocks)));
   if (s->threads) return dim3((unsigned)s->threads);
@@ -178,6 +202,18 @@ template <int dim> static void run_stream(const gmg_smoother_level *l, const asy
   else if (k->staying) stream_kernel_taking<dim><<<k->staying, k->threads, k->bytes, k->stream>>>(x, k->taking, p->f, p->from, p->to);
   else stream_kernel<dim><<<(unsigned)(p->passes * s->blocks.total), k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
 }
+
+#if GMG_REAL_F32
+static void run_patches(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+{
+  const patches x = patches_of(l, &s->blocks, s->order, p->reversed);
+  const int whole = ((uintptr_t)p->f | (uintptr_t)p->from | (uintptr_t)p->to) % sizeof(real_pair) == 0;
+  for (size_t done = 0; done < p->passes; done += MOST_PASSES) {
+    const dim3 grid((unsigned)s->blocks.total, (unsigned)(p->passes - done < MOST_PASSES ? p->passes - done : MOST_PASSES));
+    patch_functions[s->patches - 1].kernel[!p->from][whole]<<<grid, k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
+  }
+}
+#endif
 
 static void run_flow(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
 {
@@ -246,6 +282,13 @@ static void run_blocks(const gmg_smoother_level *l, const async_state *s, size_t
 {
   const pass p = {passes, (const real *)f, (const real *)from, (real *)to, reversed};
   const launch k = launch_of(l, s, passes);
+#if GMG_REAL_F32
+  if (s->patches) {
+    run_patches(l, s, &k, &p);
+    gmg_cuda_launched(l->exec, "async");
+    return;
+  }
+#endif
   if (s->streams) (l->A->dim == 3 ? run_stream<3> : run_stream<2>)(l, s, &k, &p);
   else if (s->flows) run_flow(l, s, &k, &p);
   else if (s->threads) run_line(l, s, &k, &p);
@@ -355,6 +398,13 @@ static void prepare_kernel(const gmg_smoother_level *l, async_state *s, int most
 {
   const gmg_params *p = l->params;
   gmg_device *d = gmg_device_of(l->exec);
+#if GMG_REAL_F32
+  for (int k = 0; k < 4 && s->patches; k++) {
+    const void *kernel = (const void *)patch_functions[s->patches - 1].kernel[k / 2][k % 2];
+    gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->bytes), "async");
+  }
+#endif
+  if (s->patches) return; /* no thread blocks stay */
   const void *kernel = kernel_of(l, s);
   const dim3 threads = threads_of(l, s);
   gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, s->flows ? (int)s->bytes : most), "async");
@@ -399,6 +449,9 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   int *order = (int *)malloc(s.blocks.total * sizeof *order);
   if (!order) return gmg_fail(e->context, GMG_ERR_MEMORY, "async block order could not be allocated");
   gmg_blocks_order(&s.blocks, l->params->order, l->params->seed + (unsigned long)l->index, order);
+#if GMG_REAL_F32
+  if (s.patches) patch_order(&s.blocks, order);
+#endif
   e->memory->upload(e->context, s.order, order, s.blocks.total * sizeof *order);
   free(order);
   return GMG_OK;

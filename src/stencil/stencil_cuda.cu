@@ -10,6 +10,8 @@ extern "C" {
 #define SUMS gmg_total *part, unsigned *arrived, gmg_total *to
 #define TO_SUMS(e) gmg_device_of(e)->part, gmg_device_of(e)->arrived, gmg_device_of(e)->total
 
+#define EVEN_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two are at work on each */
+
 static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(A->n); }
 
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
@@ -66,7 +68,7 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
 {
   gmg_even s;
   if (by_flows(e, A, f, u, r)) return;
-  if (gmg_even_of(A, gmg_device_of(e)->processors, f, u, r, &s)) {
+  if (gmg_even_of(A, EVEN_BLOCKS(e), f, u, r, &s)) {
     GMG_LAUNCH_EVEN(residual_even_kernel, e, s, 0, s, (const real *)f, (const real *)u, (real *)r);
     gmg_cuda_launched(e, "residual");
     return;
@@ -178,7 +180,7 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   if (gmg_flows_of(A, gmg_device_of(e)->processors, f, u, r, &w))
     GMG_LAUNCH_FLOWS(norm_flows_kernel, e, w, 1, w, (const real *)f, (const real *)u, (real)scale, scaled, size, (narrow_real *)r,
                      gmg_device_of(e)->part, gmg_device_of(e)->arrived, to);
-  else if (gmg_even_of(A, gmg_device_of(e)->processors, f, u, r, &s))
+  else if (gmg_even_of(A, EVEN_BLOCKS(e), f, u, r, &s))
     GMG_LAUNCH_EVEN(norm_even_kernel, e, s, 1, s, (const real *)f, (const real *)u, (real)scale, scaled, size, (narrow_real *)r,
                     gmg_device_of(e)->part, gmg_device_of(e)->arrived, to);
   else

@@ -102,7 +102,7 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   const gmg_device *d = gmg_device_of(e);
   gmg_even s;
   if (restrict_flows(e, A, map, f, u, coarse)) return 1;
-  if (!gmg_even_of(A, d->processors, f, u, NULL, &s)) return 0;
+  if (!gmg_even_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
   if (A->dim == 3) {
     for (int a = 0; a < 3; a++)
       if (map[a].pairs != GMG_PAIRS_AVERAGE || map[a].width != 2) return 0;
@@ -212,7 +212,7 @@ static int prolongation_of(const gmg_map map[3], int processors, const void *y, 
   p->lines = dim == 3 ? GMG_THREADS / p->across : 1;
   p->tiles[0] = ((unsigned)p->n[0] + p->across - 1) / p->across, p->tiles[1] = ((unsigned)p->n[1] + p->lines - 1) / p->lines;
   for (p->high = 32; p->high > 1; p->high /= 2) /* thread blocks for all multiprocessors */
-    if ((size_t)p->tiles[0] * p->tiles[1] * (size_t)((p->n[2] + p->high - 1) / p->high) >= 4 * (size_t)processors) break;
+    if ((size_t)p->tiles[0] * p->tiles[1] * (size_t)((p->n[2] + p->high - 1) / p->high) >= 3 * (size_t)processors) break;
   p->tiles[2] = (unsigned)((p->n[2] + p->high - 1) / p->high);
   return dim;
 }

@@ -24,7 +24,7 @@ static inline int gmg_flows_of(const gmg_operator *A, int processors, const void
   if (A->n[2] > 1 << 30) return 0;
   if (((uintptr_t)x | (uintptr_t)y | (uintptr_t)z) % sizeof(real_pair)) return 0;
   if (((uintptr_t)A->face[1] | (uintptr_t)A->face[2] | (uintptr_t)A->sigma) % sizeof(real_pair)) return 0;
-  gmg_even_tiles(A, processors, &w->s);
+  gmg_even_tiles(A, 4 * processors, &w->s);
   for (int a = 0; a < 3; a++)
     w->lo[a] = (const real *)A->lo_diag[a], w->hi[a] = (const real *)A->hi_diag[a], w->face[a] = (const real *)A->face[a];
   w->sigma = (const real *)A->sigma;
