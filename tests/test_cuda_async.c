@@ -219,18 +219,24 @@ static void sweeps_onto_agree(void **state)
            {{2, {300, 200, 1}, GMG_CELL, "ddnn"}, {124, 50, 1}, 1},   {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, 1},
            {{2, {700, 90, 1}, GMG_CELL, "nrdd"}, {500, 30, 1}, 1},    {{2, {301, 200, 1}, GMG_CELL, "dddd"}, {124, 50, 1}, 0}};
   (void)state;
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
-    gmg_problem p = shaped_problem(&s[g].shape);
-    const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]}; /* so that all axes are coarsened */
-    gmg_problem_set_box(&p, length);
-    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
-    char name[100];
-    snprintf(name, sizeof name, "%zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
-    q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
-    both b = begin_both(&p, &q, name);
-    for (int way = 0; way < 8; way++) onto_agrees(name, &b, way, s[g].can_lift);
-    end_both(&b);
-  }
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int kind = 0; kind < (s[g].shape.dim == 3 ? 4 : 1); kind += 1 + (kind > 0)) { /* constant; on faces; with sigma, too */
+      gmg_problem p = shaped_problem(&s[g].shape);
+      const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]}; /* so that all axes are coarsened */
+      gmg_problem_set_box(&p, length);
+      double *beta = field(unknowns(&p), 86), *sigma = field(unknowns(&p), 87);
+      for (size_t i = 0; i < unknowns(&p); i++) beta[i] = exp(6 * beta[i]), sigma[i] += 0.5;
+      if (kind & 1) p.beta = beta;
+      if (kind & 2) p.sigma = sigma;
+      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+      char name[100];
+      snprintf(name, sizeof name, "%zu x %zu x %zu, %s, kind %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, kind);
+      q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
+      both b = begin_both(&p, &q, name);
+      for (int way = 0; way < 8; way++) onto_agrees(name, &b, way, s[g].can_lift && !kind);
+      end_both(&b);
+      free(beta), free(sigma);
+    }
 }
 
 /* Smoothing and the restricted residual in one go, on the device alone: the residual is that of the u which is left. */

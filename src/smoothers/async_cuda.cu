@@ -362,7 +362,14 @@ static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, v
   const size_t passes = (size_t)(steps * l->params->passes);
   const int dim = l->A->dim, reversed = leg == GMG_LEG_UP_REVERSED;
   onto o = {(double *)to->x, to->scale, to->size, to->keep};
-  if (!s->streams || s->staying || passes == 0) return 0;
+  if ((!s->streams && !s->flows) || s->staying || passes == 0 || (s->flows && to->coarse)) return 0;
+  if (s->flows) {
+    if (passes > 1) run_passes(l, s, passes - 1, f, u, reversed);
+    flow_kernel_onto_of(l->A)<<<(unsigned)s->blocks.total, threads_of(l, s), s->bytes, gmg_device_of(l->exec)->stream>>>(
+        flow_of(l, &s->blocks, s->order, reversed), (const real *)f, (const real *)u, o);
+    gmg_cuda_launched(l->exec, "async");
+    return 1;
+  }
   if (to->coarse && (passes > 1 || s->bytes + onto_bytes<3>() > s->most || !onto_correction(&o, to, l->A, &s->blocks))) return 0;
   if (passes > 1) run_passes(l, s, passes - 1, f, u, reversed);
   const stream x = stream_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, u, NULL);
@@ -412,6 +419,9 @@ static void prepare_kernel(const gmg_smoother_level *l, async_state *s, int most
     gmg_cuda_note(d, cudaFuncSetAttribute(k < 2 ? (const void *)sums_kernels[k] : (const void *)stream_kernel_zero,
                                           cudaFuncAttributeMaxDynamicSharedMemorySize, most), "async");
 #if GMG_REAL_F32
+  if (s->flows)
+    gmg_cuda_note(d, cudaFuncSetAttribute((const void *)flow_kernel_onto_of(l->A), cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->bytes),
+                  "async");
   for (int k = 0; k < 2 && s->streams; k++)
     gmg_cuda_note(d, cudaFuncSetAttribute((const void *)onto_kernels[k][l->A->dim == 3], cudaFuncAttributeMaxDynamicSharedMemorySize, most),
                   "async");

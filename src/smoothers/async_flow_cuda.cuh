@@ -71,8 +71,9 @@ static __device__ __forceinline__ real flow_inverse(real x)
 #endif
 }
 
-template <int kind, int wraps>
-static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, const real *f, const real *from, real *to)
+/* aside: what is done goes to a field in double instead (async_onto_cuda.cuh). */
+template <int kind, int wraps, int aside>
+static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, const real *from, real *to, const onto &o)
 {
   typedef flow_slot<kind> slot;
   extern __shared__ double memory[];
@@ -158,6 +159,11 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
   };
   /* steps in which all that is asked for is there, and nothing lies around a wrap */
   const int plain_from = max((low_row + 1) / 2, 4), plain_to = wraps && (first < 0 || first + planes > s.n[2]) ? -1 : (high_row - 5) / 2;
+  const double scale = aside ? o.scale * (o.size ? *o.size : 1) : 0;
+  const auto leave = [&](unsigned place, real v) {
+    if (aside) put_onto(o, scale, (int)place, v);
+    else __stcg(to + place, v);
+  };
   const real omega = relaxed ? s.omega : (real)0;
   /* of plane q, from where it is and its ceiling */
   const auto make_row = [&](auto checks, int q, const real *p, const real *ceiling) {
@@ -252,8 +258,8 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
     /* two numbers are done, two come in: planes at once */
     const real done = u[index(2 * t - 13)], also_done = u[index(2 * t - 12)];
     const unsigned out = (unsigned)(first + 2 * T - 13) * slice + column;
-    if ((unsigned)(2 * T - 15) < own_mine) __stcg(to + out, turn ? held : done);
-    if ((unsigned)(2 * T - 14) < own_mine) __stcg(to + (out + slice), turn ? done : also_done);
+    if ((unsigned)(2 * T - 15) < own_mine) leave(out, turn ? held : done);
+    if ((unsigned)(2 * T - 14) < own_mine) leave(out + slice, turn ? done : also_done);
     held = also_done;
     u[index(2 * t - 1)] = turn ? come[0][0] : before, u[index(2 * t)] = turn ? come[0][1] : come[0][0];
     before = come[0][1];
@@ -291,6 +297,18 @@ static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(flow s, co
     }
 }
 
+template <int kind, int wraps>
+static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(const flow s, const real *f, const real *from, real *to)
+{
+  relax_flow<kind, wraps, 0>(s, f, from, to, onto{});
+}
+
+template <int kind, int wraps>
+static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel_onto(const flow s, const real *f, const real *from, const onto o)
+{
+  relax_flow<kind, wraps, 1>(s, f, from, NULL, o);
+}
+
 /* Blocks for planes that stream through; 0 where the level or the caller has others, that leave half of the threads idle or hardly
    fill the pipeline. */
 static int flow_blocks(const gmg_smoother_level *l, size_t processors, gmg_blocks *b)
@@ -318,6 +336,17 @@ static flow_function flow_kernel_of(const gmg_operator *A)
                                               {flow_kernel<GMG_FACES | GMG_SIGMA, 0>, flow_kernel<GMG_FACES | GMG_SIGMA, 1>}};
   return kernels[A->sigma != NULL][A->wraps[2]];
 }
+
+#if GMG_REAL_F32
+typedef void (*flow_function_onto)(flow, const real *, const real *, onto);
+
+static flow_function_onto flow_kernel_onto_of(const gmg_operator *A)
+{
+  static const flow_function_onto kernels[2][2] = {{flow_kernel_onto<GMG_FACES, 0>, flow_kernel_onto<GMG_FACES, 1>},
+                                                   {flow_kernel_onto<GMG_FACES | GMG_SIGMA, 0>, flow_kernel_onto<GMG_FACES | GMG_SIGMA, 1>}};
+  return kernels[A->sigma != NULL][A->wraps[2]];
+}
+#endif
 
 static size_t flow_bytes(const gmg_operator *A) { return A->sigma ? flow_slot<GMG_FACES | GMG_SIGMA>::bytes : flow_slot<GMG_FACES>::bytes; }
 
