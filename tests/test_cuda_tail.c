@@ -2,6 +2,10 @@
    relaxation of whole levels, so both are the same but for rounding. */
 #include "twins.h"
 
+#ifdef GMG_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
 typedef struct {
   int dim;
   size_t n[3];
@@ -144,10 +148,66 @@ static void updates_reach_them(void **state)
   gmg_context_destroy(c);
 }
 
+#ifdef GMG_CUDA
+/* Values on the device: those of a random field, from `least` on, times `more` within a ball. */
+static void *values(size_t n[3], gmg_type type, double least, double more, unsigned long seed)
+{
+  const size_t cells = n[0] * n[1] * n[2], size = type == GMG_F64 ? sizeof(double) : sizeof(float);
+  double *x = field(cells, seed);
+  float *narrow = malloc(cells * sizeof *narrow);
+  void *to;
+  for (size_t c = 0; c < cells; c++) {
+    const size_t at[3] = {c % n[0], c / n[0] % n[1], c / (n[0] * n[1])};
+    double away = 0;
+    for (int a = 0; a < 3; a++) away += n[a] > 1 ? pow(((double)at[a] + 0.5) / (double)n[a] - 0.45, 2) : 0;
+    x[c] = (least + fabs(x[c])) * (away < 0.09 ? more : 1), narrow[c] = (float)x[c];
+  }
+  assert_int_equal(cudaMalloc(&to, cells * size), cudaSuccess);
+  assert_int_equal(cudaMemcpy(to, type == GMG_F64 ? (void *)x : (void *)narrow, cells * size, cudaMemcpyHostToDevice), cudaSuccess);
+  free(x), free(narrow);
+  return to;
+}
+
+/* Where coefficients are arrays. */
+static void levels_on_faces_agree(void **state)
+{
+  gmg_context *c;
+  (void)state;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  for (int i = 0; i < BOXES; i++)
+    for (int centering = 0; centering < 2; centering++) {
+      int done = 0;
+      char name[128];
+      for (int type = 0; type < 2; type++)
+        for (int variant = 0; variant < 3; variant++) {
+          size_t n[3] = {boxes[i].n[0], boxes[i].n[1], boxes[i].n[2]};
+          gmg_problem p = make_problem(boxes[i].dim, n[0], n[1], n[2], (gmg_centering)centering, boxes[i].bc);
+          gmg_params q = gmg_params_default();
+          p.type = type ? GMG_F64 : GMG_F32;
+          void *const beta = values(n, p.type, 1, variant == 1 ? 1 : 100, 75), *const sigma = values(n, p.type, 0, 1e3, 76);
+          p.beta = beta;
+          q.smoother = gmg_smoother_by_name("red_black");
+          q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type ? 1e-13 : 1e-6;
+          if (variant == 1) q.pre = 2, q.post = 0, p.sigma = sigma;
+          if (variant == 2) q.pre = 0, q.post = 3, p.shift = 3;
+          snprintf(name, sizeof name, "faces, %zu x %zu x %zu %s, %s, %s, variant %d", n[0], n[1], n[2],
+                   centering ? "cells" : "vertices", boxes[i].bc, type ? "double" : "float", variant);
+          done = compare(name, c, &p, &q);
+          cudaFree(beta), cudaFree(sigma);
+        }
+      print_message("%-55s %d levels in one go\n", name, done);
+    }
+  gmg_context_destroy(c);
+}
+#else
+static void levels_on_faces_agree(void **state) { (void)state; }
+#endif
+
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(levels_agree), cmocka_unit_test(updates_reach_them)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(levels_agree), cmocka_unit_test(levels_on_faces_agree),
+                                     cmocka_unit_test(updates_reach_them)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@ typedef struct gmg_tail_level {
   gmg_map prolong[3], restrict_[3]; /* to and from the next coarser level; not on the coarsest */
   double volume, omega;
   void *u, *f; /* fields of the level */
+  int by_faces; /* prolongation to it follows the coefficients */
 } gmg_tail_level;
 
 typedef struct gmg_tail_problem {
@@ -33,6 +34,6 @@ typedef struct gmg_tail_ops {
   void (*destroy)(gmg_exec *e, void *state);
 } gmg_tail_ops;
 
-const gmg_tail_ops *gmg_tail_of(const gmg_exec *e); /* NULL where a backend has none */
+const gmg_tail_ops *gmg_tail_of(const gmg_exec *e, int which); /* 0, 1, ...: those that a backend has, then NULL */
 
 #endif

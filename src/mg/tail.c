@@ -12,7 +12,8 @@ static int describe(const gmg_solver *s, int from, gmg_tail_problem *p)
   for (int l = 0; l < count; l++) {
     const gmg_level *L = &s->level[from + l];
     gmg_tail_level *t = &p->level[l];
-    *t = (gmg_tail_level){.A = L->A, .volume = L->volume, .omega = q->smoother->weight(&L->A, q), .u = L->u, .f = L->f};
+    *t = (gmg_tail_level){.A = L->A, .volume = L->volume, .omega = q->smoother->weight(&L->A, q), .u = L->u, .f = L->f,
+                          .by_faces = L->by_faces};
     for (int a = 0; a < 3; a++) t->prolong[a] = L->prolong[a], t->restrict_[a] = L->restrict_[a];
   }
   return 1;
@@ -20,14 +21,16 @@ static int describe(const gmg_solver *s, int from, gmg_tail_problem *p)
 
 gmg_status gmg_tail_create(gmg_solver *s)
 {
-  const gmg_tail_ops *tail = gmg_tail_of(s->levels_exec);
+  const gmg_tail_ops *tail;
   gmg_tail_problem p;
   s->tail_from = s->levels;
-  for (int l = 1; tail && l + 1 < s->levels && s->tail_from == s->levels; l++)
-    if (describe(s, l, &p) && tail->fits(s->levels_exec, &p)) s->tail_from = l;
-  if (s->tail_from == s->levels) return GMG_OK;
-  s->tail = tail;
-  return tail->setup(s->levels_exec, &p, &s->tail_state);
+  for (int l = 1; l + 1 < s->levels; l++)
+    for (int which = 0; describe(s, l, &p) && (tail = gmg_tail_of(s->levels_exec, which)); which++)
+      if (tail->fits(s->levels_exec, &p)) {
+        s->tail_from = l, s->tail = tail;
+        return tail->setup(s->levels_exec, &p, &s->tail_state);
+      }
+  return GMG_OK;
 }
 
 void gmg_tail_update(gmg_solver *s)

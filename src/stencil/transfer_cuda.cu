@@ -4,6 +4,7 @@ extern "C" {
 #include "stencil.h"
 }
 
+#include "prolong_cuda.cuh"
 #include "transfer_pairs_cuda.cuh"
 
 /* What value(i, j, k) of the columns' grid adds up to in row (x, y, z). Widths are those of the maps, known to the compiler
@@ -124,26 +125,6 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
   gmg_cuda_launched(e, "restriction");
 }
 
-/* Unknown i of an axis: its parent, the neighbour (wrapped; the parent where a wall is), the weights of both, the parent's
-   less 1, and towards which side it moves. */
-typedef struct {
-  size_t parent, other;
-  real own, next;
-  int up;
-} move;
-
-static __device__ __forceinline__ move move_of(const gmg_map &m, size_t i)
-{
-  const real *w = (const real *)m.weight + i * m.width;
-  const int parent = m.cols == m.rows ? (int)i : (int)(i / 2), first = m.first[i];
-  int q = parent;
-  real own = w[0] - 1, next = 0;
-  if (m.width > 1 && first == parent) q = parent + 1, next = w[1];
-  else if (m.width > 1) q = parent - 1, own = w[1] - 1, next = w[0];
-  const int up = next != 0 ? q > parent : i + 1 == (size_t)m.rows;
-  return {(size_t)parent, (size_t)(next != 0 ? m.wrap[q] : parent), own, next, up};
-}
-
 static __global__ void prolong_faces_kernel(gmg_operator A, maps t, gmg_points p, const real *coarse, real *u)
 {
   const size_t n0 = A.n[0], n1 = A.n[1], c0 = (size_t)t.m[0].cols, c1 = (size_t)t.m[1].cols;
@@ -158,9 +139,8 @@ static __global__ void prolong_faces_kernel(gmg_operator A, maps t, gmg_points p
     const real own = v;
     for (int a = 0; a < A.dim; a++) {
       const real below = gmg_at(A.face[a], low[a]), above = gmg_at(A.face[a], low[a] + step[a]);
-      const real out = m[a].up ? above : below, in = m[a].up ? below : above;
       const real other = coarse[parent + m[a].other * stride[a] - m[a].parent * stride[a]];
-      v += (out < in ? out / in : 1) * (m[a].own * own + m[a].next * other);
+      v += limit_of(m[a], below, above) * (m[a].own * own + m[a].next * other);
     }
     u[c] += v;
   });
