@@ -104,6 +104,13 @@ static void transfers(const char *name, const both *b, int l)
     else S->tensor(e[i], L[i]->prolong, coarse.at[i], fine.at[i], 1);
     S->restrict_residual(e[i], &L[i]->A, L[i]->restrict_, f.at[i], u.at[i], r.at[i], coarse.at[i]);
   }
+  if (!L[0]->by_faces && e[0]->type == GMG_F64) {
+    const gmg_exec slim[2] = {gmg_exec_make(s[0]->context, GMG_F32, 0), gmg_exec_make(s[1]->context, GMG_F32, 0)};
+    twin small = begin_twin(&slim[0], &slim[1], n, 0);
+    ON_BOTH(i) gmg_stencil_of(e[i])->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], 0.5, small.at[i]);
+    same_twin(name, "interpolated", &u, 1024), same_twin(name, "its residual", &small, 1024);
+    end_twin(&small);
+  }
   /* the host takes weights that nearly repeat for repeating: 1e-12 of them (map.c) */
   same_twin(name, "prolongation", &fine, 1024), same_twin(name, "restriction", &coarse, 1024);
   end_twin(&u), end_twin(&f), end_twin(&r), end_twin(&coarse), end_twin(&fine);
@@ -157,6 +164,22 @@ static void operations_agree(void **state)
       gmg_problem p = shaped_problem(&plain[i].shape);
       p.type = (gmg_type)type;
       everything(plain[i].name, &p);
+    }
+}
+
+/* Rows that stream through warps, on large levels, and pairs where they do not. */
+static void operations_agree_in_strips(void **state)
+{
+  static const plain_case flat[] = {{"few columns", {2, {8, 300, 1}, GMG_CELL, "ndrd"}},  {"vertices", {2, {128, 97, 1}, GMG_VERTEX, "ppdd"}},
+                                    {"large", {2, {704, 500, 1}, GMG_CELL, "dndd"}},      {"periodic", {2, {640, 502, 1}, GMG_CELL, "ppdd"}},
+                                    {"all around", {2, {600, 600, 1}, GMG_CELL, "pppp"}}, {"other pairs", {2, {706, 502, 1}, GMG_CELL, "ppdd"}},
+                                    {"large, vertices", {2, {640, 500, 1}, GMG_VERTEX, "pppp"}}};
+  (void)state;
+  for (int type = 0; type < 2; type++)
+    for (size_t i = 0; i < sizeof flat / sizeof *flat; i++) {
+      gmg_problem p = shaped_problem(&flat[i].shape);
+      p.type = (gmg_type)type;
+      everything(flat[i].name, &p);
     }
 }
 
@@ -241,7 +264,7 @@ int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_media),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_strips), cmocka_unit_test(operations_agree_in_media),
                                      cmocka_unit_test(operations_agree_on_faces), cmocka_unit_test(fused_red_black_agrees)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

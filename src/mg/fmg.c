@@ -111,50 +111,62 @@ static void interpolate(gmg_solver *s, int l, void *u)
   s->levels_stencil->tensor(s->levels_exec, ghosts ? L->interpolate : L->prolong, ghosts ? C->padded : C->u, u, 0);
 }
 
-/* The same into u of level l in the problem's type. Where the coarser one is not, the smaller field is the one to be widened. */
-static void interpolate_wide(gmg_solver *s, int l, double scale, void *u)
+/* The same for level l in the problem's type: what the map is to be applied to. Where the coarser level's u is not in that type, the
+   smaller field is the one to be widened. */
+static const void *coarse_wide(gmg_solver *s, int l, double scale, const gmg_map **map)
 {
   gmg_level *C = &s->level[l + 1], *W = &s->wide[l + 1];
   const int ghosts = needs_ghosts(s, &s->level[l]);
-  const void *from = s->own_u; /* room */
+  *map = ghosts ? s->wide[l].interpolate : s->wide[l].prolong;
   if (l + 1 == s->wides) {
     const size_t cells = ghosts ? gmg_padded_cells(&C->A) : C->A.cells;
     if (ghosts) s->levels_stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
-    s->vector->widen(&s->exec, cells, 1 / scale, ghosts ? C->padded : C->u, s->own_u);
-  } else if (ghosts) {
-    s->stencil->pad(&s->exec, &W->A, &W->faces, W->u, s->own_u);
-  } else {
-    from = W->u;
+    s->vector->widen(&s->exec, cells, 1 / scale, ghosts ? C->padded : C->u, s->own_u); /* own_u: room */
+    return s->own_u;
   }
-  s->stencil->tensor(&s->exec, ghosts ? s->wide[l].interpolate : s->wide[l].prolong, from, u, 0);
+  if (!ghosts) return W->u;
+  s->stencil->pad(&s->exec, &W->A, &W->faces, W->u, s->own_u);
+  return s->own_u;
 }
 
-/* A correction of level l in the problem's type, of which nobody asks what it leaves. */
-static void refine(gmg_solver *s, int l, double scale, const void *f, void *u)
+/* The start of a level in the problem's type, and params.fmg corrections, of which nobody asks what they leave. */
+static void refine_wide(gmg_solver *s, int l, double scale, const void *f, void *u)
 {
-  gmg_level *W = &s->wide[l];
-  s->stencil->scaled_residual(&s->exec, &W->A, f, u, scale, l ? s->level[l].f : s->own_f);
-  const gmg_onto to = {.x = u, .scale = 1 / scale, .keep = 1};
-  const gmg_correction c = {.z = gmg_cycle_onto(s, l, to), .scale = to.scale, .narrow = 1};
-  gmg_charge(s, l);
-  if (c.z) s->vector->correct(&s->exec, W->A.cells, c, u);
+  const gmg_level *W = &s->wide[l];
+  const gmg_map *map;
+  void *r = l ? s->level[l].f : s->own_f;
+  const void *coarse = coarse_wide(s, l, scale, &map);
+  s->stencil->interpolated_residual(&s->exec, &W->A, map, coarse, f, u, scale, r);
+  for (int i = 0; i < s->params.fmg; i++) {
+    if (i > 0) s->stencil->scaled_residual(&s->exec, &W->A, f, u, scale, r);
+    const gmg_onto to = {.x = u, .scale = 1 / scale, .keep = 1};
+    const gmg_correction c = {.z = gmg_cycle_onto(s, l, to), .scale = to.scale, .narrow = 1};
+    gmg_charge(s, l);
+    if (c.z) s->vector->correct(&s->exec, W->A.cells, c, u);
+  }
+  if (s->singular) gmg_remove_mean(&s->exec, &W->A, W->volume, u);
 }
 
 /* Mixed precision: the levels in the problem's type. */
 static void finish_mixed(gmg_solver *s, double scale, gmg_iteration *it)
 {
   const int accelerated = s->params.accel != GMG_ACCEL_NONE, only = s->params.check_every == 0 && s->params.max_cycles == 1;
-  for (int l = s->wides - 1; l >= 0; l--) {
-    gmg_level *W = &s->wide[l];
-    void *u = l ? W->u : it->u;
+  for (int l = s->wides - 1; l > 0; l--) {
     gmg_charge(s, l);
-    interpolate_wide(s, l, scale, u);
-    if (s->singular) gmg_remove_mean(&s->exec, &W->A, W->volume, u);
-    for (int i = 0; i < s->params.fmg && (l > 0 || accelerated || only); i++) refine(s, l, scale, l ? W->f : it->f, u);
+    refine_wide(s, l, scale, s->wide[l].f, s->wide[l].u);
   }
+  gmg_charge(s, 0);
   it->fresh = 0, it->next = scale;
-  for (int i = 0; i < s->params.fmg && !accelerated && !only; i++) gmg_refine(s, it);
-  if (accelerated) gmg_iteration_start(s, it);
+  if (accelerated || only) {
+    refine_wide(s, 0, scale, it->f, it->u);
+    if (accelerated) gmg_iteration_start(s, it);
+    return;
+  }
+  const gmg_map *map;
+  const void *coarse = coarse_wide(s, 0, scale, &map);
+  s->stencil->tensor(&s->exec, map, coarse, it->u, 0);
+  if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, it->u);
+  for (int i = 0; i < s->params.fmg; i++) gmg_refine(s, it);
 }
 
 /* The finest grid is the coarsest. */

@@ -10,11 +10,12 @@
    Deterministic twin: every block reads a copy made before the pass.
 
    Nearly all is done by kernels of their own: planes that stream through a block (async_stream_cuda.cuh; async_flow_cuda.cuh with
-   coefficients on faces), tiles of patches on levels that the cache holds (async_patch_cuda.cuh), tiles wholly on chip
-   (async_tile_cuda.cuh), and 1D (async_line_cuda.cuh); async_general_cuda.cuh takes what is left.
+   coefficients on faces), rows through warps (async_strip_cuda.cuh), tiles of patches on levels that the cache holds
+   (async_patch_cuda.cuh), tiles wholly on chip (async_tile_cuda.cuh), and 1D (async_line_cuda.cuh); async_general_cuda.cuh takes
+   what is left.
 
-   Each but those of patches and with coefficients on faces has a twin in which thread blocks stay and take blocks of unknowns
-   dynamically (async_tickets_cuda.cuh). */
+   Each but those of patches, of warps and with coefficients on faces has a twin in which thread blocks stay and take blocks of
+   unknowns dynamically (async_tickets_cuda.cuh). */
 extern "C" {
 #include "blocks.h"
 #include "smoother.h"
@@ -23,6 +24,7 @@ extern "C" {
 #include "async_general_cuda.cuh"
 #include "async_legs_cuda.cuh"
 #include "async_line_cuda.cuh"
+#include "async_strip_cuda.cuh"
 #include "async_tile_cuda.cuh"
 
 #include "async_flow_cuda.cuh"
@@ -34,7 +36,7 @@ extern "C" {
 /* On smaller levels filling the pipeline takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57 instead of 1.84 ms. */
 /* LARGE: from there on a pass over a u that is not 0 restricts, too: 0.157 instead of 0.167 ms at 256^3 in float, but 57 instead of 52
    us at 128^3. */
-enum { MANY = 500000, LARGE = 1 << 22, EXTRA = 2 }; /* EXTRA: more red-black sweeps for a block at a seam, as on the host */
+enum { MANY = 500000, SEVERAL = 300000, LARGE = 1 << 22, EXTRA = 2 }; /* EXTRA: more red-black sweeps for a block at a seam */
 enum { MOST_CACHED = 5000000 };    /* unknowns of a level for which patches are faster than planes that stream */
 static const size_t MOST_BLOCKS = 1u << 30, MOST_PASSES = 65535; /* of a launch */
 
@@ -44,6 +46,7 @@ typedef struct {
   size_t bytes, most;    /* of shared memory: what the pass takes, what there is */
   int streams;           /* planes stream through (async_stream_cuda.cuh) */
   int patches;           /* tiles of patches (async_patch_cuda.cuh): 1 + their shape */
+  int strips;            /* 2D: through the registers of warps (async_strip_cuda.cuh), unless fields are not aligned */
   int flows;             /* and coefficients lie on the faces (async_flow_cuda.cuh) */
   int threads;           /* of a thread block that has a stretch of a line (async_line_cuda.cuh); 0: not so */
   tile_shape tile;       /* .bytes: tiles wholly on chip (async_tile_cuda.cuh) */
@@ -83,6 +86,15 @@ static int can_stream(const gmg_smoother_level *l)
 
 static int takes(const gmg_params *p) { return p->assignment == GMG_ASSIGN_DYNAMIC || p->in_flight || p->oversubscription; }
 
+/* On smaller levels in 2D tiles take less time: 512^2 6 instead of 15 us. */
+static int can_strip(const gmg_smoother_level *l)
+{
+  const gmg_params *p = l->params;
+  const int free_choice = !p->block[0] && !p->block[1] && !p->block[2];
+  return stream_suits(l->A) && l->A->dim == 2 && (!free_choice || l->A->cells >= SEVERAL) && p->local == GMG_LOCAL_RED_BLACK &&
+         p->local_sweeps == 2 && p->overlap == 1 && !takes(p);
+}
+
 static int can_flow(const gmg_smoother_level *l)
 {
   const gmg_operator *A = l->A;
@@ -121,6 +133,11 @@ static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
     return s;
   }
 #endif
+  if (can_strip(l) && strip_blocks(A, p->block, processors, &s.blocks)) {
+    s.streams = s.strips = 1;
+    s.bytes = stream_bytes<2, 4>();
+    return s;
+  }
   if (can_stream(l) && (A->dim == 3 ? stream_blocks<3, 4> : stream_blocks<2, 4>)(A, p->block, (size_t)processors, &s.blocks)) {
     s.streams = 1;
     s.bytes = A->dim == 3 ? stream_bytes<3, 4>() : stream_bytes<2, 4>();
@@ -197,6 +214,11 @@ static launch launch_of(const gmg_smoother_level *l, const async_state *s, size_
 template <int dim> static void run_stream(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
 {
   const stream x = stream_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), p->reversed, p->from, p->to);
+  if (s->strips && gmg_is_strip(p->f, p->from, p->to)) {
+    const unsigned turns = (unsigned)(p->passes * s->blocks.total);
+    strip_kernel<<<(turns + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, k->stream>>>(x, turns, p->f, p->from, p->to);
+    return;
+  }
   if (dim == 3 && !k->staying && !p->from && p->passes == 1)
     stream_kernel_zero<<<(unsigned)s->blocks.total, k->threads, k->bytes, k->stream>>>(x, p->f, p->to);
   else if (k->staying) stream_kernel_taking<dim><<<k->staying, k->threads, k->bytes, k->stream>>>(x, k->taking, p->f, p->from, p->to);
@@ -362,7 +384,8 @@ static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, v
   const size_t passes = (size_t)(steps * l->params->passes);
   const int dim = l->A->dim, reversed = leg == GMG_LEG_UP_REVERSED;
   onto o = {(double *)to->x, to->scale, to->size, to->keep};
-  if ((!s->streams && !s->flows) || s->staying || passes == 0 || (s->flows && to->coarse)) return 0;
+  /* Blocks of a warp are no good to thread blocks. */
+  if ((!s->streams && !s->flows) || s->strips || s->staying || passes == 0 || (s->flows && to->coarse)) return 0;
   if (s->flows) {
     if (passes > 1) run_passes(l, s, passes - 1, f, u, reversed);
     flow_kernel_onto_of(l->A)<<<(unsigned)s->blocks.total, threads_of(l, s), s->bytes, gmg_device_of(l->exec)->stream>>>(

@@ -369,6 +369,8 @@ extern "C" {
 extern void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
 extern void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                           const void *u, void *r, void *coarse);
+extern void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
+                                              const void *f, void *u, double scale, void *r);
 extern void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
 extern void R(gmg_fold_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
 extern void R(gmg_pad_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
@@ -382,6 +384,7 @@ const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .residual_norm = residual_norm,
                                              .narrow_residual = narrow_residual,
                                              .scaled_residual = scaled_residual,
+                                             .interpolated_residual = R(gmg_interpolated_residual_cuda),
                                              .unit_residual = unit_residual,
                                              .correct_residual = correct_residual,
                                              .restrict_residual = R(gmg_restrict_residual_cuda),

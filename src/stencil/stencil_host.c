@@ -259,10 +259,18 @@ extern void R(gmg_coarsen_walls_host)(const gmg_exec *e, const gmg_operator *A, 
 extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
                              void *flux, void *gradient);
 
+static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
+                                  void *u, double scale, void *r)
+{
+  R(gmg_tensor_host)(e, map, coarse, u, 0);
+  scaled_residual(e, A, f, u, scale, r);
+}
+
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .residual_norm = residual_norm,
                                              .narrow_residual = narrow_residual,
                                              .scaled_residual = scaled_residual,
+                                             .interpolated_residual = interpolated_residual,
                                              .unit_residual = unit_residual,
                                              .restrict_residual = R(gmg_restrict_residual_host),
                                              .apply = apply,

@@ -6,6 +6,7 @@ extern "C" {
 
 #include "prolong_cuda.cuh"
 #include "transfer_pairs_cuda.cuh"
+#include "start_strip_cuda.cuh"
 
 /* What value(i, j, k) of the columns' grid adds up to in row (x, y, z). Widths are those of the maps, known to the compiler
    where they are the usual ones, or 0. */
@@ -123,6 +124,17 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
 #undef RESTRICT
   }
   gmg_cuda_launched(e, "restriction");
+}
+
+extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
+                                                  const void *f, void *u, double scale, void *r)
+{
+  if (start_strip(e, A, map, coarse, f, u, scale, r)) {
+    gmg_cuda_launched(e, "residual");
+    return;
+  }
+  R(gmg_tensor_cuda)(e, map, coarse, u, 0);
+  gmg_stencil_of(e)->scaled_residual(e, A, f, u, scale, r);
 }
 
 static __global__ void prolong_faces_kernel(gmg_operator A, maps t, gmg_points p, const real *coarse, real *u)

@@ -5,11 +5,10 @@
 
 #include "walk_faces_cuda.cuh"
 
-static __device__ __forceinline__ real weight_of(const gmg_map &m, int row, int column)
-{
-  const int at = column - __ldg(m.first + row);
-  return at >= 0 && at < m.width ? gmg_at(m.weight, (size_t)row * m.width + at) : (real)0;
-}
+#include "transfer_strip_cuda.cuh"
+
+/* Unknowns of a 2D level on which the way to memory is what takes time. */
+enum { SMALL_LEVEL = 300000 };
 
 /* --- restriction ----------------------------------------------------------------------------------------------------- */
 
@@ -24,7 +23,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
 #pragma unroll
   for (int d = 0; d < 2; d++)
 #pragma unroll
-    for (int b = 0; b < 2; b++) w[d][b] = weight_of(my, J, at.j + d) * weight_of(mx, I, at.i + b);
+    for (int b = 0; b < 2; b++) w[d][b] = gmg_weight_of(my, J, at.j + d) * gmg_weight_of(mx, I, at.i + b);
   gmg_walk_pairs<2>(s, f, u, at.i, at.j, at.begin, at.end, 1, [&](int k, size_t, const gmg_patch<2> &r, const gmg_patch<2> &) {
     const real part = w[0][0] * r.at[0][0] + w[0][1] * r.at[0][1] + (w[1][0] * r.at[1][0] + w[1][1] * r.at[1][1]);
     sum = (k % 2 ? sum : 0) + gmg_at(mz.weight, k) * part; /* two weights a row */
@@ -45,7 +44,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
 #pragma unroll
   for (int d = 0; d < 2; d++)
 #pragma unroll
-    for (int b = 0; b < 2; b++) w[d][b] = weight_of(my, J, at.j + d) * weight_of(mx, I, at.i + b);
+    for (int b = 0; b < 2; b++) w[d][b] = gmg_weight_of(my, J, at.j + d) * gmg_weight_of(mx, I, at.i + b);
   gmg_walk_flow_columns<kind>(s, f, u, at, [&](unsigned k, unsigned, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
     real part = 0;
 #pragma unroll
@@ -82,7 +81,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const int mine = lane > 0 && lane <= INNER && I < mx.rows;
   real w[4];
 #pragma unroll
-  for (int m = 0; m < 4; m++) w[m] = mine ? weight_of(mx, I, 2 * I - 1 + m) : (real)0;
+  for (int m = 0; m < 4; m++) w[m] = mine ? gmg_weight_of(mx, I, 2 * I - 1 + m) : (real)0;
   if (J0 >= J1) return;
   real e[3] = {0, 0, 0}; /* of the three rows before */
   gmg_walk_pairs<1>(s, f, u, i, 0, 2 * J0 - 1, 2 * J1 + 1, there, [&](int k, size_t, const gmg_patch<1> &r, const gmg_patch<1> &) {
@@ -90,10 +89,51 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     const real row = w[0] * left + w[1] * r.at[0][0] + (w[2] * r.at[0][1] + w[3] * right);
     const int J = k / 2 - 1; /* ends with row 2 J + 2 */
     if (k % 2 == 0 && J >= J0 && mine)
-      coarse[(size_t)J * mx.rows + I] = weight_of(my, J, k - 3) * e[0] + weight_of(my, J, k - 2) * e[1] +
-                                        weight_of(my, J, k - 1) * e[2] + weight_of(my, J, k) * row;
+      coarse[(size_t)J * mx.rows + I] = gmg_weight_of(my, J, k - 3) * e[0] + gmg_weight_of(my, J, k - 2) * e[1] +
+                                        gmg_weight_of(my, J, k - 1) * e[2] + gmg_weight_of(my, J, k) * row;
     e[0] = e[1], e[1] = e[2], e[2] = row;
   });
+}
+
+/* The same on small levels, where it is the way to memory that counts: a thread has a coarse unknown and asks at once for all that it
+   depends on. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    adjoint_small_kernel(gmg_even s, gmg_map mx, gmg_map my, const real *f, const real *u, real *coarse)
+{
+  const int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), J = c / mx.rows, I = c - J * mx.rows, n0 = s.n[0], n2 = s.n[2];
+  if (J >= my.rows) return;
+  int column[6], row[6]; /* those that are not there: -1 */
+#pragma unroll
+  for (int m = 0; m < 6; m++) {
+    column[m] = gmg_around(2 * I - 2 + m, n0, s.wraps[0]), row[m] = gmg_around(2 * J - 2 + m, n2, s.wraps[2]);
+    if (column[m] >= n0) column[m] = -1;
+    if (row[m] >= n2) row[m] = -1;
+  }
+  real v[6][6], rhs[4][4], w[4], sum = 0;
+  const auto at = [&](const real *x, int k, int i) { return row[k] >= 0 && column[i] >= 0 ? __ldg(x + (row[k] * n0 + column[i])) : (real)0; };
+#pragma unroll
+  for (int k = 0; k < 6; k++)
+#pragma unroll
+    for (int i = 0; i < 6; i++) v[k][i] = at(u, k, i);
+#pragma unroll
+  for (int k = 0; k < 4; k++)
+#pragma unroll
+    for (int i = 0; i < 4; i++) rhs[k][i] = at(f, k + 1, i + 1);
+#pragma unroll
+  for (int i = 0; i < 4; i++) w[i] = gmg_weight_of(mx, I, 2 * I - 1 + i);
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    const real along = row[k + 1] >= 0 ? gmg_at(s.diag[2], row[k + 1]) + gmg_at(s.diag[1], 0) + s.shift : (real)0;
+    real part = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const real diag = column[i + 1] >= 0 ? along + gmg_at(s.diag[0], column[i + 1]) : (real)0;
+      const real near = s.coupling[0] * (v[k + 1][i] + v[k + 1][i + 2]) + s.coupling[2] * (v[k][i + 1] + v[k + 2][i + 1]);
+      if (row[k + 1] >= 0 && column[i + 1] >= 0) part += w[i] * (rhs[k][i] - (diag * v[k + 1][i + 1] - near));
+    }
+    sum += gmg_weight_of(my, J, 2 * J - 1 + k) * part;
+  }
+  coarse[c] = sum;
 }
 
 /* 1 where done. */
@@ -112,6 +152,13 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   }
   for (int a = 0; a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
+  if (A->cells < SMALL_LEVEL) {
+    const unsigned unknowns = (unsigned)(map[0].rows * map[1].rows);
+    adjoint_small_kernel<<<(unknowns + GMG_THREADS - 1) / GMG_THREADS, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], (const real *)f,
+                                                                                                 (const real *)u, (real *)coarse);
+    return 1;
+  }
+  if (restrict_strip(e, s, map, f, u, coarse)) return 1;
   const unsigned warps = ((unsigned)map[0].rows + INNER - 1) / INNER, each = GMG_THREADS / 32;
   int rows = 32;
   while (rows > 2 && warps * (unsigned)((map[1].rows + rows - 1) / rows) < 8 * each * (unsigned)d->processors) rows /= 2;
@@ -134,7 +181,7 @@ static __device__ __forceinline__ family family_of(const gmg_map &m, int I)
   family x;
 #pragma unroll
   for (int b = 0; b < 2; b++) {
-    x.own[b] = weight_of(m, 2 * I + b, I), x.side[b] = weight_of(m, 2 * I + b, I - 1 + 2 * b);
+    x.own[b] = gmg_weight_of(m, 2 * I + b, I), x.side[b] = gmg_weight_of(m, 2 * I + b, I - 1 + 2 * b);
     x.beside[b] = __ldg(m.wrap + I - 1 + 2 * b);
   }
   return x;
@@ -224,6 +271,7 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
   prolongation p;
   const int dim = prolongation_of(map, d->processors, y, &p);
   if (!dim) return 0;
+  if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= SMALL_LEVEL && prolong_strip(e, map, x, y, add)) return 1;
   const unsigned total = p.tiles[0] * p.tiles[1] * p.tiles[2];
   const dim3 block(p.across, p.lines);
   if (dim == 3) prolong_pairs_kernel<2><<<total, block, 0, d->stream>>>(p, (const real *)x, (real *)y, add);
