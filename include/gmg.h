@@ -334,7 +334,7 @@ GMG_API gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *pr
 /** Ends a solver. NULL is a no-op. */
 GMG_API void gmg_solver_destroy(gmg_solver *solver);
 
-/** Solves A u = f. Blocks, allocates nothing.
+/** Solves A u = f. Blocks, allocates nothing (on a CUDA device the driver does, once, for work that comes again).
  *  @param solver from gmg_solver_create()
  *  @param f  right-hand side of the equation (no h^2 folded in), problem shape, where the context runs
  *  @param u  guess in, solution out (the last iterate whatever the outcome), same shape; must not overlap f

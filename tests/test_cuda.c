@@ -19,8 +19,8 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     stepped[i] = v->step(e, n, 0.7, x.at[i], y.at[i], r.at[i], x.at[i], 3, NULL);
     v->narrow(e, n, 2, y.at[i], slim.at[i]);
     v->widen(e, n, 0.5, slim.at[i], y.at[i]);
-    v->correct(e, n, (gmg_correction){slim.at[i], 0.3, 1}, y.at[i]);
-    v->correct(e, n, (gmg_correction){x.at[i], -0.1, 0}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = slim.at[i], .scale = 0.3, .narrow = 1}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = x.at[i], .scale = -0.1}, y.at[i]);
   }
   same_number(name, "norm2", h, norm[0], norm[1], 64);
   same_number(name, "step", h, stepped[0], stepped[1], 64);

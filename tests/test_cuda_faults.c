@@ -198,7 +198,10 @@ static void solve_small(gmg_context *c)
   double *values = field(n, 7), *zeros = field(n, 0);
   assert_ok(c, gmg_exec_reals(&e, "f", n, values, &f));
   assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u));
-  assert_ok(c, gmg_solve(s, f, u, NULL));
+  for (int turn = 0; turn < 3; turn++) { /* recorded and replayed, if there is memory for it */
+    (void)gmg_exec_write_reals(&e, u, n, zeros);
+    assert_ok(c, gmg_solve(s, f, u, NULL));
+  }
   gmg_exec_release(&e, f, 0), gmg_exec_release(&e, u, 0);
   gmg_solver_destroy(s);
   free(values), free(zeros);
@@ -247,6 +250,38 @@ static void memory_exhausted(void **state)
   assert_true(free_memory() + ((size_t)1 << 22) >= before);
 }
 
+/* Recording takes memory of the driver's: where there is none the launches are made one by one. */
+static void replays_on_a_full_card(void **state)
+{
+  static void *block[MOST_BLOCKS];
+  gmg_context *c;
+  (void)state;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  solve_small(c);
+  const gmg_problem p = make_problem(3, 40, 40, 40, GMG_CELL, "dddddd");
+  const gmg_params q = gmg_params_default();
+  const size_t n = unknowns(&p);
+  gmg_exec e = gmg_exec_make(c, p.type, 0);
+  double *values = field(n, 7), *zeros = field(n, 0);
+  gmg_solver *s;
+  void *f, *u[4];
+  assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+  assert_ok(c, gmg_exec_reals(&e, "f", n, values, &f));
+  for (int i = 0; i < 4; i++) assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u[i]));
+  const int blocks = fill_card((size_t)1 << 20, block);
+  for (int turn = 0; turn < 12; turn++) {
+    (void)gmg_exec_write_reals(&e, u[turn / 3], n, zeros);
+    assert_ok(c, gmg_solve(s, f, u[turn / 3], NULL));
+    assert_ok(c, gmg_precondition(s, f, u[turn / 3]));
+  }
+  for (int i = 0; i < blocks; i++) cudaFree(block[i]);
+  gmg_exec_release(&e, f, 0);
+  for (int i = 0; i < 4; i++) gmg_exec_release(&e, u[i], 0);
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  free(values), free(zeros);
+}
+
 /* --- a kernel that fails --------------------------------------------------------------------------------------------- */
 
 /* It spoils its process for CUDA: that is a child's, made before any call to CUDA here. Its exit code: 0, SKIPPED, or the line of
@@ -263,7 +298,19 @@ static int child_status = -1;
 #define EXPECT_FAILED(call) \
   EXPECT((call) == GMG_ERR_DEVICE && strstr(gmg_context_error(c), "the context can only be destroyed"))
 
-/* how: 0: it is f that cannot be read, 1: u of gmg_precondition(), which does not wait, so that a later call finds out. */
+/* The same f again and again, which the device can read until its work has been recorded. */
+static void *readable_for_a_while(gmg_solver *s, void *u, size_t bytes)
+{
+  void *f = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  int good = f != MAP_FAILED && cudaHostRegister(f, bytes, cudaHostRegisterDefault) == cudaSuccess;
+  for (int turn = 0; turn < 3; turn++) good = good && gmg_solve(s, f, u, NULL) == GMG_OK;
+  good = good && cudaDeviceSynchronize() == cudaSuccess && s->recording[0].graph;
+  good = good && cudaHostUnregister(f) == cudaSuccess && mprotect(f, bytes, PROT_NONE) == 0;
+  return good ? f : NULL;
+}
+
+/* how: 0: it is f that cannot be read, 1: u of gmg_precondition(), which does not wait, so that a later call finds out, 2: f of a
+   solve that is replayed, which does not wait either. */
 static int kernel_fails(int how)
 {
   const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
@@ -276,16 +323,20 @@ static int kernel_fails(int how)
   void *f, *u, *flux[3];
   if (gmg_context_create_cuda(0, NULL, &c) != GMG_OK) return SKIPPED;
   q.precision = how ? GMG_PRECISION_SAME : GMG_PRECISION_BEST; /* in which it does not wait */
-  q.time_levels = how;
-  EXPECT(gmg_solver_create(c, &p, &q, &s) == GMG_OK && gmg_solver_create(c, &p, &q, &other) == GMG_OK);
+  q.time_levels = how == 1;
+  if (how == 2) q.check_every = 0, q.max_cycles = 2;
+  EXPECT(gmg_solver_create(c, &p, &q, &s) == GMG_OK);
+  q.check_every = 1;
+  EXPECT(gmg_solver_create(c, &p, &q, &other) == GMG_OK);
   EXPECT(cudaMalloc(&f, bytes) == cudaSuccess && cudaMalloc(&u, bytes) == cudaSuccess);
   for (int a = 0; a < 3; a++) EXPECT(cudaMalloc(&flux[a], 2 * bytes) == cudaSuccess);
   EXPECT(cudaMemset(f, 0, bytes) == cudaSuccess && cudaMemset(u, 0, bytes) == cudaSuccess);
-  EXPECT(gmg_solve(s, f, u, NULL) == GMG_OK); /* f = 0 */
+  if (how < 2) EXPECT(gmg_solve(s, f, u, NULL) == GMG_OK); /* f = 0 */
   /* memory that neither host nor device may touch */
-  void *forbidden = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  EXPECT(forbidden != MAP_FAILED);
-  if (how) (void)gmg_precondition(s, forbidden, u);
+  void *forbidden = how == 2 ? readable_for_a_while(s, u, bytes) : mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT(forbidden && forbidden != MAP_FAILED);
+  if (how == 1) (void)gmg_precondition(s, forbidden, u);
+  else if (how == 2) (void)gmg_solve(s, forbidden, u, NULL), (void)cudaDeviceSynchronize();
   else EXPECT_FAILED(gmg_solve(s, forbidden, u, NULL));
   EXPECT_FAILED(gmg_solve(s, f, u, NULL));
   EXPECT_FAILED(gmg_solve(other, f, u, NULL));
@@ -310,7 +361,7 @@ static int kernel_fails(int how)
 
 static void run_child(void)
 {
-  for (int how = 0; how < 2 && (how == 0 || child_status == 0); how++) {
+  for (int how = 0; how < 3 && (how == 0 || child_status == 0); how++) {
     int status = 0;
     fflush(stdout);
     const pid_t child = fork();
@@ -342,7 +393,7 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {
 #ifdef GMG_CUDA
-      cmocka_unit_test(a_kernel_fails), cmocka_unit_test(memory_exhausted),
+      cmocka_unit_test(a_kernel_fails), cmocka_unit_test(memory_exhausted), cmocka_unit_test(replays_on_a_full_card),
 #endif
       cmocka_unit_test(bits_flipped)};
   return cmocka_run_group_tests(tests, NULL, NULL);

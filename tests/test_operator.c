@@ -192,7 +192,7 @@ static void passes_match_their_parts(void **state)
       float *slim = malloc(N * sizeof *slim), *small = malloc(N * sizeof *small);
       for (size_t c = 0; c < N; c++) slim[c] = (float)z[c], z[c] = (double)slim[c];
       for (int narrow = 0; narrow < 2; narrow++) {
-        const gmg_correction c = {narrow ? (const void *)slim : z, 0.7, narrow};
+        const gmg_correction c = {.z = narrow ? (const void *)slim : z, .scale = 0.7, .narrow = narrow};
         memcpy(u[1], u[0], N * sizeof *z);
         for (size_t x = 0; x < N; x++) u[0][x] += 0.7 * z[x];
         stencil->residual(e, A, f, u[0], r);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static void *cuda_alloc(gmg_context *c, size_t bytes)
@@ -31,11 +32,16 @@ static size_t device_memory(gmg_context *c)
 
 static void cuda_upload(gmg_context *c, void *to, const void *from, size_t bytes)
 {
+  if (gmg_cuda_spoils(c->device)) return; /* what the host holds now is not what it will */
   gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, c->device->stream), "copy to the device");
 }
 
 static void cuda_download(gmg_context *c, void *to, const void *from, size_t bytes)
 {
+  if (gmg_cuda_spoils(c->device)) {
+    memset(to, 0xff, bytes); /* NaN */
+    return;
+  }
   c->device->waits++;
   gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->device->stream), "copy from the device");
   gmg_cuda_note(c->device, cudaStreamSynchronize(c->device->stream), "copy from the device");
@@ -66,6 +72,7 @@ extern "C" size_t gmg_cuda_waits(const gmg_context *c) { return c->device->waits
 gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
 {
   gmg_device *d = gmg_device_of(e);
+  if (gmg_cuda_spoils(d)) return {NAN, NAN, NAN, NAN};
   d->waits++;
   gmg_cuda_launched(e, where);
   gmg_cuda_note(d, cudaStreamSynchronize(d->stream), where);
@@ -94,7 +101,10 @@ static void end_device(gmg_context *c)
   cudaFree(d->part);
   cudaFree(d->arrived);
   cudaFree(d->scalar);
+  cudaFree(d->tally);
   cudaFreeHost(d->total);
+  cudaFreeHost(d->ahead);
+  gmg_recorder_end(d);
   gmg_profiler_end(d);
   cudaGetLastError();
   leave_device(c, before);
@@ -109,7 +119,9 @@ static cudaError_t begin_device(gmg_device *d)
   if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
   if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
   if ((error = cudaMalloc(&d->scalar, sizeof *d->scalar))) return error;
+  if ((error = cudaMalloc(&d->tally, sizeof *d->tally))) return error;
   if ((error = cudaMallocHost(&d->total, sizeof *d->total))) return error;
+  if ((error = cudaMallocHost(&d->ahead, sizeof *d->ahead))) return error;
   return cudaMemsetAsync(d->arrived, 0, sizeof *d->arrived, d->stream);
 }
 

@@ -19,13 +19,34 @@ typedef struct gmg_total {
 
 enum { GMG_THREADS = 256, GMG_MOST_PARTS = 2048 };
 
+/* The numbers of cycles that are replayed, device. */
+typedef struct gmg_tally {
+  gmg_outlook outlook; /* norm, pace and next move on */
+  double size;         /* the last residual was scaled by one over that */
+  gmg_total residual;  /* first: squares of the last one */
+  int cycles;
+} gmg_tally;
+
+/* What they came to. Pinned host memory that the device writes. */
+enum { GMG_AHEAD = 256 };
+typedef struct gmg_ahead {
+  double norm[GMG_AHEAD];
+  int cycles;
+} gmg_ahead;
+
+typedef enum { GMG_NOT_RECORDING, GMG_RECORDING, GMG_SPOILT } gmg_record;
+
 struct gmg_device {
   int number, processors;
-  cudaStream_t stream; /* BORROWED */
+  cudaStream_t stream; /* BORROWED, but while recording its own */
   gmg_total *part;     /* [GMG_MOST_PARTS] sums of thread blocks, device */
   unsigned *arrived;   /* thread blocks that have left theirs, device */
   gmg_total *total;    /* pinned host memory that the device writes */
   gmg_total *scalar;   /* of a sum that only the device needs to know, device */
+  gmg_tally *tally;
+  gmg_ahead *ahead;
+  struct gmg_recorder *recorder; /* graph_cuda.cu; NULL: nothing was ever recorded */
+  gmg_record recording;
   size_t waits;        /* how often the host has waited for the device: tests count */
   cudaError_t failed;  /* the first failure */
   const char *failed_in;
@@ -38,6 +59,14 @@ static inline gmg_device *gmg_device_of(const gmg_exec *e) { return e->context->
 static inline void gmg_cuda_note(gmg_device *d, cudaError_t error, const char *where)
 {
   if (error != cudaSuccess && d->failed == cudaSuccess) d->failed = error, d->failed_in = where;
+}
+
+/* Whether work is being recorded; that which wants a number on the host, or brings one from there, cannot be. */
+static inline int gmg_cuda_spoils(gmg_device *d)
+{
+  if (d->recording == GMG_NOT_RECORDING) return 0;
+  d->recording = GMG_SPOILT;
+  return 1;
 }
 
 /* After a launch. */
@@ -159,6 +188,7 @@ static __device__ inline void gmg_grid_total(gmg_total x, gmg_total *part, unsig
 
 #endif
 
+void gmg_recorder_end(gmg_device *d); /* graph_cuda.cu */
 void gmg_profiler_begin(gmg_device *d); /* trace_cuda.cu */
 void gmg_profiler_end(gmg_device *d);
 

@@ -8,11 +8,12 @@
 static const struct {
   const gmg_memory_ops *memory;
   const gmg_trace_ops *trace;
+  const gmg_graph_ops *graph;
   const gmg_vector_ops *vector[2];
 } backends[] = {
-    [GMG_BACKEND_HOST] = {&gmg_memory_host, &gmg_trace_host, {&gmg_vector_host_f32, &gmg_vector_host_f64}},
+    [GMG_BACKEND_HOST] = {&gmg_memory_host, &gmg_trace_host, NULL, {&gmg_vector_host_f32, &gmg_vector_host_f64}},
 #ifdef GMG_CUDA
-    [GMG_BACKEND_CUDA] = {&gmg_memory_cuda, &gmg_trace_cuda, {&gmg_vector_cuda_f32, &gmg_vector_cuda_f64}},
+    [GMG_BACKEND_CUDA] = {&gmg_memory_cuda, &gmg_trace_cuda, &gmg_graph_cuda, {&gmg_vector_cuda_f32, &gmg_vector_cuda_f64}},
 #endif
 };
 
@@ -28,6 +29,7 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
   return (gmg_exec){.context = context,
                     .memory = backends[context->backend].memory,
                     .trace = backends[context->backend].trace,
+                    .graph = backends[context->backend].graph,
                     .vector = backends[context->backend].vector[type],
                     .backend = context->backend,
                     .type = type,

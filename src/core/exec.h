@@ -21,6 +21,7 @@ typedef struct gmg_correction {
   const void *z;
   double scale;
   int narrow;
+  const double *size; /* in exec's memory: what stands there instead of scale, for gmg_stencil_ops::follow; else NULL */
 } gmg_correction;
 
 /* Vector kernels: n reals each, in exec's memory. Sums are made in double, over chunks that depend on n alone, so
@@ -77,10 +78,37 @@ typedef struct gmg_trace_ops {
   void (*range_end)(gmg_context *c);
 } gmg_trace_ops;
 
+/* What a cycle that is replayed starts from, and what decides whether another one follows. */
+typedef struct gmg_outlook {
+  double target;       /* a residual norm that is met ends it */
+  double norm, pace;   /* the last one, and what it is over the one before; 0: there is none before */
+  double slow, hardly; /* a pace above the second ends it, as does one above the first that is closer to 1 than the pace before */
+  double scale, next;  /* where residuals are narrowed: the last one was scaled by that, the next one will be */
+  double far, nothing; /* a scaled residual larger than the first or smaller than one over it ends it (0: residuals are not narrowed),
+                          as does a norm up to the second */
+  int most;            /* cycles */
+} gmg_outlook;
+
+/* Work that is recorded once and replayed, where a backend can do that more cheaply than by enqueueing it again. While it is being
+   recorded nothing is done, and who wants a number on the host gets NaN and spoils the recording. What the work reads and writes
+   must stay where it is. */
+typedef struct gmg_graph gmg_graph;
+typedef struct gmg_graph_ops {
+  /* What is enqueued from here on. loop: of one cycle, whose residual is looked at by gmg_stencil_ops::follow. 0: not possible now. */
+  int (*begin)(gmg_context *c, int loop);
+  gmg_graph *(*end)(gmg_context *c); /* NULL: the work cannot be replayed */
+  int (*replay)(gmg_context *c, gmg_graph *graph); /* only enqueues; 0: not possible now */
+  /* The same over and over while the outlook is good, and at least once. Blocks; norms: of the residuals; returns how many. */
+  int (*run)(gmg_context *c, gmg_graph *graph, const gmg_outlook *outlook, double *norms);
+  void (*destroy)(gmg_graph *graph);
+  const double *(*size)(gmg_context *c); /* of one that goes round: what its correction is multiplied by, in exec's memory */
+} gmg_graph_ops;
+
 struct gmg_exec {
   gmg_context *context; /* BORROWED */
   const gmg_memory_ops *memory;
   const gmg_trace_ops *trace;
+  const gmg_graph_ops *graph; /* NULL: the backend does not replay */
   const gmg_vector_ops *vector;
   gmg_backend backend;
   gmg_type type;
@@ -129,6 +157,7 @@ extern const gmg_trace_ops gmg_trace_host;
 extern const gmg_vector_ops gmg_vector_host_f32, gmg_vector_host_f64;
 extern const gmg_memory_ops gmg_memory_cuda; /* where the library is built with CUDA */
 extern const gmg_trace_ops gmg_trace_cuda;
+extern const gmg_graph_ops gmg_graph_cuda;
 extern const gmg_vector_ops gmg_vector_cuda_f32, gmg_vector_cuda_f64;
 
 #endif

@@ -108,6 +108,46 @@ static void plain(gmg_solver *s, gmg_iteration *it)
   if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, it->u); /* else rounding lets it drift */
 }
 
+/* The same where scales and norms stay in exec's memory. */
+static void go_round(gmg_solver *s, const void *f, void *u)
+{
+  const gmg_operator *A = &s->top->A;
+  gmg_correction c = {.z = NULL};
+  if (!s->mixed) {
+    gmg_iteration it = {.f = f, .u = u};
+    plain(s, &it);
+    s->stencil->follow(&s->exec, A, c, f, u, NULL);
+    return;
+  }
+  c = (gmg_correction){.narrow = 1, .size = s->exec.graph->size(s->context)};
+  c.z = gmg_cycle_onto(s, 0, (gmg_onto){.x = u, .scale = 1, .size = c.size, .keep = 1});
+  s->stencil->follow(&s->exec, A, c, f, u, s->own_f);
+  if (s->singular) gmg_remove_mean(&s->exec, A, s->top->volume, u);
+}
+
+gmg_graph *gmg_iteration_recorded(gmg_solver *s, const gmg_iteration *it)
+{
+  const gmg_params *q = &s->params;
+  const int cycle_may_change = s->free_cycle && q->cycle != GMG_CYCLE_V;
+  if (q->accel != GMG_ACCEL_NONE || q->check_every != 1 || cycle_may_change) return NULL;
+  return gmg_recorded_loop(s, it->f, it->u, go_round);
+}
+
+int gmg_run_ahead(gmg_solver *s, gmg_iteration *it, gmg_graph *cycle, gmg_outlook *outlook, double *norms)
+{
+  GMG_RANGE(&s->exec, 0, "cycles");
+  if (s->mixed && !it->fresh) narrow_residual(s, it, NULL);
+  outlook->scale = s->mixed ? it->scale : 1;
+  outlook->next = it->next > 0 ? it->next : 1;
+  outlook->far = s->mixed ? NEARLY_ONE : 0, outlook->nothing = NOTHING;
+  const int cycles = s->exec.graph->run(s->context, cycle, outlook, norms);
+  for (int i = 0; s->mixed && i < cycles; i++) {
+    next_scale(it);
+    take_norm(it, norms[i]);
+  }
+  return cycles;
+}
+
 /* It starts from the iterate, in which the growing part is large, or from 1 where that is no number any more. */
 void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it)
 {
@@ -129,6 +169,26 @@ void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it)
   s->watch.on = 0;
 }
 
+static void on_own(gmg_solver *s, const void *f, void *u)
+{
+  (void)f, (void)u; /* own_f, own_u */
+  (void)gmg_cycle_on_own(s, 1);
+}
+
+static void from_zero(gmg_solver *s, const void *f, void *u) { (void)gmg_cycle_from_zero(s, f, 1, u); }
+
+/* A cycle from zero for the residual. */
+static gmg_correction preconditioned(gmg_solver *s, const gmg_iteration *it)
+{
+  if (it->fresh) {
+    gmg_do(s, GMG_RECORDED_CORRECTION, s->own_f, s->own_u, on_own);
+    return (gmg_correction){.z = s->own_u, .scale = 1 / it->scale, .narrow = s->mixed};
+  }
+  if (s->mixed) return gmg_cycle_from_zero(s, s->krylov[0], it->norm, NULL);
+  gmg_do(s, GMG_RECORDED_CORRECTION, s->krylov[0], s->krylov[1], from_zero);
+  return (gmg_correction){.z = s->krylov[1], .scale = 1};
+}
+
 /* p becomes conjugate to the direction before: by <z, A p> / <p, A p> (flexible), or by <r, z> over the one before. */
 static void conjugate_gradients(gmg_solver *s, gmg_iteration *it)
 {
@@ -138,7 +198,7 @@ static void conjugate_gradients(gmg_solver *s, gmg_iteration *it)
   void *r = s->krylov[0], *p = s->krylov[2], *q = s->krylov[3];
   const int first = it->pq == 0, flexible = s->params.accel == GMG_ACCEL_FLEXIBLE_CG;
 
-  const gmg_correction z = it->fresh ? gmg_cycle_on_own(s, it->scale) : gmg_cycle_from_zero(s, r, it->norm, s->krylov[1]);
+  const gmg_correction z = preconditioned(s, it);
   gmg_charge(s, 0);
   it->fresh = 0;
   if (s->singular) gmg_remove_mean(s->levels_exec, &s->level[0].A, s->level[0].volume, (void *)z.z); /* else u drifts */

@@ -11,6 +11,7 @@ typedef struct {
   double true_before; /* accelerated: the true residual when the recursion last met the target */
   double mean_removed;
   int cycles, measured; /* history has `measured` entries */
+  gmg_graph *recorded;  /* a cycle, or NULL */
 } progress;
 
 static const double GROWTH = 1e3;     /* more than that is divergence */
@@ -168,6 +169,18 @@ static void forget_bad_start(gmg_solver *s, progress *p)
   s->history[p->measured - 1] = s->history[0];
 }
 
+/* Cycles while all that judge() would say of them is to go on; 0: they are for next_cycle(). */
+static int run_ahead(gmg_solver *s, progress *p)
+{
+  if (!p->recorded || (p->cycles == 0 && s->params.fmg > 0)) return 0;
+  const double *h = s->history + p->measured - 1;
+  gmg_outlook outlook = {.target = p->target, .norm = h[0], .pace = p->measured > 1 ? h[0] / h[-1] : 0, .slow = SLOW, .hardly = HARDLY,
+                         .most = s->params.monitor ? 1 : s->params.max_cycles - p->cycles};
+  const int cycles = gmg_run_ahead(s, &p->it, p->recorded, &outlook, s->history + p->measured);
+  p->cycles += cycles, p->measured += cycles;
+  return cycles;
+}
+
 static gmg_status run(gmg_solver *s, progress *p)
 {
   const double start = s->history[0];
@@ -176,11 +189,14 @@ static gmg_status run(gmg_solver *s, progress *p)
     if (s->params.fmg > 0) s->vector->fill(&s->exec, s->top->A.cells, 0, p->it.u); /* f = 0: the guess is not used */
     return GMG_OK;
   }
+  p->recorded = gmg_iteration_recorded(s, &p->it);
   while (p->cycles < s->params.max_cycles) {
-    next_cycle(s, p);
-    if (p->cycles % s->params.check_every != 0 && p->cycles < s->params.max_cycles) continue;
-    measure(s, p, gmg_iteration_residual(s, &p->it, NULL));
-    if (p->cycles == 1 && s->params.fmg > 0) forget_bad_start(s, p);
+    if (!run_ahead(s, p)) {
+      next_cycle(s, p);
+      if (p->cycles % s->params.check_every != 0 && p->cycles < s->params.max_cycles) continue;
+      measure(s, p, gmg_iteration_residual(s, &p->it, NULL));
+      if (p->cycles == 1 && s->params.fmg > 0) forget_bad_start(s, p);
+    }
     int done;
     const gmg_status status = judge(s, p, &done);
     const int stop = monitor_stops(s, p);
@@ -227,6 +243,32 @@ static void fill_report(const gmg_solver *s, const progress *p, gmg_status statu
                     .deterministic = (traits & GMG_SMOOTHER_DETERMINISTIC) != 0};
 }
 
+/* All of it but what says how it went. */
+static gmg_status do_solve(gmg_solver *s, progress *p)
+{
+  gmg_status status = begin(s, p);
+  if (status != GMG_OK) return status;
+  status = s->params.check_every == 0 ? run_unmeasured(s, p) : run(s, p);
+  if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, p->it.u);
+  return status;
+}
+
+static void solve_unmeasured(gmg_solver *s, const void *f, void *u)
+{
+  progress p = {.f = f, .it = {.u = u}};
+  (void)do_solve(s, &p);
+}
+
+/* Where nobody measures nothing is decided on the way: a solve of few cycles is replayed as a whole. */
+static gmg_status replay_or_do(gmg_solver *s, progress *p)
+{
+  enum { FEW = 32 };
+  if (s->params.check_every > 0 || s->params.max_cycles > FEW || s->params.accel != GMG_ACCEL_NONE) return do_solve(s, p);
+  gmg_do(s, GMG_RECORDED_SOLVE, p->f, p->it.u, solve_unmeasured);
+  p->mean_removed = NAN, p->cycles = s->params.max_cycles;
+  return GMG_OK;
+}
+
 static void start_clock(gmg_solver *s)
 {
   for (int l = 0; l < s->levels; l++) s->clock.seconds[l] = 0;
@@ -256,11 +298,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   s->context->error[0] = 0;
   start_clock(s);
   const gmg_cycle_kind cycle = s->params.cycle;
-  gmg_status status = begin(s, &p);
-  if (status == GMG_OK) {
-    status = s->params.check_every == 0 ? run_unmeasured(s, &p) : run(s, &p);
-    if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, u);
-  }
+  gmg_status status = replay_or_do(s, &p);
   stop_clock(s);
   s->params.cycle = cycle;
   status = gmg_and_health(s, status);

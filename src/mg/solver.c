@@ -151,6 +151,7 @@ void gmg_solver_release(gmg_solver *s)
   GMG_VISIT(s->context);
   const size_t cells = s->level[0].A.cells, bytes = cells * s->exec.real_size;
   gmg_exec *e = s->levels_exec;
+  gmg_forget_recordings(s);
   for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
   gmg_exec_release(&s->exec, s->f_eff, bytes);
   if (s->size) gmg_exec_release(e, s->size, GMG_SIZES * sizeof *s->size);
@@ -255,13 +256,8 @@ int gmg_overlap(const gmg_solver *s, const void *a, const void *b)
   return (uintptr_t)a < (uintptr_t)b + bytes && (uintptr_t)b < (uintptr_t)a + bytes;
 }
 
-gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
+static void precondition(gmg_solver *s, const void *r, void *z)
 {
-  if (!s) return GMG_ERR_ARGUMENT;
-  if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
-  if (gmg_overlap(s, r, z)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
-  GMG_TRY(gmg_check_fresh(s));
-  GMG_VISIT(s->context);
   const gmg_level *L = s->top;
   const gmg_exec *e = &s->exec;
   if (s->singular) { /* only the compatible part of r has a solution */
@@ -277,6 +273,16 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
     (void)gmg_cycle_from_zero(s, r, 1, z);
   }
   if (s->singular) gmg_remove_mean(e, &L->A, L->volume, z);
+}
+
+gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
+{
+  if (!s) return GMG_ERR_ARGUMENT;
+  if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
+  if (gmg_overlap(s, r, z)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
+  GMG_TRY(gmg_check_fresh(s));
+  GMG_VISIT(s->context);
+  gmg_do(s, GMG_RECORDED_PRECONDITION, r, z, precondition);
   return gmg_and_health(s, GMG_OK);
 }
 

@@ -42,6 +42,18 @@ typedef struct gmg_watch {
   double growth;  /* of the residual by the smoother there; infinite for NaN */
 } gmg_watch;
 
+/* What was enqueued with that f and u, or is to be recorded when they come again. */
+typedef enum { GMG_RECORDED_LOOP = 1, GMG_RECORDED_SOLVE, GMG_RECORDED_CORRECTION, GMG_RECORDED_PRECONDITION } gmg_recorded;
+typedef struct gmg_recording {
+  gmg_recorded what;
+  const void *f;
+  void *u;
+  int has_values; /* of the solver then, as is cycle */
+  gmg_cycle_kind cycle;
+  gmg_graph *graph; /* NULL: not yet */
+} gmg_recording;
+enum { GMG_RECORDINGS = 4 };
+
 struct gmg_solver {
   gmg_context *context; /* BORROWED */
   gmg_exec exec;         /* of the problem's fields: u, f, residuals, directions */
@@ -83,6 +95,9 @@ struct gmg_solver {
   gmg_level_report report[GMG_MAX_LEVELS];
   gmg_clock clock;        /* accounts: the levels */
   gmg_watch watch;
+  gmg_recording recording[GMG_RECORDINGS];
+  unsigned next_recording; /* to be given up, modulo their number */
+  int unrecordable;        /* the host has a part in the work */
 };
 
 #define GMG_EXTREME 1e100 /* beyond it volumes and inner products leave the range of double */
@@ -151,6 +166,17 @@ void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it);    /* one cycle, w
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it); /* ||f - A u||_2 */
 /* Mixed precision: a correction in the narrower type, and the residual that it leaves. */
 void gmg_refine(gmg_solver *s, gmg_iteration *it);
+
+/* A cycle that goes round without the host, or NULL: not now. */
+gmg_graph *gmg_iteration_recorded(gmg_solver *s, const gmg_iteration *it);
+/* It is replayed while the outlook is good; norms: of the residuals; returns how many. 0: nothing is done. */
+int gmg_run_ahead(gmg_solver *s, gmg_iteration *it, gmg_graph *cycle, gmg_outlook *outlook, double *norms);
+
+/* recordings.c: work that depends on f, u and the solver alone and only enqueues, where it can be recorded */
+typedef void gmg_work(gmg_solver *s, const void *f, void *u);
+void gmg_do(gmg_solver *s, gmg_recorded what, const void *f, void *u, gmg_work *work); /* replayed, or else done */
+gmg_graph *gmg_recorded_loop(gmg_solver *s, const void *f, void *u, gmg_work *cycle);  /* of one that goes round; NULL: not now */
+void gmg_forget_recordings(gmg_solver *s); /* when what they were made of changes or ends */
 
 /* fmg.c: replaces u by the full multigrid approximation and starts the iteration from it. f as the caller gave it */
 void gmg_fmg(gmg_solver *s, const void *f, gmg_iteration *it);

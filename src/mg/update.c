@@ -55,6 +55,7 @@ static gmg_status check_precision(gmg_solver *s, const gmg_problem *p, const gmg
 
 static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
+  gmg_forget_recordings(s);
   s->problem.shift = p->shift;
   s->found = *found;
   for (int l = 0; l < s->levels; l++) take_typical(&s->level[l], p->shift, found);

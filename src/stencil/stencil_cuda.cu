@@ -115,13 +115,25 @@ static __device__ double unit_of(const gmg_total *squares, double *size)
   return unit;
 }
 
+/* What the residual is scaled by on its way into the narrower type. */
+typedef struct {
+  real number;              /* that, */
+  const double *given;      /* or what stands there, */
+  const gmg_total *squares; /* or over the root of that, which also goes to size */
+  double *size;
+} scaling;
+
+static __device__ real scale_of(const scaling &s)
+{
+  return s.given ? (real)*s.given : s.squares ? (real)(1 / unit_of(s.squares, s.size)) : s.number;
+}
+
 /* first: squares of the residual; second: squares of f. The residual itself where it is wanted. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, 4)
-    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real scale, const gmg_total *scaled, double *size,
-                narrow_real *slim, SUMS)
+    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
 {
-  if (scaled) scale = (real)(1 / unit_of(scaled, size));
+  const real scale = scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
     const real rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
@@ -133,10 +145,9 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
 
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    norm_even_kernel(gmg_even s, const real *f, const real *u, real scale, const gmg_total *scaled, double *size, narrow_real *slim,
-                     SUMS)
+    norm_even_kernel(gmg_even s, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
 {
-  if (scaled) scale = (real)(1 / unit_of(scaled, size));
+  const real scale = scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk_even<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
 #pragma unroll
@@ -152,10 +163,9 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    norm_flows_kernel(gmg_flows w, const real *f, const real *u, real scale, const gmg_total *scaled, double *size,
-                      narrow_real *slim, SUMS)
+    norm_flows_kernel(gmg_flows w, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
 {
-  if (scaled) scale = (real)(1 / unit_of(scaled, size));
+  const real scale = scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
 #pragma unroll
@@ -170,44 +180,38 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
   gmg_grid_total(t, part, arrived, to);
 }
 
-/* scaled: the scale is over the root of that instead, which also goes to size. */
-static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, const gmg_total *scaled,
-                        double *size, void *r, gmg_total *to)
+static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *r, gmg_total *to)
 {
   const gmg_columns p = gmg_columns_of(A->n);
+  gmg_device *d = gmg_device_of(e);
   gmg_even s;
   gmg_flows w;
-  if (gmg_flows_of(A, gmg_device_of(e)->processors, f, u, r, &w))
-    GMG_LAUNCH_FLOWS(norm_flows_kernel, e, w, 1, w, (const real *)f, (const real *)u, (real)scale, scaled, size, (narrow_real *)r,
-                     gmg_device_of(e)->part, gmg_device_of(e)->arrived, to);
+  if (gmg_flows_of(A, d->processors, f, u, r, &w))
+    GMG_LAUNCH_FLOWS(norm_flows_kernel, e, w, 1, w, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
   else if (gmg_even_of(A, EVEN_BLOCKS(e), f, u, r, &s))
-    GMG_LAUNCH_EVEN(norm_even_kernel, e, s, 1, s, (const real *)f, (const real *)u, (real)scale, scaled, size, (narrow_real *)r,
-                    gmg_device_of(e)->part, gmg_device_of(e)->arrived, to);
+    GMG_LAUNCH_EVEN(norm_even_kernel, e, s, 1, s, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
   else
-    GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, (real)scale, scaled, size, (narrow_real *)r,
-               gmg_device_of(e)->part, gmg_device_of(e)->arrived, to);
+    GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
 }
 
 static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r)
 {
-  gmg_device *d = gmg_device_of(e);
   gmg_total *const before = (gmg_total *)(size + GMG_SIZES / 2);
-  if (first) launch_norm(e, A, f, u, 1, NULL, NULL, NULL, before);
-  launch_norm(e, A, f, u, 1, before, size, r, d->scalar);
+  if (first) launch_norm(e, A, f, u, {1}, NULL, before);
+  launch_norm(e, A, f, u, {1, NULL, before, size}, r, before); /* all have read it before the last of them writes */
   gmg_cuda_launched(e, "residual");
-  gmg_cuda_note(d, cudaMemcpyAsync(before, d->scalar, sizeof *before, cudaMemcpyDeviceToDevice, d->stream), "residual");
 }
 
 static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r)
 {
-  launch_norm(e, A, f, u, scale, NULL, NULL, r, gmg_device_of(e)->scalar);
+  launch_norm(e, A, f, u, {(real)scale}, r, gmg_device_of(e)->scalar);
   gmg_cuda_launched(e, "residual");
 }
 
 static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
                               double *f_norm)
 {
-  launch_norm(e, A, f, u, scale, NULL, NULL, r, gmg_device_of(e)->total);
+  launch_norm(e, A, f, u, {(real)scale}, r, gmg_device_of(e)->total);
   const gmg_total t = gmg_cuda_total(e, "residual norm");
   if (f_norm) *f_norm = sqrt(t.second);
   return sqrt(t.first);
@@ -265,7 +269,7 @@ static double dot_correction(const gmg_exec *e, const gmg_operator *A, gmg_corre
 
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
-  const gmg_correction c = {x, 1, 0};
+  const gmg_correction c = {x, 1, 0, NULL};
   return dot_correction(e, A, c, y);
 }
 
@@ -287,20 +291,22 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 
 /* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
 
-/* x = scale z + keep x */
+/* x = scale z + keep x; given: the scale stands there. */
 template <typename type>
-static __global__ void change_kernel(size_t n, real scale, const type *z, real keep, real *x)
+static __global__ void change_kernel(size_t n, real scale, const double *given, const type *z, real keep, real *x)
 {
+  if (given) scale = (real)*given;
   gmg_for_all(n, [&](size_t i) { x[i] = scale * (real)z[i] + keep * x[i]; });
 }
 
 static void change(const gmg_exec *e, size_t n, gmg_correction c, double keep, void *x)
 {
   const cudaStream_t stream = gmg_device_of(e)->stream;
+  const unsigned grid = gmg_flat_grid(n, 0);
   if (c.narrow)
-    change_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, stream>>>(n, (real)c.scale, (const narrow_real *)c.z, (real)keep, (real *)x);
+    change_kernel<<<grid, GMG_THREADS, 0, stream>>>(n, (real)c.scale, c.size, (const narrow_real *)c.z, (real)keep, (real *)x);
   else
-    change_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, stream>>>(n, (real)c.scale, (const real *)c.z, (real)keep, (real *)x);
+    change_kernel<<<grid, GMG_THREADS, 0, stream>>>(n, (real)c.scale, c.size, (const real *)c.z, (real)keep, (real *)x);
   gmg_cuda_launched(e, "correction");
 }
 
@@ -309,6 +315,14 @@ static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_cor
 {
   change(e, A->cells, c, 1, u);
   return narrow_residual(e, A, f, u, scale, r, NULL);
+}
+
+static void follow(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, void *r)
+{
+  gmg_tally *t = gmg_device_of(e)->tally;
+  if (c.z) change(e, A->cells, c, 1, u);
+  launch_norm(e, A, f, u, {1, &t->outlook.next}, r, &t->residual);
+  gmg_cuda_launched(e, "residual norm");
 }
 
 /* first: <p, A p>; second: <p, x> */
@@ -387,6 +401,7 @@ const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .interpolated_residual = R(gmg_interpolated_residual_cuda),
                                              .unit_residual = unit_residual,
                                              .correct_residual = correct_residual,
+                                             .follow = follow,
                                              .restrict_residual = R(gmg_restrict_residual_cuda),
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,

@@ -1,0 +1,206 @@
+/* Work on a CUDA device that is recorded once and replayed: CUDA graphs. The stream that the caller gave may be one that cannot be
+   recorded (the default stream), so a stream of the device's own stands in for it meanwhile.
+
+   Where toolkit and driver have conditional nodes (CUDA 12.4), a graph of a cycle goes round on the device until the outlook is no
+   longer good; elsewhere it is launched once for every cycle. */
+#include "cuda.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define HAS_LOOPS (CUDART_VERSION >= 12040)
+enum { LOOPS_SINCE = 12040 };
+
+#if !HAS_LOOPS
+typedef unsigned long long cudaGraphConditionalHandle;
+#endif
+
+struct gmg_graph {
+  cudaGraphExec_t run;
+  int goes_round;
+};
+
+/* Of the recording that is being made. */
+typedef struct gmg_recorder {
+  cudaStream_t own, callers;
+  int loop, can_go_round;
+  int goes_round;    /* this one does: it is recorded into the body of */
+  cudaGraph_t whole; /* which does it while there is */
+  cudaGraphConditionalHandle again;
+} recorder;
+
+/* --- the end of a cycle --------------------------------------------------------------------------------------------------- */
+
+static __global__ void load_kernel(gmg_tally *t, gmg_outlook outlook)
+{
+  t->outlook = outlook, t->size = 1 / outlook.scale, t->cycles = 0;
+}
+
+/* What src/mg/accel.c does with a norm, and whether src/mg/solve.c would go on without doing anything else. */
+static __device__ int note_norm(gmg_tally *t, double *norms)
+{
+  gmg_outlook *o = &t->outlook;
+  const double norm = sqrt(t->residual.first), scaled = norm * o->next, pace = norm / o->norm;
+  const int falls = pace <= o->hardly && (pace <= o->slow || pace <= (1 + o->pace) / 2);
+  const int near_one = o->far == 0 || (scaled < o->far && scaled > 1 / o->far);
+  norms[t->cycles++] = norm;
+  t->size = 1 / o->next;
+  o->next = 1 / norm, o->norm = norm, o->pace = pace;
+  return norm > o->target && norm > o->nothing && falls && near_one && t->cycles < o->most; /* NaN is none of that */
+}
+
+static __global__ void next_kernel(gmg_tally *t, gmg_ahead *ahead, int goes_round, cudaGraphConditionalHandle again)
+{
+  const int more = note_norm(t, ahead->norm);
+  ahead->cycles = t->cycles;
+#if HAS_LOOPS
+  if (goes_round) cudaGraphSetConditional(again, more ? 1u : 0u);
+#else
+  (void)more, (void)goes_round, (void)again;
+#endif
+}
+
+/* --- recording -------------------------------------------------------------------------------------------------------- */
+
+/* Nothing that fails here is a failure of the device: there are always the launches themselves. */
+static int worked(cudaError_t error)
+{
+  if (error != cudaSuccess) cudaGetLastError();
+  return error == cudaSuccess;
+}
+
+/* Not where the caller records the stream. */
+static int may_replace_launches(gmg_device *d)
+{
+  cudaStreamCaptureStatus callers = cudaStreamCaptureStatusNone;
+  return d->failed == cudaSuccess && worked(cudaStreamIsCapturing(d->stream, &callers)) && callers == cudaStreamCaptureStatusNone;
+}
+
+static int find_recorder(gmg_device *d)
+{
+  int driver = 0;
+  if (d->recorder) return 1;
+  recorder *r = (recorder *)calloc(1, sizeof *r);
+  if (!r) return 0;
+  if (!worked(cudaStreamCreateWithFlags(&r->own, cudaStreamNonBlocking))) {
+    free(r);
+    return 0;
+  }
+  r->can_go_round = HAS_LOOPS && worked(cudaDriverGetVersion(&driver)) && driver >= LOOPS_SINCE;
+  d->recorder = r;
+  return 1;
+}
+
+void gmg_recorder_end(gmg_device *d)
+{
+  if (d->recorder) cudaStreamDestroy(d->recorder->own);
+  free(d->recorder);
+}
+
+/* Into the body of a loop. */
+static int begin_loop(recorder *r)
+{
+#if HAS_LOOPS
+  cudaGraphNode_t node;
+  cudaGraphNodeParams p = {};
+  if (!worked(cudaGraphCreate(&r->whole, 0))) return 0;
+  p.type = cudaGraphNodeTypeConditional, p.conditional.type = cudaGraphCondTypeWhile, p.conditional.size = 1;
+  if (worked(cudaGraphConditionalHandleCreate(&r->again, r->whole, 1, cudaGraphCondAssignDefault))) {
+    p.conditional.handle = r->again;
+#if CUDART_VERSION >= 13000
+    const cudaError_t added = cudaGraphAddNode(&node, r->whole, NULL, NULL, 0, &p);
+#else
+    const cudaError_t added = cudaGraphAddNode(&node, r->whole, NULL, 0, &p);
+#endif
+    if (worked(added) && worked(cudaStreamBeginCaptureToGraph(r->own, p.conditional.phGraph_out[0], NULL, NULL, 0,
+                                                              cudaStreamCaptureModeThreadLocal)))
+      return 1;
+  }
+  cudaGraphDestroy(r->whole);
+#endif
+  r->whole = NULL;
+  return 0;
+}
+
+static int begin(gmg_context *c, int loop)
+{
+  gmg_device *d = c->device;
+  if (!may_replace_launches(d) || !find_recorder(d)) return 0;
+  recorder *r = d->recorder;
+  r->loop = loop;
+  r->goes_round = loop && r->can_go_round && begin_loop(r);
+  if (!r->goes_round && !worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal))) return 0;
+  r->callers = d->stream, d->stream = r->own;
+  d->recording = GMG_RECORDING;
+  return 1;
+}
+
+/* With all the memory that launching it needs. */
+static gmg_graph *instantiated(cudaGraph_t whole, int goes_round, cudaStream_t stream)
+{
+  gmg_graph *g = (gmg_graph *)calloc(1, sizeof *g);
+  if (!g) return NULL;
+  g->goes_round = goes_round;
+  if (worked(cudaGraphInstantiateWithFlags(&g->run, whole, 0))) {
+    if (worked(cudaGraphUpload(g->run, stream))) return g;
+    worked(cudaGraphExecDestroy(g->run));
+  }
+  free(g);
+  return NULL;
+}
+
+static gmg_graph *end(gmg_context *c)
+{
+  gmg_device *d = c->device;
+  recorder *r = d->recorder;
+  cudaGraph_t recorded = NULL;
+  if (r->loop) next_kernel<<<1, 1, 0, r->own>>>(d->tally, d->ahead, r->goes_round, r->again);
+  const int whole = worked(cudaStreamEndCapture(r->own, &recorded)) && d->recording == GMG_RECORDING && d->failed == cudaSuccess;
+  cudaGetLastError();
+  d->stream = r->callers, d->recording = GMG_NOT_RECORDING;
+  d->failed = cudaSuccess; /* as it was */
+  if (r->goes_round) recorded = r->whole;
+  r->whole = NULL;
+  gmg_graph *g = whole ? instantiated(recorded, r->goes_round, d->stream) : NULL;
+  if (recorded) cudaGraphDestroy(recorded);
+  return g;
+}
+
+static void destroy(gmg_graph *g)
+{
+  if (!g) return;
+  worked(cudaGraphExecDestroy(g->run)); /* what is under way ends first */
+  free(g);
+}
+
+/* --- replaying -------------------------------------------------------------------------------------------------------- */
+
+static int replay(gmg_context *c, gmg_graph *g)
+{
+  gmg_device *d = c->device;
+  if (!may_replace_launches(d)) return 0;
+  gmg_cuda_note(d, cudaGraphLaunch(g->run, d->stream), "a graph");
+  return 1;
+}
+
+static int run(gmg_context *c, gmg_graph *g, const gmg_outlook *outlook, double *norms)
+{
+  gmg_device *d = c->device;
+  gmg_outlook o = *outlook;
+  const int most = g->goes_round ? GMG_AHEAD : 1;
+  if (o.most > most) o.most = most;
+  d->ahead->cycles = 0;
+  load_kernel<<<1, 1, 0, d->stream>>>(d->tally, o);
+  gmg_cuda_note(d, cudaGetLastError(), "a graph");
+  gmg_cuda_note(d, cudaGraphLaunch(g->run, d->stream), "a graph");
+  d->waits++;
+  gmg_cuda_note(d, cudaStreamSynchronize(d->stream), "a graph");
+  if (d->failed != cudaSuccess) return 0;
+  const int cycles = d->ahead->cycles;
+  for (int i = 0; i < cycles; i++) norms[i] = d->ahead->norm[i];
+  return cycles;
+}
+
+static const double *size(gmg_context *c) { return &c->device->tally->size; }
+
+extern "C" const gmg_graph_ops gmg_graph_cuda = {begin, end, replay, run, destroy, size};
