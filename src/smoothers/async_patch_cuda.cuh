@@ -192,8 +192,8 @@ typedef struct {
 } patch_function;
 
 /* The larger a block, the less of what it loads and relaxes is its neighbours'; the smaller, the more multiprocessors have one. In us
-   on an H200, launched one after the other, with u and from zero: large 16.3 and 12.8 at 128^3 (planes that stream: 28 to 39);
-   middle 3.9 and 3.3 at 64^3, small 2.6 and 2.3 at 32^3. More warps with fewer registers each lose: nothing may be spilled while
+   on an H200, launched one after the other, with u and from zero: large 16.3 and 12.8 at 128^3 (planes that stream: about 34), middle
+   3.9 and 3.3 at 64^3, small 2.6 and 2.3 at 32^3. More warps with fewer registers each lose: nothing may be spilled while
    so much is on its way. */
 #define KERNEL(shape)                                                                                                         \
   {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}},          \
@@ -205,19 +205,21 @@ enum { PATCH_SHAPES = 3 };
 static const patch_function patch_functions[PATCH_SHAPES] = {KERNEL(patch_large), KERNEL(patch_middle), KERNEL(patch_small)};
 #undef KERNEL
 
-/* The largest blocks of which there are enough for the device, or the caller's: 1 + the shape; 0 where none does. */
+/* The largest blocks of which there are enough for the device, or the caller's in the smallest tile that holds them: 1 + the shape; 0
+   where none does. */
 static int patch_blocks(const gmg_smoother_level *l, size_t processors, gmg_blocks *b)
 {
   const gmg_operator *A = l->A;
+  const int given = l->params->block[0] > 0;
   if (A->n[0] % 2 || A->n[2] < 12) return 0; /* pairs; a wall to a patch */
   for (int i = 0; i < PATCH_SHAPES; i++) {
-    const int *most = patch_functions[i].most;
+    const int shape = given ? PATCH_SHAPES - 1 - i : i, *most = patch_functions[shape].most;
     size_t want[3] = {(size_t)most[0], (size_t)most[1], (size_t)most[2]}, fits = 1;
     *b = gmg_blocks_make(A, l->params->block, want);
-    if (b->shape[0] % 2 && !l->params->block[0]) want[0] = b->shape[0] + 1, *b = gmg_blocks_make(A, l->params->block, want);
+    if (b->shape[0] % 2 && !given) want[0] = b->shape[0] + 1, *b = gmg_blocks_make(A, l->params->block, want);
     for (int a = 0; a < 3; a++) fits = fits && b->shape[a] <= (size_t)most[a] && b->count[a] < 1 << PATCH_BITS;
     if (!fits || (b->shape[0] % 2 && b->count[0] > 1)) continue;
-    if (4 * b->total >= 3 * processors || i == PATCH_SHAPES - 1 || l->params->block[0]) return i + 1;
+    if (given || 4 * b->total >= 3 * processors || i == PATCH_SHAPES - 1) return shape + 1;
   }
   return 0;
 }
