@@ -264,7 +264,8 @@ int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_strips), cmocka_unit_test(operations_agree_in_media),
-                                     cmocka_unit_test(operations_agree_on_faces), cmocka_unit_test(fused_red_black_agrees)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_strips),
+                                     cmocka_unit_test(operations_agree_in_media), cmocka_unit_test(operations_agree_on_faces),
+                                     cmocka_unit_test(fused_red_black_agrees)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

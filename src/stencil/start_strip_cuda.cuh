@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
 {
   enum { COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, SLOTS = 4 };
   const unsigned warp = blockIdx.x * STRIP_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
-  const int K0 = (int)ty * high, K1 = min(K0 + high, my.cols), n = s.n[2], stride = (int)s.stride;
+  const int K0 = (int)ty * high, K1 = min(K0 + high, my.cols), stride = (int)s.stride;
   const int i = (int)tx * STRIP_OWN + COLS * ((int)lane - 1), I = i / 2;
   const int exists = s.wraps[0] || (i >= 0 && i < s.n[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
   const int column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
