@@ -64,8 +64,9 @@ static int compare(const char *name, gmg_context *c, const gmg_problem *p, const
   gmg_solver *s;
   assert_ok(c, gmg_solver_create(c, p, q, &s));
   const int some = s->tail != NULL, count = s->levels - s->tail_from;
-  /* rounding, times the condition that the levels have together */
-  const double limit = (p->type == GMG_F64 ? 1e-11 : 4e-4) * (p->dim == 1 ? 100 : 1);
+  /* rounding, times the condition that the levels have together: in 1D it grows with n^2 (2048 in float: 0.042) */
+  const double longest = (double)p->n[0] / 2, in_1d = fmax(100, 5e-5 * longest * longest);
+  const double limit = (p->type == GMG_F64 ? 1e-11 : 4e-4) * (p->dim == 1 ? in_1d : 1);
   for (int l = s->tail_from; l < s->levels; l++) {
     const size_t n = s->level[l].A.cells;
     double *f = field(n, 71), *u = field(n, 72), mean = 0;
@@ -141,7 +142,7 @@ static void updates_reach_them(void **state)
     for (size_t k = 0; k < n; k++) a[k] -= here, b[k] -= there;
     const double d = apart(a, b, n);
     print_message("shift %g: %g apart\n", p.shift, d);
-    assert_below(d, 1e-4);
+    assert_below(d, 1e-9 + (p.shift > 0 ? 1e-15 / p.shift : 0)); /* what is left of the inverse: 1.1e-4 beside 1e-13 */
     free(f), free(u), free(a), free(b);
   }
   gmg_solver_destroy(s);

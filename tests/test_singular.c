@@ -63,7 +63,9 @@ static void singular_problems(void **state)
           assert_near(mean_u, 0, 1e-13 * most);
           end_solver(&s);
           const double factor = measured_factor(&p, &params, 0, 20), reference = measured_factor(&twin, &params, 0, 20);
-          if (factor > reference + 0.03)
+          /* A device's blocks are smaller, and more of them lie at the seam of an odd periodic axis: there 0.067; so does the host
+             with blocks of 16 x 8 x 8, deterministic: 0.073. */
+          if (factor > reference + (on_device && k == 0 ? 0.045 : 0.03))
             fail_msg("%s %s centring %d %zu: %.4f, twin %.4f", names[k], bc[b], centering, sizes[i][0], factor, reference);
           free(f), free(u);
         }
