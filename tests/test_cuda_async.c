@@ -196,37 +196,60 @@ static void strips_agree(void **state)
 }
 
 /* The way up of a mixed cycle: the coarse correction, a sweep, and all of it onto a field in double; one operation on the device,
-   if it can, and three on the host. Ways: with and without the coarse correction; on top of the field or instead; as many steps. */
+   if it can, and three on the host. Ways: with and without the coarse correction; on top of the field or instead; as many steps;
+   from way 8 on a field that does not begin with a pair. */
 static void onto_agrees(const char *name, const both *b, int way, int can_lift)
 {
   gmg_solver *const *s = b->solver;
   const gmg_exec *narrow[2] = {s[0]->levels_exec, s[1]->levels_exec}, *wide[2] = {&s[0]->exec, &s[1]->exec};
   gmg_level *L[2] = {&s[0]->level[0], &s[1]->level[0]};
   const size_t n = L[0]->A.cells;
-  const int lifts = way & 1, keep = way >> 1 & 1, steps = 1 + (way >> 2);
+  const int lifts = way & 1, keep = way >> 1 & 1, steps = 1 + (way >> 2 & 1);
+  const size_t skip = (size_t)way >> 3;
   const gmg_leg leg = keep ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
   twin f = begin_twin(narrow[0], narrow[1], n, 81), c = begin_twin(narrow[0], narrow[1], n, 82);
-  twin coarse = begin_twin(narrow[0], narrow[1], s[0]->level[1].A.cells, 83), x = begin_twin(wide[0], wide[1], n, 84);
+  twin coarse = begin_twin(narrow[0], narrow[1], s[0]->level[1].A.cells, 83), x = begin_twin(wide[0], wide[1], n + skip, 84);
   twin size = begin_twin(wide[0], wide[1], 1, 85);
-  if (!keep) ON_BOTH(i) wide[i]->vector->fill(wide[i], n, NAN, x.at[i]);
+  double *const at[2] = {(double *)x.at[0] + skip, (double *)x.at[1] + skip};
+  if (!keep) ON_BOTH(i) wide[i]->vector->fill(wide[i], n, NAN, at[i]);
   if (lifts) s[0]->levels_stencil->tensor(narrow[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
   s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], c.at[0], steps, leg);
-  wide[0]->vector->grow(wide[0], n, size.at[0], c.at[0], keep, x.at[0]);
-  if (!keep) wide[0]->vector->widen(wide[0], n, *(const double *)size.at[0], c.at[0], x.at[0]); /* NaN times 0 */
-  const gmg_onto to = {x.at[1], 0.25, size.at[1], keep, lifts ? coarse.at[1] : NULL, lifts ? L[1]->prolong : NULL};
+  wide[0]->vector->grow(wide[0], n, size.at[0], c.at[0], keep, at[0]);
+  if (!keep) wide[0]->vector->widen(wide[0], n, *(const double *)size.at[0], c.at[0], at[0]); /* NaN times 0 */
+  const gmg_onto to = {at[1], 0.25, size.at[1], keep, lifts ? coarse.at[1] : NULL, lifts ? L[1]->prolong : NULL};
   const int done = s[1]->smoother->sweep_onto(&L[1]->view, L[1]->smoother, f.at[1], c.at[1], steps, leg, &to);
   if (done != (!lifts || (can_lift && steps == 1))) fail_msg("%s, way %d: done %d", name, way, done);
   if (done) {
     double *values = malloc(n * sizeof *values); /* 0.25 of the correction on the device, all on the host */
     assert_non_null(values);
-    gmg_exec_read_reals(wide[0], x.at[0], n, values);
-    double *start = field(n, 84);
-    for (size_t i = 0; i < n; i++) values[i] = keep ? start[i] + 0.25 * (values[i] - start[i]) : 0.25 * values[i];
-    (void)gmg_exec_write_reals(wide[0], x.at[0], n, values);
+    gmg_exec_read_reals(wide[0], at[0], n, values);
+    double *start = field(n + skip, 84);
+    for (size_t i = 0; i < n; i++) values[i] = keep ? start[skip + i] + 0.25 * (values[i] - start[skip + i]) : 0.25 * values[i];
+    (void)gmg_exec_write_reals(wide[0], at[0], n, values);
     same_twin(name, "onto", &x, 1024 * epsilon_of(narrow[0]) / epsilon_of(wide[0]));
     free(values), free(start);
   }
   end_twin(&f), end_twin(&c), end_twin(&coarse), end_twin(&x), end_twin(&size);
+}
+
+/* kind: 1 with coefficients on faces, 3 with sigma, too. */
+static void ways_onto_agree(const shape *box, const size_t block[3], int order, int kind, int ways, int can_lift)
+{
+  gmg_problem p = shaped_problem(box);
+  const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]}; /* so that all axes are coarsened */
+  gmg_problem_set_box(&p, length);
+  double *beta = field(unknowns(&p), 86), *sigma = field(unknowns(&p), 87);
+  for (size_t i = 0; i < unknowns(&p); i++) beta[i] = exp(6 * beta[i]), sigma[i] += 0.5;
+  if (kind & 1) p.beta = beta;
+  if (kind & 2) p.sigma = sigma;
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)order, block[0], block[1], block[2]);
+  char name[100];
+  snprintf(name, sizeof name, "%zu x %zu x %zu, %s, kind %d", p.n[0], p.n[1], p.n[2], box->bc, kind);
+  q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
+  both b = begin_both(&p, &q, name);
+  for (int way = 0; way < ways; way++) onto_agrees(name, &b, way, can_lift);
+  end_both(&b);
+  free(beta), free(sigma);
 }
 
 static void sweeps_onto_agree(void **state)
@@ -243,23 +266,21 @@ static void sweeps_onto_agree(void **state)
            {{2, {700, 90, 1}, GMG_CELL, "nrdd"}, {500, 30, 1}, 1},    {{2, {301, 200, 1}, GMG_CELL, "dddd"}, {124, 50, 1}, 0}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
-    for (int kind = 0; kind < (s[g].shape.dim == 3 ? 4 : 1); kind += 1 + (kind > 0)) { /* constant; on faces; with sigma, too */
-      gmg_problem p = shaped_problem(&s[g].shape);
-      const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]}; /* so that all axes are coarsened */
-      gmg_problem_set_box(&p, length);
-      double *beta = field(unknowns(&p), 86), *sigma = field(unknowns(&p), 87);
-      for (size_t i = 0; i < unknowns(&p); i++) beta[i] = exp(6 * beta[i]), sigma[i] += 0.5;
-      if (kind & 1) p.beta = beta;
-      if (kind & 2) p.sigma = sigma;
-      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
-      char name[100];
-      snprintf(name, sizeof name, "%zu x %zu x %zu, %s, kind %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, kind);
-      q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
-      both b = begin_both(&p, &q, name);
-      for (int way = 0; way < 8; way++) onto_agrees(name, &b, way, s[g].can_lift && !kind);
-      end_both(&b);
-      free(beta), free(sigma);
-    }
+    for (int kind = 0; kind < (s[g].shape.dim == 3 ? 4 : 1); kind += 1 + (kind > 0)) /* constant; on faces; with sigma, too */
+      ways_onto_agree(&s[g].shape, s[g].block, g % 3, kind, 8, s[g].can_lift && !kind);
+}
+
+/* From tiles of patches of each size, the coarse correction being in u already. */
+static void patches_onto_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+  } s[] = {{{3, {70, 35, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}},   {{3, {64, 48, 24}, GMG_CELL, "pppppp"}, {32, 24, 8}},
+           {{3, {36, 20, 18}, GMG_VERTEX, "ppdrpp"}, {16, 16, 8}}, {{3, {40, 23, 17}, GMG_CELL, "dddddd"}, {14, 9, 8}},
+           {{3, {24, 23, 17}, GMG_VERTEX, "rndddn"}, {8, 8, 8}},   {{3, {16, 18, 14}, GMG_CELL, "ddppdd"}, {6, 7, 5}}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) ways_onto_agree(&s[g].shape, s[g].block, g % 3, 0, 12, 0);
 }
 
 /* Smoothing and the restricted residual in one go, on the device alone: the residual is that of the u which is left. */
@@ -483,6 +504,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree),
                                      cmocka_unit_test(patches_agree), cmocka_unit_test(unaligned_patches_agree),
                                      cmocka_unit_test(strips_agree), cmocka_unit_test(passes_agree), cmocka_unit_test(sweeps_onto_agree),
+                                     cmocka_unit_test(patches_onto_agree),
                                      cmocka_unit_test(residuals_in_the_pass_agree),
                                      cmocka_unit_test(chosen_blocks_smooth), cmocka_unit_test(one_at_a_time_agrees),
                                      cmocka_unit_test(assignments_converge), cmocka_unit_test(what_does_not_go_together_is_refused),

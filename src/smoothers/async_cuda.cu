@@ -377,6 +377,15 @@ static void (*const onto_kernels[2][2])(stream, const real *, const real *, onto
     {stream_kernel_onto<2, STREAM_ONTO>, stream_kernel_onto<3, STREAM_ONTO>},
     {stream_kernel_onto<2, STREAM_ONTO | STREAM_LIFT>, stream_kernel_onto<3, STREAM_ONTO | STREAM_LIFT>}};
 
+static void run_patches_onto(const gmg_smoother_level *l, const async_state *s, const void *f, const void *u, int reversed, onto o)
+{
+  const patch_function *p = &patch_functions[s->patches - 1];
+  const int whole = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && (uintptr_t)o.x % sizeof(double2) == 0 && p->bytes_onto <= s->most;
+  p->onto[whole]<<<(unsigned)s->blocks.total, (unsigned)p->threads, whole ? p->bytes_onto : s->bytes, gmg_device_of(l->exec)->stream>>>(
+      patches_of(l, &s->blocks, s->order, reversed), (const real *)f, (const real *)u, o);
+  gmg_cuda_launched(l->exec, "async");
+}
+
 /* The last pass as the deterministic twin does it, which with overlap costs no rate: it writes nothing that is read. */
 static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, const gmg_onto *to)
 {
@@ -385,7 +394,12 @@ static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, v
   const int dim = l->A->dim, reversed = leg == GMG_LEG_UP_REVERSED;
   onto o = {(double *)to->x, to->scale, to->size, to->keep};
   /* Blocks of a warp are no good to thread blocks. */
-  if ((!s->streams && !s->flows) || s->strips || s->staying || passes == 0 || (s->flows && to->coarse)) return 0;
+  if ((!s->streams && !s->flows && !s->patches) || s->strips || s->staying || passes == 0 || (!s->streams && to->coarse)) return 0;
+  if (s->patches) {
+    if (passes > 1) run_passes(l, s, passes - 1, f, u, reversed);
+    run_patches_onto(l, s, f, u, reversed, o);
+    return 1;
+  }
   if (s->flows) {
     if (passes > 1) run_passes(l, s, passes - 1, f, u, reversed);
     flow_kernel_onto_of(l->A)<<<(unsigned)s->blocks.total, threads_of(l, s), s->bytes, gmg_device_of(l->exec)->stream>>>(
@@ -432,6 +446,11 @@ static void prepare_kernel(const gmg_smoother_level *l, async_state *s, int most
   for (int k = 0; k < 4 && s->patches; k++) {
     const void *kernel = (const void *)patch_functions[s->patches - 1].kernel[k / 2][k % 2];
     gmg_cuda_note(d, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->bytes), "async");
+  }
+  for (int whole = 0; whole < 2 && s->patches; whole++) {
+    const patch_function *f = &patch_functions[s->patches - 1];
+    const size_t bytes = whole && f->bytes_onto <= (size_t)most ? f->bytes_onto : s->bytes;
+    gmg_cuda_note(d, cudaFuncSetAttribute((const void *)f->onto[whole], cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "async");
   }
 #endif
   if (s->patches) return; /* no thread blocks stay */

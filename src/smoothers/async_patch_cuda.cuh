@@ -6,7 +6,9 @@
    each, in its registers, and f: of the six neighbours of an unknown two or three come from shared memory. All that a patch needs is
    asked for at once. Patches lie at even places of the tile; which of their unknowns are red is the same for all threads, and
    known to the compiler but for one bit. In shared memory an unknown of a patch is an array over the threads: all accesses go to the
-   thread's own place and those of the threads beside, at distances that the compiler knows, and lanes meet in no bank. */
+   thread's own place and those of the threads beside, at distances that the compiler knows, and lanes meet in no bank.
+
+   The last pass of a mixed cycle goes onto a field in double (async_onto_cuda.cuh), whose pairs come to shared memory meanwhile. */
 #ifndef GMG_ASYNC_PATCH_CUDA_H
 #define GMG_ASYNC_PATCH_CUDA_H
 
@@ -17,7 +19,7 @@
 template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
   static constexpr int x = X, y = Y, z = Z, high = HIGH, blocks = BLOCKS, layer = X * Y, threads = X * Y * Z;
   static constexpr int room = threads + X; /* of an array: threads at the tile's faces look beyond, and ignore what they see */
-  static constexpr int reals = 4 * HIGH * room + X;
+  static constexpr int reals = 4 * HIGH * room + X, pairs = 2 * HIGH * threads; /* of patches, to put aside */
   static_assert(Z > 1 && HIGH % 2 == 0, "stretches beside each other, colours that are the same in all of them");
 };
 
@@ -49,14 +51,17 @@ template <int whole> static __device__ __forceinline__ real_pair patch_pair(cons
   return shared ? real_pair{__ldcg(at), __ldcg(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
 }
 
-/* Block number `turn` in the order given. zero: u is 0 before; whole: pairs are aligned. */
-template <class shape, int zero, int whole>
-static __device__ __forceinline__ void relax_patches(const patches &s, unsigned turn, const real *f, const real *from, real *to)
+/* Block number `turn` in the order given. zero: u is 0 before; whole: pairs are aligned; aside: what is done goes to a field in double
+   instead, of which every unknown is one block's own. */
+template <class shape, int zero, int whole, int aside>
+static __device__ __forceinline__ void relax_patches(const patches &s, unsigned turn, const real *f, const real *from, real *to,
+                                                     const onto &o)
 {
   constexpr int HIGH = shape::high, X = shape::x, LAYER = shape::layer, ROOM = shape::room, CELLS = 4 * HIGH;
   extern __shared__ double memory[];
   const int me = (int)threadIdx.x, x = 2 * (me % X), y = 2 * (me / X % shape::y), z = me / LAYER * HIGH; /* of the patch in the tile */
-  real *const tile = (real *)memory + X + me;
+  double2 *const kept = (double2 *)memory + me; /* of the field: the patch's pairs */
+  real *const tile = (real *)(memory + (whole && aside ? 2 * shape::pairs : 0)) + X + me;
   /* the stretches below and above; where there is none the other one, where nobody writes what is looked at */
   const real *const under = tile + (me >= LAYER ? -LAYER : LAYER);
   const real *const over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
@@ -86,6 +91,7 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
     return tile_anew(any ? (row[0] ? bits : 0) | (row[1] ? bits << HIGH : 0) : 0);
   };
   const unsigned asked = pairs(pair, there, planes), asked_f = pairs(pair, deep, relaxed);
+  const auto pairs_mine = [&]() { return pairs(pair_mine, mine, patch_range(z, HIGH, 2, own[2] + 1)); };
 
   /* sent for together */
   const int n0 = s.n[0], slice = n0 * s.n[1], first = origin[2] + z, gi = pair ? patch_around(origin[0] + x, n0, s.around[0]) : 0;
@@ -106,6 +112,14 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
       if (asked_f & 1u << (d * HIGH + c)) r = patch_pair<whole>(f + g, 0);
       u[j] = v.x, u[j + HIGH] = v.y, rhs[j] = r.x, rhs[j + HIGH] = r.y;
     }
+  const double size = aside && o.size ? __ldg(o.size) : 1;
+  if (whole && aside && o.keep) {
+    const unsigned stored = pairs_mine();
+#pragma unroll
+    for (int m = 0; m < 2 * HIGH; m++)
+      if (stored & 1u << m) __pipeline_memcpy_async(kept + m * shape::threads, o.x + place_of(m / HIGH, m % HIGH), sizeof *kept);
+    __pipeline_commit();
+  }
 
   /* weight / diagonal of the columns, and in a plane at a wall, of which a patch has one at most */
   const int low_wall = -first, high_wall = s.n[2] - 1 - first;
@@ -163,16 +177,24 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
     __syncthreads();
   }
 
-  const unsigned stored = pairs(pair_mine, mine, patch_range(z, HIGH, 2, own[2] + 1));
+  const unsigned stored = pairs_mine();
+  const double scale = aside ? o.scale * size : 0;
+  if (whole && aside) __pipeline_wait_prior(0); /* for what this thread asked for */
 #pragma unroll
   for (int c = 0; c < HIGH; c++)
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      const int j = 2 * d * HIGH + c;
-      if (!(stored & 1u << (d * HIGH + c))) continue;
-      real *const at = to + place_of(d, c);
-      if (whole) __stcg((real_pair *)at, real_pair{u[j], u[j + HIGH]});
-      else __stcg(at, u[j]), __stcg(at + 1, u[j + HIGH]);
+      const int m = d * HIGH + c, j = m + d * HIGH, place = place_of(d, c);
+      double2 was = {0, 0};
+      if (whole && aside && o.keep) was = kept[m * shape::threads]; /* whatever stands there where nothing is stored */
+      if (!(stored & 1u << m)) continue;
+      if (aside) {
+        if (!whole && o.keep) was = double2{o.x[place], o.x[place + 1]};
+        const double2 v = {was.x + scale * (double)u[j], was.y + scale * (double)u[j + HIGH]};
+        if (whole) *(double2 *)(o.x + place) = v;
+        else o.x[place] = v.x, o.x[place + 1] = v.y;
+      } else if (whole) __stcg((real_pair *)(to + place), real_pair{u[j], u[j + HIGH]});
+      else __stcg(to + place, u[j]), __stcg(to + place + 1, u[j + HIGH]);
     }
 }
 
@@ -180,15 +202,23 @@ template <class shape, int zero, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks) /* blockIdx.y is the pass */
     patch_kernel(patches s, const real *f, const real *from, real *to)
 {
-  relax_patches<shape, zero, whole>(s, blockIdx.x, f, from, to);
+  relax_patches<shape, zero, whole, 0>(s, blockIdx.x, f, from, to, onto{});
+}
+
+template <class shape, int whole>
+static __global__ void __launch_bounds__(shape::threads, shape::blocks)
+    patch_kernel_onto(patches s, const real *f, const real *from, onto o)
+{
+  relax_patches<shape, 0, whole, 1>(s, blockIdx.x, f, from, NULL, o);
 }
 
 /* --- levels and blocks that are taken so ------------------------------------------------------------------------------ */
 
 typedef struct {
   void (*kernel[2][2])(patches s, const real *f, const real *from, real *to); /* whether u is 0 before; whether pairs are aligned */
+  void (*onto[2])(patches s, const real *f, const real *from, onto o); /* whether pairs are aligned */
   int threads, most[3]; /* of a block: own unknowns at most */
-  size_t bytes;
+  size_t bytes, bytes_onto;
 } patch_function;
 
 /* The larger a block, the less of what it loads and relaxes is its neighbours'; the smaller, the more multiprocessors have one. In us
@@ -197,7 +227,9 @@ typedef struct {
    so much is on its way. */
 #define KERNEL(shape)                                                                                                         \
   {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}},          \
-   shape::threads, {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(real)}
+   {patch_kernel_onto<shape, 0>, patch_kernel_onto<shape, 1>}, shape::threads,                                                \
+   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(real),                             \
+   shape::reals * sizeof(real) + shape::pairs * sizeof(double2)}
 typedef patch_shape<18, 14, 2, 6, 1> patch_large;
 typedef patch_shape<10, 10, 2, 6, 2> patch_middle;
 typedef patch_shape<6, 6, 3, 4, 4> patch_small;
