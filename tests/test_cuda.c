@@ -20,6 +20,8 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->narrow(e, n, 2, y.at[i], slim.at[i]);
     v->widen(e, n, 0.5, slim.at[i], y.at[i]);
     v->correct(e, n, (gmg_correction){.z = slim.at[i], .scale = 0.3, .narrow = 1}, y.at[i]);
+    if (n > 1) /* fields that do not begin with a pair */
+      v->correct(e, n - 1, (gmg_correction){.z = (float *)slim.at[i] + 1, .scale = 0.2, .narrow = 1}, (char *)y.at[i] + e->real_size);
     v->correct(e, n, (gmg_correction){.z = x.at[i], .scale = -0.1}, y.at[i]);
   }
   same_number(name, "norm2", h, norm[0], norm[1], 64);

@@ -2,6 +2,8 @@
 #include "cuda.h"
 #include "real.h"
 
+#include "change_cuda.cuh"
+
 #include <math.h>
 
 static __global__ void fill_kernel(size_t n, real a, real *x)
@@ -32,11 +34,6 @@ static __global__ void narrow_kernel(size_t n, real a, const real *x, narrow_rea
 static __global__ void widen_kernel(size_t n, real a, const narrow_real *x, real *y)
 {
   gmg_for_all(n, [&](size_t i) { y[i] = a * (real)x[i]; });
-}
-
-static __global__ void correct_kernel(size_t n, real a, const narrow_real *z, real *x)
-{
-  gmg_for_all(n, [&](size_t i) { x[i] += a * (real)z[i]; });
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
@@ -128,8 +125,7 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
     axpy(e, n, c.scale, c.z, x);
     return;
   }
-  correct_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)c.scale, (const narrow_real *)c.z, (real *)x);
-  gmg_cuda_launched(e, "correction");
+  change_by(e, n, c.scale, NULL, (const narrow_real *)c.z, 1, (real *)x);
 }
 
 static double step(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim)

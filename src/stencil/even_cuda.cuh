@@ -95,8 +95,9 @@ static __device__ __forceinline__ gmg_patch<deep> gmg_patch_of(const real *x, si
 static __device__ __forceinline__ int gmg_around(int k, int n, int wraps) { return !wraps ? k : k < 0 ? k + n : k >= n ? k - n : k; }
 
 /* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the place of the first value: the residual
-   and f; 0 in planes that do not exist, and where not `there`. */
-template <int deep, class Body>
+   and f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked
+   for at once. */
+template <int deep, int once = 0, class Body>
 static __device__ __forceinline__ void gmg_walk_pairs(const gmg_even &s, const real *f, const real *u, int i, int j, int begin, int end,
                                                       int there, Body body)
 {
@@ -114,6 +115,55 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_even &s, const r
       diag[d][b] = !there ? 0 : s.shift + gmg_at(s.diag[0], i + b) + gmg_at(s.diag[1], j + d);
   const auto exists = [&](int k) { return s.wraps[2] || (k >= 0 && k < s.n[2]); };
   const auto place = [&](int k) { return exists(k) ? gmg_around(k, s.n[2], s.wraps[2]) * s.stride + column : column; };
+  /* the outer neighbours across: beside, and before and behind */
+  const auto beside_of = [&](size_t c) {
+    gmg_patch<deep> beside;
+#pragma unroll
+    for (int d = 0; d < deep; d++) {
+      beside.at[d][0] = has_left ? __ldg(u + c + d * behind + left) : (real)0;
+      beside.at[d][1] = has_right ? __ldg(u + c + d * behind + right) : (real)0;
+    }
+    return beside;
+  };
+  const auto fence_of = [&](size_t c) {
+    gmg_patch<2> fence = {};
+    if (deep == 1) return fence;
+    const gmg_patch<1> lo = gmg_patch_of<1>(u + c + front, 0, has_front), hi = gmg_patch_of<1>(u + c + back, 0, has_back);
+#pragma unroll
+    for (int b = 0; b < 2; b++) fence.at[0][b] = lo.at[0][b], fence.at[1][b] = hi.at[0][b];
+    return fence;
+  };
+  const auto residual_of = [&](real along, const gmg_patch<deep> &below, const gmg_patch<deep> &here, const gmg_patch<deep> &above,
+                               const gmg_patch<deep> &rhs, const gmg_patch<deep> &beside, const gmg_patch<2> &fence) {
+    gmg_patch<deep> r;
+#pragma unroll
+    for (int d = 0; d < deep; d++)
+#pragma unroll
+      for (int b = 0; b < 2; b++) {
+        real sum = s.coupling[0] * (beside.at[d][b] + here.at[d][1 - b]) + s.coupling[2] * (below.at[d][b] + above.at[d][b]);
+        if (deep == 2) sum += s.coupling[1] * (fence.at[d][b] + here.at[deep - 1 - d][b]);
+        r.at[d][b] = rhs.at[d][b] - ((diag[d][b] + along) * here.at[d][b] - sum);
+      }
+    return r;
+  };
+  if (once) {
+    gmg_patch<deep> v[once + 2], rhs[once + 1], beside[once + 1];
+    gmg_patch<2> fence[once + 1];
+    real along[once + 1];
+#pragma unroll
+    for (int q = 0; q < once + 2; q++) v[q] = gmg_patch_of<deep>(u + place(begin - 1 + q), behind, there && exists(begin - 1 + q));
+#pragma unroll
+    for (int q = 0; q < once; q++) {
+      const size_t c = column + (size_t)(begin + q) * s.stride;
+      rhs[q] = gmg_patch_of<deep>(f + c, behind, there), beside[q] = beside_of(c), fence[q] = fence_of(c);
+      along[q] = gmg_at(s.diag[2], begin + q);
+    }
+#pragma unroll
+    for (int q = 0; q < once; q++)
+      body(begin + q, column + (size_t)(begin + q) * s.stride, residual_of(along[q], v[q], v[q + 1], v[q + 2], rhs[q], beside[q], fence[q]),
+           rhs[q]);
+    return;
+  }
   gmg_patch<deep> below = gmg_patch_of<deep>(u + place(begin - 1), behind, there && exists(begin - 1));
   gmg_patch<deep> here = gmg_patch_of<deep>(u + place(begin), behind, there && exists(begin));
 #pragma unroll 2
@@ -122,28 +172,11 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_even &s, const r
     const int now = there && exists(k);
     const gmg_patch<deep> above = gmg_patch_of<deep>(u + place(k + 1), behind, there && exists(k + 1));
     const gmg_patch<deep> rhs = gmg_patch_of<deep>(f + c, behind, now);
-    gmg_patch<deep> r = {}, beside = {}; /* beside: the outer neighbours across */
+    gmg_patch<deep> r = {};
     if (now) {
       const real along = gmg_at(s.diag[2], gmg_around(k, s.n[2], s.wraps[2]));
-      gmg_patch<2> fence = {};
-      if (deep == 2) {
-        const gmg_patch<1> lo = gmg_patch_of<1>(u + c + front, 0, has_front), hi = gmg_patch_of<1>(u + c + back, 0, has_back);
-#pragma unroll
-        for (int b = 0; b < 2; b++) fence.at[0][b] = lo.at[0][b], fence.at[1][b] = hi.at[0][b];
-      }
-#pragma unroll
-      for (int d = 0; d < deep; d++) {
-        beside.at[d][0] = has_left ? __ldg(u + c + d * behind + left) : (real)0;
-        beside.at[d][1] = has_right ? __ldg(u + c + d * behind + right) : (real)0;
-      }
-#pragma unroll
-      for (int d = 0; d < deep; d++)
-#pragma unroll
-        for (int b = 0; b < 2; b++) {
-          real sum = s.coupling[0] * (beside.at[d][b] + here.at[d][1 - b]) + s.coupling[2] * (below.at[d][b] + above.at[d][b]);
-          if (deep == 2) sum += s.coupling[1] * (fence.at[d][b] + here.at[deep - 1 - d][b]);
-          r.at[d][b] = rhs.at[d][b] - ((diag[d][b] + along) * here.at[d][b] - sum);
-        }
+      const gmg_patch<2> fence = fence_of(c);
+      r = residual_of(along, below, here, above, rhs, beside_of(c), fence);
     }
     body(k, c, r, rhs);
     below = here, here = above;
@@ -164,12 +197,12 @@ template <int deep> static __device__ __forceinline__ gmg_corner gmg_corner_of(c
 }
 
 /* The same for all unknowns of the level. */
-template <int deep, class Body>
+template <int deep, int once = 0, class Body>
 static __device__ __forceinline__ void gmg_walk_even(const gmg_even &s, const real *f, const real *u, Body body)
 {
   for (unsigned tile = blockIdx.x; tile < s.total; tile += gridDim.x) {
     const gmg_corner c = gmg_corner_of<deep>(s, tile);
-    if (c.there) gmg_walk_pairs<deep>(s, f, u, c.i, c.j, c.begin, c.end, 1, body);
+    if (c.there) gmg_walk_pairs<deep, once>(s, f, u, c.i, c.j, c.begin, c.end, 1, body);
   }
 }
 

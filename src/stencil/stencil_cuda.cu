@@ -5,6 +5,8 @@ extern "C" {
 
 #include "walk_faces_cuda.cuh"
 
+#include "../core/change_cuda.cuh"
+
 #include <math.h>
 
 #define SUMS gmg_total *part, unsigned *arrived, gmg_total *to
@@ -143,13 +145,13 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
   gmg_grid_total(t, part, arrived, to);
 }
 
-template <int deep>
-static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    norm_even_kernel(gmg_even s, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
+/* once: planes of a thread, if it has few */
+template <int deep, int once>
+static __device__ __forceinline__ void norm_even(const gmg_even &s, const real *f, const real *u, const scaling &how, narrow_real *slim, SUMS)
 {
   const real scale = scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_even<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
+  gmg_walk_even<deep, once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
 #pragma unroll
     for (int d = 0; d < deep; d++) {
       if (slim) *(float2 *)(slim + c + d * (size_t)s.n[0]) = float2{(float)(scale * r.at[d][0]), (float)(scale * r.at[d][1])};
@@ -159,6 +161,21 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
     }
   });
   gmg_grid_total(t, part, arrived, to);
+}
+
+template <int deep>
+static __global__ void __launch_bounds__(GMG_THREADS, 2)
+    norm_even_kernel(gmg_even s, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
+{
+  norm_even<deep, 0>(s, f, u, how, slim, part, arrived, to);
+}
+
+/* Levels of a few tiles wait for the memory rather than for its speed. */
+enum { NORM_AT_ONCE = 2 };
+static __global__ void __launch_bounds__(GMG_THREADS, 2)
+    norm_once_kernel(gmg_even s, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
+{
+  norm_even<2, NORM_AT_ONCE>(s, f, u, how, slim, part, arrived, to);
 }
 
 template <int kind>
@@ -186,9 +203,13 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   gmg_device *d = gmg_device_of(e);
   gmg_even s;
   gmg_flows w;
+  const int even = gmg_even_of(A, EVEN_BLOCKS(e), f, u, r, &s);
   if (gmg_flows_of(A, d->processors, f, u, r, &w))
     GMG_LAUNCH_FLOWS(norm_flows_kernel, e, w, 1, w, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
-  else if (gmg_even_of(A, EVEN_BLOCKS(e), f, u, r, &s))
+  else if (even && s.deep == 2 && s.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0)
+    norm_once_kernel<<<gmg_grid_of(s, 1), gmg_block_of(s), 0, d->stream>>>(s, (const real *)f, (const real *)u, how, (narrow_real *)r,
+                                                                           d->part, d->arrived, to);
+  else if (even)
     GMG_LAUNCH_EVEN(norm_even_kernel, e, s, 1, s, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
   else
     GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
@@ -291,23 +312,10 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 
 /* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
 
-/* x = scale z + keep x; given: the scale stands there. */
-template <typename type>
-static __global__ void change_kernel(size_t n, real scale, const double *given, const type *z, real keep, real *x)
-{
-  if (given) scale = (real)*given;
-  gmg_for_all(n, [&](size_t i) { x[i] = scale * (real)z[i] + keep * x[i]; });
-}
-
 static void change(const gmg_exec *e, size_t n, gmg_correction c, double keep, void *x)
 {
-  const cudaStream_t stream = gmg_device_of(e)->stream;
-  const unsigned grid = gmg_flat_grid(n, 0);
-  if (c.narrow)
-    change_kernel<<<grid, GMG_THREADS, 0, stream>>>(n, (real)c.scale, c.size, (const narrow_real *)c.z, (real)keep, (real *)x);
-  else
-    change_kernel<<<grid, GMG_THREADS, 0, stream>>>(n, (real)c.scale, c.size, (const real *)c.z, (real)keep, (real *)x);
-  gmg_cuda_launched(e, "correction");
+  if (c.narrow) change_by(e, n, c.scale, c.size, (const narrow_real *)c.z, keep, (real *)x);
+  else change_by(e, n, c.scale, c.size, (const real *)c.z, keep, (real *)x);
 }
 
 static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, double scale,
