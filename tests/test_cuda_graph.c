@@ -17,6 +17,9 @@ typedef struct {
   void *f, *u[2];
   double *history;
   size_t cells;
+  double guess;    /* everywhere */
+  int refused;     /* the solve may be */
+  size_t waits[2]; /* of the last solves */
 } pair;
 enum { ENQUEUED, REPLAYED };
 
@@ -83,19 +86,18 @@ static void same_reports(const pair *x, const gmg_report *a, const gmg_report *b
   assert_int_equal(a->deterministic, b->deterministic);
 }
 
-/* The same from both, from a zero guess; returns the waits that the second was spared. */
+/* The same from both, from the guess; returns the waits that the second was spared. */
 static long same_solve(pair *x)
 {
   gmg_report r[2];
   char text[2][600];
-  size_t waits[2];
   double *values[2];
   for (int i = 0; i < 2; i++) {
     const size_t before = gmg_cuda_waits(x->c);
-    x->e->vector->fill(x->e, x->cells, 0, x->u[i]);
+    x->e->vector->fill(x->e, x->cells, x->guess, x->u[i]);
     const gmg_status status = gmg_solve(x->solver[i], x->f, x->u[i], &r[i]);
-    if (status >= GMG_ERR_ARGUMENT) fail_msg("%s: %s", x->name, gmg_context_error(x->c));
-    waits[i] = gmg_cuda_waits(x->c) - before;
+    if (status >= GMG_ERR_ARGUMENT && !x->refused) fail_msg("%s: %s", x->name, gmg_context_error(x->c));
+    x->waits[i] = gmg_cuda_waits(x->c) - before;
     snprintf(text[i], sizeof text[i], "%s", gmg_context_error(x->c));
     values[i] = malloc(x->cells * sizeof *values[i]);
     gmg_exec_read_reals(x->e, x->u[i], x->cells, values[i]);
@@ -105,7 +107,7 @@ static long same_solve(pair *x)
   same_bits(x, "solutions", values[0], values[1], x->cells * sizeof *values[0]);
   if (strcmp(text[0], text[1]) != 0) fail_msg("%s: \"%s\", replayed \"%s\"", x->name, text[0], text[1]);
   for (int i = 0; i < 2; i++) free(values[i]);
-  return (long)waits[0] - (long)waits[1];
+  return (long)x->waits[0] - (long)x->waits[1];
 }
 
 /* Both kinds of recording are made when they come for the second time. */
@@ -189,6 +191,41 @@ static void whatever_ends_it(void **state)
                       : k < 2 ? make_problem(3, 40, 32, 36, GMG_CELL, "dddddd") : make_problem(2, 100, 75, 1, GMG_VERTEX, "ppnn");
       if (!single && k >= 2) p.shift = 0;
       solves(ends[i].name, &p, &q, ends[i].recorded);
+    }
+}
+
+/* Where a solve begins, and whether it does: found on the device with the cycles (one wait), or there and then on the host. */
+static void whatever_it_starts_from(void **state)
+{
+  static const struct {
+    const char *name;
+    double f, guess, boundary, atol;
+    int once[2]; /* one wait: in the problem's type, in mixed precision */
+  } starts[] = {{"a zero guess", 1, 0, 0, 0, {1, 1}},        {"a guess", 1, 1e-3, 0, 0, {1, 1}},
+                {"boundary values", 1, 0, 2, 0, {1, 1}},     {"a large f", 1e15, 0, 0, 0, {1, 0}},
+                {"a small f", 1e-15, 0, 0, 0, {1, 0}},       {"a tiny f", 1e-305, 0, 0, 0, {0, 0}},
+                {"f = 0, u = 0", 0, 0, 0, 0, {1, 1}},        {"f = 0", 0, 1, 0, 0, {1, 1}},
+                {"a target that is met", 1, 0, 0, 1e9, {1, 1}}, {"f overflows", 1e200, 0, 0, 0, {1, 1}},
+                {"f is no number", NAN, 0, 0, 0, {1, 1}},    {"u is no number", 1, NAN, 0, 0, {1, 1}},
+                {"u overflows", 1, 1e250, 0, 0, {1, 1}}};
+  (void)state;
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    for (int k = 0; k < 4; k++) {
+      gmg_params q = deterministic("async", k % 2 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+      gmg_problem p = k < 2 ? make_problem(3, 40, 32, 36, GMG_CELL, "dddddd") : make_problem(2, 100, 75, 1, GMG_VERTEX, "dddd");
+      p.shift = 0, q.rtol = 1e-6, q.atol = starts[i].atol;
+      pair x = begin_pair(starts[i].name, &p, &q, k % 2);
+      x.guess = starts[i].guess, x.refused = 1;
+      x.e->vector->fill(x.e, x.cells, starts[i].f, x.f);
+      for (int j = 0; j < 2 && starts[i].boundary != 0; j++)
+        assert_ok(x.c, gmg_set_boundary_constant(x.solver[j], 0, 1, starts[i].boundary));
+      for (int turn = 0; turn < 4; turn++) (void)same_solve(&x);
+      assert_int_equal(recordings(x.solver[REPLAYED]), 1);
+      print_message("%s: %zu waits, replayed %zu\n", x.name, x.waits[ENQUEUED], x.waits[REPLAYED]);
+      if (starts[i].once[k % 2]) assert_true(x.waits[REPLAYED] <= 1);
+      x.e->vector->fill(x.e, x.cells, 1, x.f), x.guess = 0; /* nothing is left of it */
+      (void)same_solve(&x);
+      end_pair(&x);
     }
 }
 
@@ -348,6 +385,7 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
 #ifdef GMG_CUDA
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_and_shapes), cmocka_unit_test(whatever_ends_it),
+                                     cmocka_unit_test(whatever_it_starts_from),
                                      cmocka_unit_test(unmeasured_solves), cmocka_unit_test(accelerated_solves), cmocka_unit_test(preconditions),
                                      cmocka_unit_test(recorded_by_the_caller),
                                      cmocka_unit_test(updates_and_pointers), cmocka_unit_test(two_streams), cmocka_unit_test(rounds)};

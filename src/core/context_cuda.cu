@@ -122,6 +122,7 @@ static cudaError_t begin_device(gmg_device *d)
   if ((error = cudaMalloc(&d->tally, sizeof *d->tally))) return error;
   if ((error = cudaMallocHost(&d->total, sizeof *d->total))) return error;
   if ((error = cudaMallocHost(&d->ahead, sizeof *d->ahead))) return error;
+  if ((error = cudaMemsetAsync(d->tally, 0, sizeof *d->tally, d->stream))) return error;
   return cudaMemsetAsync(d->arrived, 0, sizeof *d->arrived, d->stream);
 }
 

@@ -23,13 +23,16 @@ enum { GMG_THREADS = 256, GMG_MOST_PARTS = 2048 };
 typedef struct gmg_tally {
   gmg_outlook outlook; /* norm, pace and next move on */
   double size;         /* the last residual was scaled by one over that */
-  gmg_total residual;  /* first: squares of the last one */
+  gmg_total residual;  /* first: squares of the last one; second: of f, where it is the first residual */
   int cycles;
+  int under_way;       /* the next launch goes on with a solve: its first residual is there */
 } gmg_tally;
 
-/* What they came to. Pinned host memory that the device writes. */
+/* What they start from and what they came to. Pinned host memory that the device reads and writes. */
 enum { GMG_AHEAD = 256 };
 typedef struct gmg_ahead {
+  gmg_outlook outlook;
+  gmg_total first; /* of an outlook that starts: what its first residual came to */
   double norm[GMG_AHEAD];
   int cycles;
 } gmg_ahead;

@@ -80,6 +80,10 @@ typedef struct gmg_trace_ops {
 
 /* What a cycle that is replayed starts from, and what decides whether another one follows. */
 typedef struct gmg_outlook {
+  int starts;          /* the first residual is found there, too, which gives norm, f_norm and the target. No cycle follows where one
+                          of them is no number, the target is met, or the residual is to be narrowed and far from 1. */
+  double rtol, atol;   /* then: the target is rtol f_norm, or rtol norm where that is 0, but atol at least */
+  double f_norm;
   double target;       /* a residual norm that is met ends it */
   double norm, pace;   /* the last one, and what it is over the one before; 0: there is none before */
   double slow, hardly; /* a pace above the second ends it, as does one above the first that is closer to 1 than the pace before */
@@ -96,10 +100,14 @@ typedef struct gmg_graph gmg_graph;
 typedef struct gmg_graph_ops {
   /* What is enqueued from here on. loop: of one cycle, whose residual is looked at by gmg_stencil_ops::follow. 0: not possible now. */
   int (*begin)(gmg_context *c, int loop);
+  int (*decides)(gmg_context *c); /* whether a loop can start by itself (outlook.starts) */
+  void (*around)(gmg_context *c, int starts); /* of a loop: what is enqueued from here on goes round. starts: before it was only
+                                                 gmg_stencil_ops::lead; else nothing */
   gmg_graph *(*end)(gmg_context *c); /* NULL: the work cannot be replayed */
   int (*replay)(gmg_context *c, gmg_graph *graph); /* only enqueues; 0: not possible now */
-  /* The same over and over while the outlook is good, and at least once. Blocks; norms: of the residuals; returns how many. */
-  int (*run)(gmg_context *c, gmg_graph *graph, const gmg_outlook *outlook, double *norms);
+  /* The same over and over while the outlook is good, and unless it starts at least once. Blocks; norms: of the residuals; returns
+     how many. */
+  int (*run)(gmg_context *c, gmg_graph *graph, gmg_outlook *outlook, double *norms);
   void (*destroy)(gmg_graph *graph);
   const double *(*size)(gmg_context *c); /* of one that goes round: what its correction is multiplied by, in exec's memory */
 } gmg_graph_ops;

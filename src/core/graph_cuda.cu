@@ -17,23 +17,43 @@ typedef unsigned long long cudaGraphConditionalHandle;
 
 struct gmg_graph {
   cudaGraphExec_t run;
-  int goes_round;
+  int goes_round, leads; /* leads: it begins with a first residual */
 };
 
 /* Of the recording that is being made. */
 typedef struct gmg_recorder {
   cudaStream_t own, callers;
   int loop, can_go_round;
-  int goes_round;    /* this one does: it is recorded into the body of */
-  cudaGraph_t whole; /* which does it while there is */
+  int goes_round, leads; /* this one does: what goes round is recorded into the body of */
+  cudaGraph_t whole;     /* which does it while there is */
   cudaGraphConditionalHandle again;
 } recorder;
 
-/* --- the end of a cycle --------------------------------------------------------------------------------------------------- */
+/* --- before the first cycle, and the end of each -------------------------------------------------------------------------- */
 
-static __global__ void load_kernel(gmg_tally *t, gmg_outlook outlook)
+static __global__ void go_on_kernel(gmg_tally *t) { t->under_way = 1; }
+
+/* What src/mg/solve.c makes of the first residual, and whether it would begin a cycle without doing anything else. */
+static __device__ int note_first(const gmg_total *squares, gmg_outlook *o)
 {
-  t->outlook = outlook, t->size = 1 / outlook.scale, t->cycles = 0;
+  const double norm = sqrt(squares->first), f_norm = sqrt(squares->second);
+  const int near_one = o->far == 0 || (norm < o->far && norm > 1 / o->far);
+  o->norm = norm, o->f_norm = f_norm, o->pace = 0, o->next = 1 / norm;
+  o->target = fmax(o->rtol * (f_norm > 0 ? f_norm : norm), o->atol);
+  return isfinite(norm) && isfinite(f_norm) && norm > o->target && norm > o->nothing && near_one && o->most > 0;
+}
+
+static __global__ void start_kernel(gmg_tally *t, gmg_ahead *ahead, int goes_round, cudaGraphConditionalHandle again)
+{
+  gmg_outlook o = ahead->outlook;
+  const int more = o.starts ? note_first(&t->residual, &o) : 1;
+  t->outlook = o, t->size = 1 / o.scale, t->cycles = 0, t->under_way = 0;
+  ahead->first = t->residual;
+#if HAS_LOOPS
+  if (goes_round) cudaGraphSetConditional(again, more ? 1u : 0u);
+#else
+  (void)more, (void)goes_round, (void)again;
+#endif
 }
 
 /* What src/mg/accel.c does with a norm, and whether src/mg/solve.c would go on without doing anything else. */
@@ -97,29 +117,48 @@ void gmg_recorder_end(gmg_device *d)
   free(d->recorder);
 }
 
-/* Into the body of a loop. */
+#if HAS_LOOPS
+static int record_into(recorder *r, cudaGraph_t graph)
+{
+  return worked(cudaStreamBeginCaptureToGraph(r->own, graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
+}
+#endif
+
+/* A graph with a loop: into what comes before that. */
 static int begin_loop(recorder *r)
 {
 #if HAS_LOOPS
-  cudaGraphNode_t node;
-  cudaGraphNodeParams p = {};
   if (!worked(cudaGraphCreate(&r->whole, 0))) return 0;
-  p.type = cudaGraphNodeTypeConditional, p.conditional.type = cudaGraphCondTypeWhile, p.conditional.size = 1;
-  if (worked(cudaGraphConditionalHandleCreate(&r->again, r->whole, 1, cudaGraphCondAssignDefault))) {
-    p.conditional.handle = r->again;
-#if CUDART_VERSION >= 13000
-    const cudaError_t added = cudaGraphAddNode(&node, r->whole, NULL, NULL, 0, &p);
-#else
-    const cudaError_t added = cudaGraphAddNode(&node, r->whole, NULL, 0, &p);
-#endif
-    if (worked(added) && worked(cudaStreamBeginCaptureToGraph(r->own, p.conditional.phGraph_out[0], NULL, NULL, 0,
-                                                              cudaStreamCaptureModeThreadLocal)))
-      return 1;
-  }
+  if (worked(cudaGraphConditionalHandleCreate(&r->again, r->whole, 0, cudaGraphCondAssignDefault)) && record_into(r, r->whole)) return 1;
   cudaGraphDestroy(r->whole);
 #endif
   r->whole = NULL;
   return 0;
+}
+
+/* Into the body of the loop, which waits for all that came before. */
+static int begin_body(recorder *r)
+{
+#if HAS_LOOPS
+  enum { FEW = 8 };
+  cudaGraph_t before = NULL;
+  cudaGraphNode_t node, earlier[FEW];
+  size_t n = FEW;
+  cudaGraphNodeParams p = {};
+  p.type = cudaGraphNodeTypeConditional, p.conditional.type = cudaGraphCondTypeWhile, p.conditional.size = 1;
+  p.conditional.handle = r->again;
+  if (!worked(cudaStreamEndCapture(r->own, &before)) || !worked(cudaGraphGetNodes(r->whole, NULL, &n)) || n > FEW) return 0;
+  if (!worked(cudaGraphGetNodes(r->whole, earlier, &n))) return 0;
+#if CUDART_VERSION >= 13000
+  const cudaError_t added = cudaGraphAddNode(&node, r->whole, earlier, NULL, n, &p);
+#else
+  const cudaError_t added = cudaGraphAddNode(&node, r->whole, earlier, n, &p);
+#endif
+  return worked(added) && record_into(r, p.conditional.phGraph_out[0]);
+#else
+  (void)r;
+  return 0;
+#endif
 }
 
 static int begin(gmg_context *c, int loop)
@@ -127,7 +166,7 @@ static int begin(gmg_context *c, int loop)
   gmg_device *d = c->device;
   if (!may_replace_launches(d) || !find_recorder(d)) return 0;
   recorder *r = d->recorder;
-  r->loop = loop;
+  r->loop = loop, r->leads = 0;
   r->goes_round = loop && r->can_go_round && begin_loop(r);
   if (!r->goes_round && !worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal))) return 0;
   r->callers = d->stream, d->stream = r->own;
@@ -135,12 +174,28 @@ static int begin(gmg_context *c, int loop)
   return 1;
 }
 
+static int decides(gmg_context *c) { return find_recorder(c->device) && c->device->recorder->can_go_round; }
+
+static void around(gmg_context *c, int starts)
+{
+  gmg_device *d = c->device;
+  recorder *r = d->recorder;
+  r->leads = starts;
+  start_kernel<<<1, 1, 0, r->own>>>(d->tally, d->ahead, r->goes_round, r->again);
+  if (r->goes_round ? begin_body(r) : !starts) return;
+  d->recording = GMG_SPOILT, r->can_go_round = 0;
+  if (!r->goes_round) return;
+  cudaGraphDestroy(r->whole);
+  r->goes_round = 0, r->whole = NULL;
+  worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal)); /* what still comes must not be done, either */
+}
+
 /* With all the memory that launching it needs. */
-static gmg_graph *instantiated(cudaGraph_t whole, int goes_round, cudaStream_t stream)
+static gmg_graph *instantiated(cudaGraph_t whole, const recorder *r, cudaStream_t stream)
 {
   gmg_graph *g = (gmg_graph *)calloc(1, sizeof *g);
   if (!g) return NULL;
-  g->goes_round = goes_round;
+  g->goes_round = r->goes_round, g->leads = r->leads;
   if (worked(cudaGraphInstantiateWithFlags(&g->run, whole, 0))) {
     if (worked(cudaGraphUpload(g->run, stream))) return g;
     worked(cudaGraphExecDestroy(g->run));
@@ -161,7 +216,7 @@ static gmg_graph *end(gmg_context *c)
   d->failed = cudaSuccess; /* as it was */
   if (r->goes_round) recorded = r->whole;
   r->whole = NULL;
-  gmg_graph *g = whole ? instantiated(recorded, r->goes_round, d->stream) : NULL;
+  gmg_graph *g = whole ? instantiated(recorded, r, d->stream) : NULL;
   if (recorded) cudaGraphDestroy(recorded);
   return g;
 }
@@ -183,24 +238,25 @@ static int replay(gmg_context *c, gmg_graph *g)
   return 1;
 }
 
-static int run(gmg_context *c, gmg_graph *g, const gmg_outlook *outlook, double *norms)
+static int run(gmg_context *c, gmg_graph *g, gmg_outlook *o, double *norms)
 {
   gmg_device *d = c->device;
-  gmg_outlook o = *outlook;
   const int most = g->goes_round ? GMG_AHEAD : 1;
-  if (o.most > most) o.most = most;
-  d->ahead->cycles = 0;
-  load_kernel<<<1, 1, 0, d->stream>>>(d->tally, o);
+  if (o->most > most) o->most = most;
+  if (o->starts) o->norm = o->f_norm = NAN;
+  d->ahead->outlook = *o, d->ahead->cycles = 0;
+  if (!o->starts && g->leads) go_on_kernel<<<1, 1, 0, d->stream>>>(d->tally);
   gmg_cuda_note(d, cudaGetLastError(), "a graph");
   gmg_cuda_note(d, cudaGraphLaunch(g->run, d->stream), "a graph");
   d->waits++;
   gmg_cuda_note(d, cudaStreamSynchronize(d->stream), "a graph");
   if (d->failed != cudaSuccess) return 0;
   const int cycles = d->ahead->cycles;
+  if (o->starts) o->norm = sqrt(d->ahead->first.first), o->f_norm = sqrt(d->ahead->first.second);
   for (int i = 0; i < cycles; i++) norms[i] = d->ahead->norm[i];
   return cycles;
 }
 
 static const double *size(gmg_context *c) { return &c->device->tally->size; }
 
-extern "C" const gmg_graph_ops gmg_graph_cuda = {begin, end, replay, run, destroy, size};
+extern "C" const gmg_graph_ops gmg_graph_cuda = {begin, decides, around, end, replay, run, destroy, size};

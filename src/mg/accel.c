@@ -108,11 +108,20 @@ static void plain(gmg_solver *s, gmg_iteration *it)
   if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, it->u); /* else rounding lets it drift */
 }
 
+/* Nobody on the host has a say in the first residual, nor in what comes before it. */
+int gmg_starts_by_itself(gmg_solver *s)
+{
+  return s->params.fmg == 0 && !s->singular && !s->params.monitor && s->exec.graph->decides(s->context);
+}
+
 /* The same where scales and norms stay in exec's memory. */
 static void go_round(gmg_solver *s, const void *f, void *u)
 {
   const gmg_operator *A = &s->top->A;
+  const int starts = gmg_starts_by_itself(s);
   gmg_correction c = {.z = NULL};
+  if (starts) s->stencil->lead(&s->exec, A, f, u, s->mixed ? s->own_f : NULL);
+  s->exec.graph->around(s->context, starts);
   if (!s->mixed) {
     gmg_iteration it = {.f = f, .u = u};
     plain(s, &it);
@@ -135,15 +144,16 @@ gmg_graph *gmg_iteration_recorded(gmg_solver *s, const gmg_iteration *it)
 
 int gmg_run_ahead(gmg_solver *s, gmg_iteration *it, gmg_graph *cycle, gmg_outlook *outlook, double *norms)
 {
+  const int starts = outlook->starts;
   GMG_RANGE(&s->exec, 0, "cycles");
-  if (s->mixed && !it->fresh) narrow_residual(s, it, NULL);
-  outlook->scale = s->mixed ? it->scale : 1;
+  if (s->mixed && !it->fresh && !starts) narrow_residual(s, it, NULL);
+  outlook->scale = s->mixed && !starts ? it->scale : 1;
   outlook->next = it->next > 0 ? it->next : 1;
   outlook->far = s->mixed ? NEARLY_ONE : 0, outlook->nothing = NOTHING;
   const int cycles = s->exec.graph->run(s->context, cycle, outlook, norms);
-  for (int i = 0; s->mixed && i < cycles; i++) {
+  for (int i = starts ? -1 : 0; s->mixed && i < cycles; i++) {
     next_scale(it);
-    take_norm(it, norms[i]);
+    take_norm(it, i < 0 ? outlook->norm : norms[i]);
   }
   return cycles;
 }

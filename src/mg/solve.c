@@ -11,6 +11,7 @@ typedef struct {
   double true_before; /* accelerated: the true residual when the recursion last met the target */
   double mean_removed;
   int cycles, measured; /* history has `measured` entries */
+  int ahead;            /* and that many more, of cycles that are done and were not looked at */
   gmg_graph *recorded;  /* a cycle, or NULL */
 } progress;
 
@@ -113,6 +114,21 @@ static gmg_status bad_guess(gmg_solver *s, double norm)
                   "u (the guess) holds NaN or infinity, or is too large: the norm of u or of its residual is %g", norm);
 }
 
+/* One pass for ||f|| and the first residual. */
+static int at_once(const gmg_solver *s) { return s->params.fmg == 0 && !s->singular && s->params.accel == GMG_ACCEL_NONE; }
+
+/* That; a recorded cycle goes on from there. */
+static double first_residual(gmg_solver *s, progress *p)
+{
+  const gmg_params *q = &s->params;
+  p->recorded = gmg_iteration_recorded(s, &p->it);
+  if (!p->recorded || !gmg_starts_by_itself(s)) return gmg_iteration_residual(s, &p->it, &p->f_norm);
+  gmg_outlook outlook = {.starts = 1, .rtol = q->rtol, .atol = q->atol, .slow = SLOW, .hardly = HARDLY, .most = q->max_cycles};
+  p->ahead = gmg_run_ahead(s, &p->it, p->recorded, &outlook, s->history + 1);
+  p->f_norm = outlook.f_norm;
+  return outlook.norm;
+}
+
 /* The start: norms, target, the guess. */
 static gmg_status begin(gmg_solver *s, progress *p)
 {
@@ -121,9 +137,9 @@ static gmg_status begin(gmg_solver *s, progress *p)
   const int measured = s->params.check_every > 0;
   if (!measured) p->mean_removed = NAN, p->it.unseen = 1;
   p->it.f = gmg_effective_rhs(s, p->f, measured ? &p->mean_removed : NULL);
-  const int at_once = measured && !with_fmg && !s->singular && s->params.accel == GMG_ACCEL_NONE; /* one pass for both */
+  const int both = measured && at_once(s);
   double first = 0;
-  if (at_once) first = gmg_iteration_residual(s, &p->it, &p->f_norm);
+  if (both) first = first_residual(s, p);
   else if (measured) p->f_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.f);
   if (!isfinite(p->f_norm))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT,
@@ -134,9 +150,9 @@ static gmg_status begin(gmg_solver *s, progress *p)
     if (!isfinite(u_norm)) return bad_guess(s, u_norm); /* u is left as it was */
     gmg_remove_mean(&s->exec, &L->A, L->volume, p->it.u);
   }
-  if (!with_fmg && !at_once) gmg_iteration_start(s, &p->it);
+  if (!with_fmg && !both) gmg_iteration_start(s, &p->it);
   if (!measured) return GMG_OK;
-  measure(s, p, at_once ? first : with_fmg ? p->f_norm : gmg_iteration_residual(s, &p->it, NULL));
+  measure(s, p, both ? first : with_fmg ? p->f_norm : gmg_iteration_residual(s, &p->it, NULL));
   if (!isfinite(s->history[0])) return bad_guess(s, s->history[0]);
   p->target = fmax(s->params.rtol * (p->f_norm > 0 ? p->f_norm : s->history[0]), s->params.atol);
   return GMG_OK;
@@ -169,14 +185,20 @@ static void forget_bad_start(gmg_solver *s, progress *p)
   s->history[p->measured - 1] = s->history[0];
 }
 
-/* Cycles while all that judge() would say of them is to go on; 0: they are for next_cycle(). */
-static int run_ahead(gmg_solver *s, progress *p)
+static int more_ahead(gmg_solver *s, progress *p)
 {
   if (!p->recorded || (p->cycles == 0 && s->params.fmg > 0)) return 0;
   const double *h = s->history + p->measured - 1;
   gmg_outlook outlook = {.target = p->target, .norm = h[0], .pace = p->measured > 1 ? h[0] / h[-1] : 0, .slow = SLOW, .hardly = HARDLY,
                          .most = s->params.monitor ? 1 : s->params.max_cycles - p->cycles};
-  const int cycles = gmg_run_ahead(s, &p->it, p->recorded, &outlook, s->history + p->measured);
+  return gmg_run_ahead(s, &p->it, p->recorded, &outlook, s->history + p->measured);
+}
+
+/* Cycles while all that judge() would say of them is to go on; 0: they are for next_cycle(). */
+static int run_ahead(gmg_solver *s, progress *p)
+{
+  const int cycles = p->ahead > 0 ? p->ahead : more_ahead(s, p);
+  p->ahead = 0;
   p->cycles += cycles, p->measured += cycles;
   return cycles;
 }
@@ -189,7 +211,7 @@ static gmg_status run(gmg_solver *s, progress *p)
     if (s->params.fmg > 0) s->vector->fill(&s->exec, s->top->A.cells, 0, p->it.u); /* f = 0: the guess is not used */
     return GMG_OK;
   }
-  p->recorded = gmg_iteration_recorded(s, &p->it);
+  if (!at_once(s)) p->recorded = gmg_iteration_recorded(s, &p->it);
   while (p->cycles < s->params.max_cycles) {
     if (!run_ahead(s, p)) {
       next_cycle(s, p);

@@ -169,7 +169,8 @@ void gmg_refine(gmg_solver *s, gmg_iteration *it);
 
 /* A cycle that goes round without the host, or NULL: not now. */
 gmg_graph *gmg_iteration_recorded(gmg_solver *s, const gmg_iteration *it);
-/* It is replayed while the outlook is good; norms: of the residuals; returns how many. 0: nothing is done. */
+int gmg_starts_by_itself(gmg_solver *s); /* the first residual is found there, too, when the outlook says so */
+/* It is replayed while the outlook is good; norms: of the residuals; returns how many. 0: nothing is done but what the start is. */
 int gmg_run_ahead(gmg_solver *s, gmg_iteration *it, gmg_graph *cycle, gmg_outlook *outlook, double *norms);
 
 /* recordings.c: work that depends on f, u and the solver alone and only enqueues, where it can be recorded */

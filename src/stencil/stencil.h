@@ -47,6 +47,8 @@ typedef struct gmg_stencil_ops {
   /* The same of a cycle that is replayed (gmg_graph_ops): scales and norm stay in exec's memory. c.z = NULL: u has its correction;
      r = NULL: the residual itself is not stored. NULL where nothing is replayed. */
   void (*follow)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, void *r);
+  /* r = f - A u, which such cycles start from, unless they go on: then nothing. r = NULL and NULL likewise. */
+  void (*lead)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
   /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual, where that has to be stored */
   void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                             void *r, void *coarse);

@@ -123,7 +123,10 @@ typedef struct {
   const double *given;      /* or what stands there, */
   const gmg_total *squares; /* or over the root of that, which also goes to size */
   double *size;
+  const int *done;          /* not 0 there: nothing is to be done */
 } scaling;
+
+static __device__ int is_done(const scaling &s) { return s.done && *s.done; }
 
 static __device__ real scale_of(const scaling &s)
 {
@@ -135,6 +138,7 @@ template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, 4)
     norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
 {
+  if (is_done(how)) return;
   const real scale = scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
@@ -149,6 +153,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
 template <int deep, int once>
 static __device__ __forceinline__ void norm_even(const gmg_even &s, const real *f, const real *u, const scaling &how, narrow_real *slim, SUMS)
 {
+  if (is_done(how)) return;
   const real scale = scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk_even<deep, once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
@@ -182,6 +187,7 @@ template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
     norm_flows_kernel(gmg_flows w, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
 {
+  if (is_done(how)) return;
   const real scale = scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
@@ -333,6 +339,13 @@ static void follow(const gmg_exec *e, const gmg_operator *A, gmg_correction c, c
   gmg_cuda_launched(e, "residual norm");
 }
 
+static void lead(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
+{
+  gmg_tally *t = gmg_device_of(e)->tally;
+  launch_norm(e, A, f, u, {1, NULL, NULL, NULL, &t->under_way}, r, &t->residual);
+  gmg_cuda_launched(e, "residual norm");
+}
+
 /* first: <p, A p>; second: <p, x> */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
@@ -410,6 +423,7 @@ const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .unit_residual = unit_residual,
                                              .correct_residual = correct_residual,
                                              .follow = follow,
+                                             .lead = lead,
                                              .restrict_residual = R(gmg_restrict_residual_cuda),
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,
