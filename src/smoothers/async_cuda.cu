@@ -24,7 +24,7 @@ extern "C" {
 #include "async_general_cuda.cuh"
 #include "async_legs_cuda.cuh"
 #include "async_line_cuda.cuh"
-#include "async_strip_cuda.cuh"
+#include "async_strip_onto_cuda.cuh"
 #include "async_tile_cuda.cuh"
 
 #include "async_flow_cuda.cuh"
@@ -43,6 +43,7 @@ static const size_t MOST_BLOCKS = 1u << 30, MOST_PASSES = 65535; /* of a launch 
 /* How a level is taken. */
 typedef struct {
   gmg_blocks blocks;
+  gmg_blocks last;       /* 2D: of the last pass, where it goes to another field (async_strip_onto_cuda.cuh) */
   size_t bytes, most;    /* of shared memory: what the pass takes, what there is */
   int streams;           /* planes stream through (async_stream_cuda.cuh) */
   int patches;           /* tiles of patches (async_patch_cuda.cuh): 1 + their shape */
@@ -133,8 +134,12 @@ static async_state layout(const gmg_smoother_level *l, size_t most_bytes)
     return s;
   }
 #endif
-  if (can_strip(l) && strip_blocks(A, p->block, processors, &s.blocks)) {
+  if (can_strip(l) && strip_blocks(A, p->block, STRIP_BLOCKS * processors, &s.blocks)) {
     s.streams = s.strips = 1;
+#if GMG_REAL_F32
+    s.last = s.blocks;
+    if (!p->deterministic) (void)strip_blocks(A, p->block, ONTO_BLOCKS * processors, &s.last);
+#endif
     s.bytes = stream_bytes<2, 4>();
     return s;
   }
@@ -386,6 +391,21 @@ static void run_patches_onto(const gmg_smoother_level *l, const async_state *s, 
   gmg_cuda_launched(l->exec, "async");
 }
 
+/* The same where rows stream through warps; 1 where done: one pass, with a correction. */
+static int sweep_strips_onto(const gmg_smoother_level *l, const async_state *s, const real *f, const real *u, int reversed,
+                             const gmg_onto *to)
+{
+  if (!to->coarse || !can_strip_onto(l->A, to->prolong, f, u, to->x)) return 0;
+  const stream x = stream_of(l->A, &s->last, NULL, gmg_weight_async(l->A, l->params), reversed, u, NULL);
+  const strip_onto o = {(double *)to->x, to->scale, to->size, to->keep, (const real *)to->coarse, to->prolong[0], to->prolong[1],
+                        gmg_pair_family_of(&to->prolong[1])};
+  const unsigned grid = ((unsigned)s->last.total + STRIP_WARPS - 1) / STRIP_WARPS;
+  const cudaStream_t queue = gmg_device_of(l->exec)->stream;
+  (reversed ? strip_onto_kernel<1> : strip_onto_kernel<0>)<<<grid, 32 * STRIP_WARPS, 0, queue>>>(x, o, f, u);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+
 /* The last pass as the deterministic twin does it, which with overlap costs no rate: it writes nothing that is read. */
 static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, const gmg_onto *to)
 {
@@ -393,13 +413,13 @@ static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, v
   const size_t passes = (size_t)(steps * l->params->passes);
   const int dim = l->A->dim, reversed = leg == GMG_LEG_UP_REVERSED;
   onto o = {(double *)to->x, to->scale, to->size, to->keep};
-  /* Blocks of a warp are no good to thread blocks. */
-  if ((!s->streams && !s->flows && !s->patches) || s->strips || s->staying || passes == 0 || (!s->streams && to->coarse)) return 0;
+  if ((!s->streams && !s->flows && !s->patches) || s->staying || passes == 0 || (!s->streams && to->coarse)) return 0;
   if (s->patches) {
     if (passes > 1) run_passes(l, s, passes - 1, f, u, reversed);
     run_patches_onto(l, s, f, u, reversed, o);
     return 1;
   }
+  if (s->strips) return passes == 1 && sweep_strips_onto(l, s, (const real *)f, (const real *)u, reversed, to);
   if (s->flows) {
     if (passes > 1) run_passes(l, s, passes - 1, f, u, reversed);
     flow_kernel_onto_of(l->A)<<<(unsigned)s->blocks.total, threads_of(l, s), s->bytes, gmg_device_of(l->exec)->stream>>>(

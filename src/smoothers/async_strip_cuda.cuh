@@ -120,11 +120,11 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
   if (turn < turns) relax_strip(s, turn % (unsigned)s.total, f, from, to);
 }
 
-/* Blocks of unknowns; 0 where those that are wanted (0: any) do not fit. */
-static int strip_blocks(const gmg_operator *A, const size_t wanted[3], int processors, gmg_blocks *b)
+/* Blocks of unknowns for so many thread blocks at work at once; 0 where those that are wanted (0: any) do not fit. */
+static int strip_blocks(const gmg_operator *A, const size_t wanted[3], int at_once, gmg_blocks *b)
 {
   enum { FILL = 12, LEAST = 8 };
-  const size_t cols = STRIP_COLS, room = (size_t)processors * STRIP_BLOCKS * STRIP_WARPS;
+  const size_t cols = STRIP_COLS, room = (size_t)at_once * STRIP_WARPS;
   size_t want[3] = {STRIP_OWN, 1, 1};
   if (A->dim != 2 || A->n[0] % cols) return 0;
   *b = gmg_blocks_make(A, wanted, want);
