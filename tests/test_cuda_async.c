@@ -310,13 +310,13 @@ static void residuals_in_the_pass_agree(void **state)
   static const struct {
     shape shape;
     size_t block[3];
-    int can; /* blocks of whole coarse cells */
+    int can; /* blocks of whole coarse cells; 2: from zero in float, blocks are of warps */
   } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1},  {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
            {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {26, 12, 32}, 1},  {{3, {30, 20, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
            {{3, {30, 20, 32}, GMG_CELL, "pppppp"}, {30, 14, 32}, 1},  {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 4, 34}, 1},
            {{3, {32, 38, 36}, GMG_CELL, "rnndpp"}, {30, 12, 10}, 1},   {{3, {34, 30, 36}, GMG_CELL, "dddddd"}, {17, 14, 18}, 0},
            {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, 0},  {{3, {65, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 20}, 0},
-           {{3, {256, 160, 124}, GMG_CELL, "ddddpp"}, {0, 0, 0}, 1}, {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, 0}};
+           {{3, {256, 160, 124}, GMG_CELL, "ddddpp"}, {0, 0, 0}, 1}, {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, 2}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
     for (int type = 0; type < 2; type++) {
@@ -330,9 +330,44 @@ static void residuals_in_the_pass_agree(void **state)
       q.precision = GMG_PRECISION_SAME;
       if (type == GMG_F64 && s[g].block[1] > 10) q.block[1] = 16; /* more fits */
       both b = begin_both(&p, &q, name);
-      for (int way = 0; way < 6; way++) restricts(name, &b, way, s[g].can);
+      for (int way = 0; way < 6; way++) restricts(name, &b, way, s[g].can == 2 ? type == GMG_F32 && way == 1 : s[g].can);
       end_both(&b);
     }
+}
+
+/* The way down of 2D from zero: whatever the blocks, what sweeps over the level as a whole leave, and its residual. */
+static void ways_down_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t x, y;
+  } s[] = {{{2, {240, 64, 1}, GMG_CELL, "dddd"}, 60, 16},  {{2, {360, 50, 1}, GMG_CELL, "ddpp"}, 120, 26},
+           {{2, {120, 40, 1}, GMG_CELL, "pppp"}, 120, 10}, {{2, {64, 48, 1}, GMG_CELL, "ppdn"}, 20, 48},
+           {{2, {128, 36, 1}, GMG_CELL, "ndrd"}, 120, 12}, {{2, {100, 130, 1}, GMG_CELL, "nrdn"}, 100, 130},
+           {{2, {16, 8, 1}, GMG_CELL, "pppp"}, 8, 2},      {{2, {236, 30, 1}, GMG_CELL, "ppnn"}, 116, 6}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
+    gmg_problem p = shaped_problem(&s[g].shape);
+    const double length[3] = {(double)p.n[0], (double)p.n[1], 1};
+    gmg_problem_set_box(&p, length);
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].x, s[g].y, 1), whole = q;
+    p.type = GMG_F32, p.shift = 0.3;
+    q.omega = whole.omega = 1.2, whole.smoother = gmg_smoother_by_name("red_black");
+    both b = begin_both(&p, &q, "way down"), w = begin_both(&p, &whole, "way down");
+    gmg_level *L[2] = {&b.solver[HOST]->level[0], &b.solver[DEVICE]->level[0]}, *W = &w.solver[HOST]->level[0];
+    const gmg_exec *e[2] = {b.solver[HOST]->levels_exec, b.solver[DEVICE]->levels_exec};
+    const size_t n = L[0]->A.cells;
+    twin f = begin_twin(e[0], e[1], n, 81), u = begin_twin(e[0], e[1], n, 0), r = begin_twin(e[0], e[1], n, 0);
+    twin c = begin_twin(e[0], e[1], b.solver[HOST]->level[1].A.cells, 0);
+    e[1]->vector->fill(e[1], n, NAN, u.at[1]);
+    w.solver[HOST]->smoother->sweep(&W->view, W->smoother, f.at[0], u.at[0], 2, GMG_LEG_DOWN);
+    b.solver[HOST]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
+    const gmg_smoother_ops *ops = b.solver[DEVICE]->smoother;
+    assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], 1, 1, L[1]->restrict_, c.at[1]), 1);
+    same_twin("way down", "u", &u, 512), same_twin("way down", "restricted residual", &c, 2048);
+    end_twin(&f), end_twin(&u), end_twin(&r), end_twin(&c);
+    end_both(&b), end_both(&w);
+  }
 }
 
 /* More steps and passes at once, each seeing what the one before it left. */
@@ -508,7 +543,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(patches_agree), cmocka_unit_test(unaligned_patches_agree),
                                      cmocka_unit_test(strips_agree), cmocka_unit_test(passes_agree), cmocka_unit_test(sweeps_onto_agree),
                                      cmocka_unit_test(patches_onto_agree),
-                                     cmocka_unit_test(residuals_in_the_pass_agree),
+                                     cmocka_unit_test(residuals_in_the_pass_agree), cmocka_unit_test(ways_down_agree),
                                      cmocka_unit_test(chosen_blocks_smooth), cmocka_unit_test(one_at_a_time_agrees),
                                      cmocka_unit_test(assignments_converge), cmocka_unit_test(what_does_not_go_together_is_refused),
                                      cmocka_unit_test(preset_of_2011)};

@@ -21,6 +21,7 @@ extern "C" {
 #include "smoother.h"
 }
 
+#include "async_descend_cuda.cuh"
 #include "async_general_cuda.cuh"
 #include "async_legs_cuda.cuh"
 #include "async_line_cuda.cuh"
@@ -354,7 +355,20 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   if (passes > 1 || fresh) run_passes(l, s, fresh ? passes : passes - 1, f, u, reversed);
 }
 
-/* The last pass also restricts the residual. Not for the deterministic twin: what blocks add to a coarse value they share they add
+#if GMG_REAL_F32
+/* From zero in 2D, in one pass; 1 where done. */
+static int descend_strips(const gmg_smoother_level *l, const async_state *s, const real *f, real *u, const gmg_map map[3], real *coarse)
+{
+  if (!can_descend(l->A, &s->blocks, map, f, u, coarse)) return 0;
+  const stream x = stream_of(l->A, &s->blocks, NULL, gmg_weight_async(l->A, l->params), 0, u, NULL);
+  const unsigned grid = ((unsigned)s->blocks.total + STRIP_WARPS - 1) / STRIP_WARPS;
+  descend_kernel<<<grid, 32 * STRIP_WARPS, 0, gmg_device_of(l->exec)->stream>>>(x, gmg_pair_maps_of(map), f, u, coarse);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+#endif
+
+/* The last pass also restricts the residual; in 2D that from zero. Not for the deterministic twin: what blocks add to a coarse value they share they add
    in any order. */
 static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, int from_zero,
                           const struct gmg_map *map, void *coarse)
@@ -364,6 +378,9 @@ static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *
   const int zero = from_zero && passes == 1;
   const int pays = zero || l->params->block[0] || l->A->cells >= LARGE; /* as else only where the caller wants such blocks */
   sums r;
+#if GMG_REAL_F32
+  if (s->strips) return zero && !s->before && descend_strips(l, s, (const real *)f, (real *)u, map, (real *)coarse);
+#endif
   if (!pays || !s->streams || s->staying || s->before || passes == 0 || bytes > s->most || !sums_of(&r, coarse, l->A, map, &s->blocks)) return 0;
   const size_t first = from_zero && passes > 1, between = passes - 1 - first;
   if (first) run_blocks(l, s, 1, f, NULL, u, 0);

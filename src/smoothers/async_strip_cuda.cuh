@@ -15,12 +15,14 @@
 /* AHEAD: rows that are asked for before they are needed; SLOTS: those, and the rows that half sweeps look at. */
 enum { STRIP_HALVES = 4, STRIP_AHEAD = 4, STRIP_SLOTS = STRIP_AHEAD + STRIP_HALVES + 2 };
 
-/* Relaxes the cells of one colour, odd ones or not, of a row. */
+/* Relaxes the cells of one colour, odd ones or not, of a row. at_end: `end` lies beside. */
 template <int odd>
 static __device__ __forceinline__ void relax_row(const stream &s, gmg_cells &row, const gmg_cells &below, const gmg_cells &above,
-                                                 const gmg_cells &f, const gmg_cells &keep, const gmg_cells &relax)
+                                                 const gmg_cells &f, const gmg_cells &keep, const gmg_cells &relax,
+                                                 int at_end = 0, real end = 0)
 {
-  const real beside = odd ? __shfl_down_sync(~0u, row.at[0], 1) : __shfl_up_sync(~0u, row.at[STRIP_COLS - 1], 1);
+  const real next = odd ? __shfl_down_sync(~0u, row.at[0], 1) : __shfl_up_sync(~0u, row.at[STRIP_COLS - 1], 1);
+  const real beside = at_end ? end : next;
 #pragma unroll
   for (int c = odd; c < STRIP_COLS; c += 2) {
     const real left = c > 0 ? row.at[c - 1] : beside, right = c + 1 < STRIP_COLS ? row.at[c + 1] : beside;
@@ -130,6 +132,7 @@ static int strip_blocks(const gmg_operator *A, const size_t wanted[3], int at_on
   *b = gmg_blocks_make(A, wanted, want);
   want[0] = wanted[0] ? wanted[0] : (b->shape[0] + cols - 1) / cols * cols;
   want[1] = wanted[1] ? wanted[1] : (size_t)gmg_strip_rows((int)A->n[1], (A->n[0] + want[0] - 1) / want[0], room, FILL, LEAST);
+  if (!wanted[1]) want[1] += want[1] % 2; /* both rows of a coarse one (async_descend_cuda.cuh) */
   *b = gmg_blocks_make(A, want, want);
   return b->shape[0] <= STRIP_OWN && (b->shape[0] % cols == 0 || b->count[0] == 1);
 }
