@@ -280,8 +280,8 @@ static void patches_onto_agree(void **state)
     shape shape;
     size_t block[3];
   } s[] = {{{3, {70, 35, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}},   {{3, {64, 48, 24}, GMG_CELL, "pppppp"}, {32, 24, 8}},
-           {{3, {36, 20, 18}, GMG_VERTEX, "ppdrpp"}, {16, 16, 8}}, {{3, {40, 23, 17}, GMG_CELL, "dddddd"}, {14, 9, 8}},
-           {{3, {24, 23, 17}, GMG_VERTEX, "rndddn"}, {8, 8, 8}},   {{3, {16, 18, 14}, GMG_CELL, "ddppdd"}, {6, 7, 5}}};
+           {{3, {36, 20, 18}, GMG_CELL, "ppdrpp"}, {16, 16, 8}},  {{3, {40, 23, 17}, GMG_CELL, "dddddd"}, {14, 9, 8}},
+           {{3, {24, 23, 17}, GMG_CELL, "rndddn"}, {8, 8, 8}},    {{3, {16, 18, 14}, GMG_CELL, "ddppdd"}, {6, 7, 5}}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) ways_onto_agree(&s[g].shape, s[g].block, g % 3, 0, 12, 1, 0);
 }
