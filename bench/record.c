@@ -157,7 +157,7 @@ static void line_of(const char *path, const char *key, char *line, size_t size)
   if (file) fclose(file);
 }
 
-static int header(cJSON *root, const char *program, int threads, const bench_samples *triad)
+int bench_header(cJSON *root, const char *program, int threads, const bench_samples *triad)
 {
   char model[512], pages[512], date[64];
   const time_t now = time(NULL);
@@ -177,7 +177,7 @@ int bench_write(const char *path, const char *program, int threads, const bench_
                 int count)
 {
   cJSON *root = cJSON_CreateObject();
-  int ok = root && header(root, program, threads, triad);
+  int ok = root && bench_header(root, program, threads, triad);
   cJSON *list = ok ? cJSON_AddArrayToObject(root, "results") : NULL;
   for (int i = 0; i < count && list; i++)
     if (!cJSON_AddItemToArray(list, record_object(&records[i], triad ? bench_median(triad) : NAN))) list = NULL;

@@ -48,8 +48,13 @@ void bench_record_start(bench_record *r, const char *name, size_t n);
 void bench_record_note(bench_record *r, const char *name, double value);
 void bench_record_print(const bench_record *r, double triad); /* one line for people; triad in bytes/s, or NaN */
 
-/* Writes all records under a header {program, commit, date, machine, cores, threads, compiler, flags, triad}.
- * `triad` in bytes/s may be NULL. Returns 0, or 1 having told stderr why. */
+struct cJSON;
+
+/* Adds {program, commit, date, machine, cores, threads, compiler, flags, transparent_hugepage, triad}; `triad` in bytes/s may be NULL.
+ * Returns 1 on success. */
+int bench_header(struct cJSON *root, const char *program, int threads, const bench_samples *triad);
+
+/* Writes all records under that header. Returns 0, or 1 having told stderr why. */
 int bench_write(const char *path, const char *program, int threads, const bench_samples *triad, const bench_record *records,
                 int count);
 

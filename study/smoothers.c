@@ -1,0 +1,153 @@
+/* Asynchronous smoothers against classical ones, after Anzt, Dongarra, Gates, Tomov, "Block-asynchronous multigrid smoothers for
+ * GPU-accelerated systems" (2011): its Figures 4 to 7 and Table 1, what its undamped local sweeps leave behind and what cures that, and
+ * the same in two and three dimensions. docs/study-smoothers.md shows the results and says what is measured how.
+ *
+ * The problem is -Lap u + eps u = f with h = 1 and zero Dirichlet walls; corrections in double, V cycles, no acceleration, CG to 1e-6
+ * on the coarsest grid. A start is smooth (f = 1, u = 0) or random (f = 0, u uniform in -0.5..0.5). */
+#include "experiment.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Unknowns in 1D of the parts (of "size" and "table": the most), along an axis in 2D and 3D; runs; eps from 10^least_power on. */
+typedef struct scale {
+  size_t condition, size, table, breakdown, n2, n3;
+  int runs, least_power;
+} scale;
+
+static const scale scales[STUDY_SCALES] = {[STUDY_QUICK] = {4095, 4095, 4095, 4095, 63, 31, 3, -2},
+                                           [STUDY_DEFAULT] = {10000, 100000, 100000, 100000, 127, 31, 3, -6},
+                                           [STUDY_FULL] = {10000000, 100000000, 10000000, 10000000, 2047, 255, 3, -6}};
+
+static scale scale_of(const study *s)
+{
+  scale x = scales[s->options.scale];
+  if (s->options.n) x.condition = x.size = x.table = x.breakdown = (size_t)s->options.n;
+  if (s->options.runs) x.runs = s->options.runs;
+  return x;
+}
+
+/* In 1D with two grids and eps = 1e-3, from a smooth start; Gauss-Seidel on the host, where it is at home. */
+static setting base(const study *s, const char *part, const char *paper, const char *method, const scale *x)
+{
+  const study_place *place = method_named(method)->serial ? &s->place[STUDY_HOST] : study_best(s);
+  return (setting){.part = part, .paper = paper, .method = method_named(method), .place = place, .dim = 1, .eps = 1e-3,
+                   .steps = 2, .levels = 2, .cycles = 12, .rtol = NEVER, .runs = x->runs};
+}
+
+/* The paper's two, and the second with damped local sweeps. */
+static const char *const compared[] = {"gauss_seidel", "async-2011", "async-2011, damped"};
+enum { COMPARED = sizeof compared / sizeof *compared };
+
+/* Figures 4 and 5: two grids, 1 and 2 smoothing steps, over the condition number; Gauss-Seidel from a random start as
+   well, which gives the factor that theory predicts. */
+static int over_condition(study *s, const scale *x)
+{
+  for (int steps = 1; steps <= 2; steps++)
+    for (int power = -1; power >= x->least_power; power--)
+      for (int m = 0; m < COMPARED; m++)
+        for (int random = 0; random <= method_named(compared[m])->serial; random++) {
+          setting w = base(s, "condition", steps == 1 ? "Figure 4" : "Figure 5", compared[m], x);
+          w.n = x->condition, w.steps = steps, w.eps = pow(10, power), w.random = random;
+          if (random) w.rtol = 1e-30;
+          if (measure(s, &w)) return 1;
+        }
+  return 0;
+}
+
+/* Figure 6: two grids, 2 steps, over the size. */
+static int over_size(study *s, const scale *x)
+{
+  for (size_t n = x->size < 10000 ? x->size : 10000; n <= x->size; n *= 10)
+    for (int m = 0; m < COMPARED; m++) {
+      setting w = base(s, "size", "Figure 6", compared[m], x);
+      w.n = n;
+      if (measure(s, &w)) return 1;
+    }
+  return 0;
+}
+
+/* Who smooths where: the columns of Table 1 and the bars of Figure 7. The paper's, async-(5) damped so that it converges; the same on
+   the host's threads; what the paper only foresaw, everything on the device; and the default of gmg. */
+static const struct {
+  const char *name, *method;
+  int place, offload;
+} columns[] = {{"gauss_seidel, host", "gauss_seidel", STUDY_HOST, 0},
+               {"async-(5), host", "async-2011, damped", STUDY_HOST, 0},
+               {"async-(5), offloaded", "async-2011, damped", STUDY_HOST, 1},
+               {"async-(5), device", "async-2011, damped", STUDY_DEVICE, 0},
+               {"async, host", "async", STUDY_HOST, 0},
+               {"async, device", "async", STUDY_DEVICE, 0}};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static int all_columns(study *s, setting w)
+{
+  w.rtol = 1e-6, w.cycles = 100, w.timed = 1;
+  for (int c = 0; c < COLUMNS; c++) {
+    w.column = columns[c].name, w.method = method_named(columns[c].method), w.place = &s->place[columns[c].place];
+    w.offload = columns[c].offload;
+    if (measure(s, &w)) return 1;
+  }
+  return 0;
+}
+
+/* Table 1: seconds of the smoother until the residual is 1e-6 of f, 2 to 5 levels. */
+static int table_1(study *s, const scale *x)
+{
+  for (size_t n = x->table < 10000 ? x->table : 10000; n <= x->table; n *= 10)
+    for (int levels = 2; levels <= 5; levels++) {
+      setting w = base(s, "table", "Table 1", "async", x);
+      w.n = n, w.levels = levels;
+      if (all_columns(s, w)) return 1;
+    }
+  return 0;
+}
+
+/* Figure 7: where the time of a 10-level V cycle goes, over the smoothing steps; condition number estimate 1e6. */
+static int breakdown(study *s, const scale *x)
+{
+  for (int steps = 1; steps <= 8; steps *= 2) {
+    setting w = base(s, "breakdown", "Figure 7", "async", x);
+    w.n = x->breakdown, w.eps = 4e-6, w.levels = 10, w.steps = steps;
+    if (all_columns(s, w)) return 1;
+  }
+  return 0;
+}
+
+/* Not in the paper: V cycles from a smooth and from a random start, the cures, 2D and 3D. */
+static int over_start(study *s, const scale *x)
+{
+  const size_t n[] = {0, x->condition < 65535 ? x->condition : 65535, x->n2, x->n3};
+  for (int dim = 1; dim <= 3; dim++)
+    for (int steps = 1; steps <= 2; steps++)
+      for (const method *m = methods; m->name; m++)
+        for (int random = 0; random < 2; random++) {
+          setting w = base(s, "start", "", m->name, x);
+          w.dim = dim, w.n = n[dim], w.eps = 1e-6, w.steps = steps, w.levels = 0, w.random = random, w.cycles = 20;
+          w.rtol = random ? 1e-30 : 1e-6;
+          if (dim > 1 || !m->rows)
+            if (measure(s, &w)) return 1;
+        }
+  return 0;
+}
+
+static const char *const parts[] = {"condition", "size", "table", "breakdown", "start", NULL};
+static int (*const run[])(study *, const scale *) = {over_condition, over_size, table_1, breakdown, over_start};
+
+static const study_program about = {
+    "study_smoothers",
+    "Asynchronous smoothers against classical ones, after Anzt, Dongarra, Gates, Tomov (2011). Parts: condition (Figures 4, 5),\n"
+    "size (Figure 6), table (Table 1), breakdown (Figure 7), start (random starting errors, cures, 2D, 3D).",
+    parts, 1000, 1000000000};
+
+int main(int argc, char **argv)
+{
+  study s;
+  int code = study_begin(&s, &about, argc, argv);
+  if (code >= 0) return code;
+  const scale x = scale_of(&s);
+  code = 0;
+  for (int i = 0; parts[i] && !code; i++)
+    if (study_wants(&s, parts[i])) code = run[i](&s, &x);
+  return study_end(&s, code);
+}

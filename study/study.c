@@ -1,0 +1,278 @@
+/* See study.h. */
+#include "study.h"
+#include "gmg_cuda.h"
+
+#include <cjson/cJSON.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef GMG_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+double study_now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void study_say(const study *s, const char *format, ...)
+{
+  va_list args;
+  if (s->place[STUDY_HOST].demo.quiet) return;
+  printf("[%6.1f s] ", study_now() - s->start);
+  va_start(args, format);
+  vprintf(format, args);
+  va_end(args);
+  putchar('\n');
+  fflush(stdout);
+}
+
+/* --- options --- */
+
+enum { DEVICE = 256, THREADS, JSON, RUNS, N, ONLY };
+
+static const char *const help_text =
+    "  --n N                  unknowns of the largest one-dimensional problems\n"
+    "  --runs K               runs of what is timed, and of what is not deterministic\n"
+    "  --only PART,...        these parts alone:";
+
+static const char *const more_help_text =
+    "  --quick                small sizes, a second or two\n"
+    "  --full                 the papers' sizes: hours on a host\n"
+    "  --device host|cuda[:N] where to run (a CUDA device where one can be used, else the host)\n"
+    "  --threads K            host threads; 0: all cores (0)\n"
+    "  --json FILE            write the results to FILE as JSON\n"
+    "  --quiet                print nothing but errors\n"
+    "  --help                 print this and leave\n";
+
+static int print_help(const study_program *about)
+{
+  printf("usage: %s [options]\n\n%s\n\noptions (defaults in parentheses):\n%s", about->name, about->summary, help_text);
+  for (const char *const *part = about->parts; *part; part++) printf(" %s", *part);
+  printf("\n%s", more_help_text);
+  return 0;
+}
+
+static int bad_value(const study_program *about, const char *name, const char *text, const char *expects)
+{
+  fprintf(stderr, "%s: --%s '%s': expected %s\n", about->name, name, text, expects);
+  return 2;
+}
+
+static int is_part(const study_program *about, const char *text, size_t length)
+{
+  for (const char *const *part = about->parts; *part; part++)
+    if (strlen(*part) == length && memcmp(*part, text, length) == 0) return 1;
+  return 0;
+}
+
+static int read_only(study *s, const char *text)
+{
+  char expects[512] = "some of";
+  for (const char *const *part = s->about->parts; *part; part++)
+    snprintf(expects + strlen(expects), sizeof expects - strlen(expects), " %s", *part);
+  s->options.only = text;
+  for (const char *at = text;; at++) {
+    const size_t length = strcspn(at, ",");
+    if (!is_part(s->about, at, length)) return bad_value(s->about, "only", text, expects);
+    at += length;
+    if (!*at) return -1;
+  }
+}
+
+static int read_number(const study *s, const char *name, const char *text, int least, int most, int *value)
+{
+  char expects[64];
+  snprintf(expects, sizeof expects, "a whole number from %d to %d", least, most);
+  return demo_parse_int(text, least, most, value) ? -1 : bad_value(s->about, name, text, expects);
+}
+
+static int read_value(study *s, int option, const char *text)
+{
+  study_options *o = &s->options;
+  demo_options *d = &s->place[STUDY_DEVICE].demo;
+  switch (option) {
+    case DEVICE: return demo_parse_device(text, &d->device) ? -1 : bad_value(s->about, "device", text, "host, cuda or cuda:N");
+    case THREADS: return read_number(s, "threads", text, 0, 4096, &d->threads);
+    case JSON: return d->json = text, *text ? -1 : bad_value(s->about, "json", text, "a file name");
+    case RUNS: return read_number(s, "runs", text, 1, BENCH_SAMPLES, &o->runs);
+    case N: return read_number(s, "n", text, s->about->least, s->about->most, &o->n);
+    case ONLY: return read_only(s, text);
+    default: return -1; /* flags are set already */
+  }
+}
+
+static int read_options(study *s, int argc, char **argv)
+{
+  study_options *o = &s->options;
+  demo_options *d = &s->place[STUDY_DEVICE].demo;
+  const struct option options[] = {{"device", 1, NULL, DEVICE}, {"threads", 1, NULL, THREADS}, {"json", 1, NULL, JSON},
+                                   {"runs", 1, NULL, RUNS},     {"n", 1, NULL, N},             {"only", 1, NULL, ONLY},
+                                   {"quick", 0, &o->quick, 1},  {"full", 0, &o->full, 1},      {"quiet", 0, &d->quiet, 1},
+                                   {"help", 0, &d->help, 1},    {0}};
+  opterr = 0;
+  for (int c, code; (c = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+    if (c == '?' || c == ':') {
+      fprintf(stderr, "%s: %s %s; see --help\n", d->program, argv[optind - 1], c == ':' ? "needs a value" : "is not an option here");
+      return 2;
+    }
+    if ((code = read_value(s, c, optarg)) >= 0) return code;
+  }
+  if (d->help) return print_help(s->about);
+  if (optind < argc || (o->quick && o->full)) {
+    if (optind < argc) fprintf(stderr, "%s: '%s' is not an option; see --help\n", d->program, argv[optind]);
+    else fprintf(stderr, "%s: --quick and --full exclude each other\n", d->program);
+    return 2;
+  }
+  o->scale = o->quick ? STUDY_QUICK : o->full ? STUDY_FULL : STUDY_DEFAULT;
+  return -1;
+}
+
+int study_wants(const study *s, const char *part)
+{
+  const size_t length = strlen(part);
+  for (const char *at = s->options.only; at; at = *at ? at + 1 : NULL) {
+    const size_t here = strcspn(at, ",");
+    if (here == length && memcmp(at, part, length) == 0) return 1;
+    at += here;
+  }
+  return s->options.only == NULL;
+}
+
+/* --- contexts and the file --- */
+
+/* The host's always, a device's where there is one and --device does not say host. */
+static int create_contexts(study *s)
+{
+  study_place *host = &s->place[STUDY_HOST], *device = &s->place[STUDY_DEVICE];
+  const int wanted = device->demo.device.kind;
+  host->demo = device->demo;
+  host->demo.device.kind = DEMO_HOST;
+  host->demo.quiet |= wanted != DEMO_HOST; /* what is said of the device will do */
+  if (demo_context_create(&host->demo, &host->context)) return 1;
+  host->demo.quiet = device->demo.quiet;
+  device->demo.threads = 0; /* a device's threads are its own */
+  s->no_device = wanted == DEMO_HOST ? "--device host" : NULL;
+  if (wanted == DEMO_HOST) return 0;
+  if (demo_context_create(&device->demo, &device->context)) return 1;
+  if (device->demo.device.kind == DEMO_CUDA) return 0;
+  gmg_context_destroy(device->context); /* the host's once more: there is no device */
+  device->context = NULL;
+  s->no_device = "no CUDA device could be used";
+  return 0;
+}
+
+const study_place *study_best(const study *s) { return &s->place[s->place[STUDY_DEVICE].context ? STUDY_DEVICE : STUDY_HOST]; }
+
+static void add_versions(study *s)
+{
+#ifdef GMG_CUDA
+  int driver = 0, runtime = 0;
+  if (!s->place[STUDY_DEVICE].context || cudaDriverGetVersion(&driver) || cudaRuntimeGetVersion(&runtime)) return;
+  study_number(s, s->root, "cuda_driver", driver);
+  study_number(s, s->root, "cuda_runtime", runtime);
+#else
+  (void)s;
+#endif
+}
+
+static int begin_file(study *s, int argc, char **argv)
+{
+  static const char *const scales[] = {"quick", "default", "full"};
+  char command[1024] = "";
+  const char *slash = strrchr(argv[0], '/');
+  for (int i = 0; i < argc; i++) {
+    const char *text = i == 0 && slash ? slash + 1 : argv[i];
+    snprintf(command + strlen(command), sizeof command - strlen(command), "%s%s", i ? " " : "", text);
+  }
+  s->root = cJSON_CreateObject();
+  s->complete = s->root && bench_header(s->root, s->about->name, gmg_context_threads(s->place[STUDY_HOST].context), NULL);
+  study_text(s, s->root, "device", s->no_device ? "none" : s->place[STUDY_DEVICE].demo.device_name);
+  if (s->no_device) study_text(s, s->root, "no_device", s->no_device);
+  add_versions(s);
+  study_text(s, s->root, "command", command);
+  study_text(s, s->root, "scale", scales[s->options.scale]);
+  s->results = cJSON_AddArrayToObject(s->root, "results");
+  return s->complete && s->results ? -1 : demo_fail(&s->place[STUDY_HOST].demo, "out of memory");
+}
+
+int study_begin(study *s, const study_program *about, int argc, char **argv)
+{
+  *s = (study){.about = about, .start = study_now(), .place[STUDY_DEVICE].demo = {.program = about->name}};
+  int code = read_options(s, argc, argv);
+  if (code < 0 && create_contexts(s)) code = 1;
+  if (code < 0) code = begin_file(s, argc, argv);
+  return code < 0 ? code : study_end(s, code);
+}
+
+int study_end(study *s, int code)
+{
+  demo_options *d = &s->place[STUDY_HOST].demo;
+  if (s->results) study_number(s, s->root, "seconds", study_now() - s->start);
+  if (code == 0 && s->results && d->json) code = demo_json_write(d, s->root, s->complete);
+  else cJSON_Delete(s->root);
+  for (int i = 0; i < 2; i++) gmg_context_destroy(s->place[i].context);
+  s->root = s->results = NULL;
+  return code;
+}
+
+/* --- records --- */
+
+cJSON *study_record(study *s, const char *part)
+{
+  cJSON *record = cJSON_CreateObject();
+  if (!record || !cJSON_AddItemToArray(s->results, record)) s->complete = 0;
+  study_text(s, record, "part", part);
+  return record;
+}
+
+void study_number(study *s, cJSON *record, const char *name, double value)
+{
+  if (isfinite(value) && !cJSON_AddNumberToObject(record, name, value)) s->complete = 0;
+}
+
+void study_text(study *s, cJSON *record, const char *name, const char *value)
+{
+  if (!cJSON_AddStringToObject(record, name, value)) s->complete = 0;
+}
+
+void study_spread(study *s, cJSON *record, const char *name, const bench_samples *samples)
+{
+  cJSON *to = samples->count ? cJSON_AddObjectToObject(record, name) : NULL;
+  if (samples->count && !to) s->complete = 0;
+  if (!to) return;
+  study_number(s, to, "median", bench_median(samples));
+  study_number(s, to, "min", bench_min(samples));
+  study_number(s, to, "max", bench_max(samples));
+  study_number(s, to, "runs", samples->count);
+}
+
+void study_numbers(study *s, cJSON *record, const char *name, const double *value, size_t count)
+{
+  if (!demo_json_numbers(record, name, value, count)) s->complete = 0;
+}
+
+/* --- problems and fields --- */
+
+gmg_problem study_problem(int dim, size_t n, double eps)
+{
+  const size_t sizes[3] = {n, n, n};
+  gmg_problem p = gmg_problem_default(dim, sizes);
+  p.centering = GMG_VERTEX;
+  p.shift = eps;
+  for (int a = 0; a < dim; a++) p.h[a] = 1; /* the box is n + 1 long */
+  return p;
+}
+
+void study_fill(const gmg_problem *p, void *field, double value)
+{
+  const size_t cells = demo_cells(p);
+  for (size_t i = 0; i < cells; i++) demo_set(p->type, field, i, value);
+}
