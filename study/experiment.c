@@ -205,7 +205,7 @@ static void record(study *s, const setting *w, const result *r)
   study_number(s, to, "levels_made", r->plan.levels);
   study_number(s, to, "predicted_factor", r->plan.predicted_factor);
   study_spread(s, to, "cycles", &r->count);
-  study_spread(s, to, "factor", &r->factor);
+  if (w->random) study_spread(s, to, "factor", &r->factor); /* else the last cycles may be at the floor */
   study_spread(s, to, "mean_factor", &r->mean);
   study_spread(s, to, "lowest", &r->lowest);
   study_spread(s, to, "seconds", &r->seconds);
