@@ -16,6 +16,7 @@ const method methods[] = {{"gauss_seidel", "default", "gauss_seidel", 1, 1, -1, 
                           {"async-2011, damped, overlap 1", "async-2011", NULL, 0, DAMPED, -1, 1, 0, 1, 0},
                           {"async-2011, red-black", "async-2011", NULL, 0, 1, GMG_LOCAL_RED_BLACK, -1, 0, 1, 0},
                           {"async-2011, red-black, overlap 1", "async-2011", NULL, 0, 1, GMG_LOCAL_RED_BLACK, 1, 0, 1, 0},
+                          {"async-2011, in place", "async-2011", NULL, 1, 1, GMG_LOCAL_GAUSS_SEIDEL, -1, 0, 1, 0},
                           {"async", "default", NULL, 0, 0, -1, -1, 0, 0, 0},
                           {0}};
 
@@ -53,7 +54,7 @@ static gmg_params params_of(const setting *w)
   if (m->overlap >= 0) p.overlap = m->overlap;
   if (m->tiles) memcpy(p.block, tile[w->dim], sizeof p.block);
   p.deterministic = m->stale;
-  if (m->serial && !w->timed) p.deterministic = 1; /* the sequential method */
+  if (m->smoother && m->serial && !w->timed) p.deterministic = 1; /* the sequential method */
   p.cycle = GMG_CYCLE_V, p.accel = GMG_ACCEL_NONE, p.precision = GMG_PRECISION_SAME;
   p.coarse_rtol = 1e-6;
   p.pre = p.post = w->steps;

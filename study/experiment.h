@@ -8,7 +8,7 @@
 #define DAMPED (-1)
 typedef struct method {
   const char *name, *preset, *smoother; /* a NULL smoother: the preset's */
-  int serial; /* Gauss-Seidel: has no place on a device */
+  int serial; /* Gauss-Seidel, also that inside blocks: has no place on a device */
   double omega;
   int local, overlap; /* -1: the preset's */
   int rows, tiles;    /* blocks of 512 unknowns: one after the other in a row, as in the paper; 32 x 16 and 8 x 8 x 8 */

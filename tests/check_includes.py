@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Rejects includes that point the wrong way. The order of the house: public headers -> core -> stencil -> smoothers and
-coarse -> mg; demos and bench see public headers only, but for the measurement of single operations. Also: src/mg/ holds no #ifdef, no backend's and no precision's name.
+coarse -> mg; demos, bench and study see public headers only, but for the measurement of single operations. Also: src/mg/ holds no #ifdef, no backend's and no precision's name.
 Usage: check_includes.py ROOT"""
 import pathlib
 import re
@@ -15,6 +15,7 @@ ALLOWED = {
     "mg": {"include", "core", "stencil", "smoothers", "coarse", "mg"},
     "demos": {"include", "demos"},
     "bench": {"include", "bench"},
+    "study": {"include", "demos", "bench", "study"},
 }
 MEASURES_INSIDE = {"bench/gpu_operations.c"}
 FORBIDDEN_IN_MG = re.compile(r"#\s*if(def|ndef)?\b|\b(float|GMG_F32|GMG_F64|FLT_\w+|DBL_\w+|\w*cuda\w*|\w*CUDA\w*|\w+_host(_f\d\d)?|GMG_BACKEND\w*)\b")
@@ -28,7 +29,7 @@ def room_of(path: pathlib.Path, root: pathlib.Path) -> str:
 
 def main(root: pathlib.Path) -> int:
     problems, seen = [], 0
-    for path in sorted(p for d in ("include", "src", "demos", "bench") for p in (root / d).rglob("*")):
+    for path in sorted(p for d in ("include", "src", "demos", "bench", "study") for p in (root / d).rglob("*")):
         if path.suffix not in (".c", ".h", ".cu", ".cuh"):
             continue
         seen += 1

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Fills the tables of the study's pages in docs/ from study/results. Usage: page.py [--check] [--results FOLDER] [PAGE ...]
+A page is a module of this folder: PAGE, the file; FILES, the results it shows, the largest sizes first; TABLES, by name a function from the
+results of one file to a table, or None where that file has nothing for it. A table stands between the lines <!-- NAME --> and
+<!-- end -->, once for every file that has something. --check writes nothing and fails where a page is not what the results make of it."""
+import argparse
+import importlib
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ["smoothers"]
+
+sys.path.insert(0, str(ROOT / "bench"))
+from study import number, table  # noqa: E402  of bench/study.py
+
+
+def spread(record, name, digits=3):
+    """Median (min - max); nothing where it was not measured."""
+    value = record.get(name)
+    if not value:
+        return ""
+    middle = number(value["median"], digits)
+    ends = number(value["min"], digits), number(value["max"], digits)
+    return middle if ends == (middle, middle) else f"{middle} ({ends[0]} - {ends[1]})"
+
+
+def origin(data):
+    device = "no device" if data["device"] == "none" else f"device {data['device']}, CUDA driver {data.get('cuda_driver')}"
+    return (f"`{data['command']}`: {data['machine']}, {data['cores']} cores, {data['threads']} threads, {device}; {data['compiler']}, commit "
+            f"{data['commit']}, {data['date'][:10]}.")
+
+
+def read(folder, name):
+    path = folder / name
+    return json.loads(path.read_text()) if path.is_file() else None
+
+
+def fill(module, folder, page):
+    files = [data for data in (read(folder, name) for name in module.FILES) if data]
+    for name, make in module.TABLES.items():
+        made = [(data, make(data["results"])) for data in files]
+        text = "\n\n".join(f"{origin(data)}\n\n{lines}" for data, lines in made if lines) or "*Not measured yet.*"
+        place = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.S)
+        if len(place.findall(page)) != 1:
+            sys.exit(f"page.py: {module.PAGE} has no place for <!-- {name} -->, or several")
+        page = place.sub(lambda m, text=text: m[1] + text + m[2], page)
+    return page
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "study/results")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"of {', '.join(PAGES)}; all unless named")
+    given = parser.parse_args()
+    for name in given.pages or PAGES:
+        if name not in PAGES:
+            sys.exit(f"page.py: '{name}' is none of {', '.join(PAGES)}")
+        module = importlib.import_module(name)
+        path = ROOT / "docs" / module.PAGE
+        before = path.read_text()
+        after = fill(module, given.results, before)
+        if not given.check:
+            path.write_text(after)
+        elif after != before:
+            sys.exit(f"page.py: docs/{module.PAGE} is not what {given.results} makes of it: run python3 study/page.py")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Pictures of the study from its JSON files. Usage: plot.py smoothers [FILE.json ...] [-o PREFIX]
+Draws PREFIX-condition.png (Figures 4, 5), -size.png (Figure 6), -breakdown.png (Figure 7) and -start.png, each from the first file that has
+something to show. Default: what the page shows, into docs/pictures."""
+import argparse
+import json
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+import smoothers
+from smoothers import first, select, values
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Okabe and Ito's colours, told apart also by the colour-blind
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
+STYLE = {"gauss_seidel": "-", "async-2011": "--", "async-2011, damped": ":"}
+
+
+def history(axes, record, **style):
+    points = [(i, left) for i, left in enumerate(record["history"]) if left > 0]
+    axes.semilogy(*zip(*points), **style)
+
+
+def finish(axes, title):
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel("cycles")
+    axes.grid(True, which="major", color="#cccccc", linewidth=0.7)
+
+
+def methods_legend(axes):
+    for method, line in STYLE.items():
+        axes.plot([], [], color="black", linestyle=line, label=method)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def draw_condition(data):
+    rows = select(data["results"], part="condition", start="smooth")
+    if not any("history" in r for r in rows):
+        return None
+    figure, panels = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
+    for axes, steps in zip(panels, (1, 2)):
+        for colour, eps in zip(PALETTE, values(rows, "eps")):
+            for r in select(rows, steps=steps, eps=eps):
+                if "history" in r:
+                    label = f"eps = {eps:.0e}" if r["method"] == "gauss_seidel" else None
+                    history(axes, r, color=colour, linestyle=STYLE[r["method"]], linewidth=1.4, label=label)
+        finish(axes, f"{'one smoothing step' if steps == 1 else 'two smoothing steps'} (paper: Figure {3 + steps}), n = {rows[0]['n']}")
+    panels[0].set_ylabel("residual / first residual")
+    panels[0].legend(frameon=False, fontsize=8)
+    methods_legend(panels[1])
+    return figure
+
+
+def draw_size(data):
+    rows = select(data["results"], part="size")
+    if not any("history" in r for r in rows):
+        return None
+    figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
+    for colour, n in zip(PALETTE, values(rows, "n")):
+        for r in select(rows, n=n):
+            if "history" in r:
+                label = f"n = {n:.0e}" if r["method"] == "gauss_seidel" else None
+                history(axes, r, color=colour, linestyle=STYLE[r["method"]], linewidth=1.4, label=label)
+    finish(axes, "two grids, two smoothing steps, eps = 1e-3 (paper: Figure 6)")
+    axes.set_ylabel("residual / first residual")
+    for method, line in STYLE.items():
+        axes.plot([], [], color="black", linestyle=line, label=method)
+    axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+PARTS = [("smoother_seconds", "smoother"), ("transfer_seconds", "transfer"), ("grid_seconds", "grid operations"), ("coarse_seconds", "coarse solver")]
+
+
+def draw_breakdown(data):
+    rows = [r for r in select(data["results"], part="breakdown") if r["status"] != "skipped"]
+    if not rows:
+        return None
+    columns, steps = values(rows, "column"), values(rows, "steps")
+    figure, axes = plt.subplots(figsize=(9, 4.4), layout="constrained")
+    width = 0.8 / len(columns)
+    for c, column in enumerate(columns):
+        for s, count in enumerate(steps):
+            r = first(rows, column=column, steps=count)
+            at, bottom = s + (c - (len(columns) - 1) / 2) * width, 0
+            for (name, _), colour in zip(PARTS, PALETTE):
+                height = r.get(name, {}).get("median", 0)
+                axes.bar(at, height, 0.92 * width, bottom=bottom, color=colour)
+                bottom += height
+            axes.text(at, bottom, f" {column}, {r['cycles']['median']:.0f} cycles", rotation=90, ha="center", va="bottom", fontsize=6.5)
+    for (_, words), colour in zip(PARTS, PALETTE):
+        axes.bar([0], [0], color=colour, label=words)
+    axes.set_xticks(range(len(steps)), [f"{s} step{'s' if s > 1 else ''}" for s in steps])
+    axes.set_ylim(0, 1.6 * max(r["seconds"]["median"] for r in rows))
+    axes.set_ylabel("seconds until the residual is 1e-6 of f")
+    axes.set_title(f"10-level V cycle, n = {rows[0]['n']}, condition number estimate 1e6 (paper: Figure 7)", fontsize=10)
+    axes.legend(frameon=False, fontsize=8, loc="upper left")
+    return figure
+
+
+def draw_start(data):
+    rows = select(data["results"], part="start", start="random", steps=1)
+    if not any("history" in r for r in rows):
+        return None
+    figure, panels = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained", sharey=True)
+    shown = ["gauss_seidel", "async-2011", "async-2011, stale", "async-2011, damped", "async-2011, red-black", "async-2011, red-black, overlap 1", "async"]
+    for axes, dim in zip(panels, (1, 2, 3)):
+        for colour, method in zip(PALETTE, shown):
+            r = first(rows, dim=dim, method=method)
+            if r and "history" in r:
+                history(axes, r, color=colour, linestyle="--" if method.endswith(("2011", "stale")) else "-", linewidth=1.5, label=method)
+        n = first(rows, dim=dim)["n"]
+        finish(axes, f"{dim}D, {n}^{dim}, V(1,1), random start" if dim > 1 else f"1D, n = {n}, V(1,1), random start")
+        axes.set_ylim(1e-16, 2)
+    panels[0].set_ylabel("residual / first residual")
+    panels[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+PICTURES = {"condition": draw_condition, "size": draw_size, "breakdown": draw_breakdown, "start": draw_start}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("page", choices=["smoothers"])
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    parser.add_argument("-o", "--output", default=str(ROOT / "docs/pictures/study-smoothers"))
+    given = parser.parse_args()
+    paths = given.files or [ROOT / "study/results" / name for name in smoothers.FILES]
+    there = [json.loads(path.read_text()) for path in paths if given.files or path.is_file()]
+    for name, draw in PICTURES.items():
+        figure = next((f for f in map(draw, there) if f), None)
+        if figure:
+            figure.savefig(f"{given.output}-{name}.png", dpi=110)
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""The tables of docs/study-smoothers.md (page.py fills them in)."""
+import math
+
+from page import number, spread, table
+
+PAGE = "study-smoothers.md"
+FILES = ["smoothers-device.json", "smoothers-host-large.json", "smoothers-host.json"]
+COMPARED = ["gauss_seidel", "async-2011", "async-2011, damped"]
+
+# Table 1 of the paper: seconds of Gauss-Seidel, async-(5) and transfer, 2 to 5 levels.
+PAPER = {
+    10**4: [(0.00398, 0.00085, 0.01193), (0.00621, 0.00181, 0.02243), (0.00805, 0.00242, 0.03289), (0.00957, 0.00338, 0.04102)],
+    10**5: [(0.03613, 0.00602, 0.02571), (0.05539, 0.00913, 0.04267), (0.06621, 0.01044, 0.05673), (0.07181, 0.01156, 0.06866)],
+    10**6: [(0.36815, 0.05397, 0.10779), (0.54973, 0.08433, 0.16522), (0.64393, 0.09654, 0.20734), (0.69662, 0.10531, 0.23634)],
+    10**7: [(3.62690, 0.53082, 0.85057), (5.60806, 0.80394, 1.29404), (6.48827, 0.92531, 1.53345), (6.95943, 1.00858, 1.64843)],
+}
+
+
+def select(results, **wanted):
+    return [r for r in results if all(r.get(key) == value for key, value in wanted.items())]
+
+
+def first(results, **wanted):
+    return next(iter(select(results, **wanted)), None)
+
+
+def values(results, key):
+    return list(dict.fromkeys(r[key] for r in results))
+
+
+def cycles_to(record, target=1e-6):
+    """Cycles until the median residual is below the target of its start."""
+    history = record["history"]
+    at = next((i for i, left in enumerate(history) if left <= target), None)
+    return f"> {len(history) - 1}" if at is None else str(at)
+
+
+def converged(record):
+    if not record or "history" not in record:
+        return record["skipped"] if record else ""
+    return f"{spread(record, 'mean_factor', 2)}; {cycles_to(record)}; {number(record['lowest']['median'], 2)}"
+
+
+def condition_table(results):
+    rows = []
+    for r in select(results, part="condition", method="gauss_seidel", start="smooth"):
+        same = {"part": "condition", "eps": r["eps"], "steps": r["steps"]}
+        random = first(results, method="gauss_seidel", start="random", **same)
+        rows.append([r["paper"], str(r["steps"]), number(r["n"]), f"{r['eps']:.0e}",
+                     *[converged(first(results, method=m, start="smooth", **same)) for m in COMPARED],
+                     f"{spread(random, 'factor')}; {number(random['predicted_factor'])}" if random and "factor" in random else ""])
+    head = ["paper", "steps", "n", "eps", *COMPARED, "gauss_seidel, random start: factor; predicted"]
+    return table(head, rows) if rows else None
+
+
+def size_table(results):
+    rows = []
+    for n in values(select(results, part="size"), "n"):
+        rows.append([f"{n:.0e}".replace("e+0", "e"), *[converged(first(results, part="size", method=m, n=n)) for m in COMPARED]])
+    return table(["n", *COMPARED], rows) if rows else None
+
+
+TIMED = ["gauss_seidel, host", "async-(5), host", "async-(5), offloaded", "async-(5), device", "async, host", "async, device"]
+
+
+def timed_cell(record, name="smoother_seconds"):
+    if not record or record["status"] == "skipped":
+        return record["skipped"] if record else ""
+    return f"{spread(record, name)}; {number(record['cycles']['median'])}"
+
+
+def paper_times(n, levels):
+    return " / ".join(number(x) for x in PAPER[n][levels - 2]) if n in PAPER else ""
+
+
+def table_1(results):
+    rows = []
+    for r in select(results, part="table", column=TIMED[0]):
+        at = {c: first(results, part="table", column=c, n=r["n"], levels=r["levels"]) for c in TIMED}
+        cells = [timed_cell(at[c]) for c in TIMED]
+        transfer = at[TIMED[2]] and spread(at[TIMED[2]], "transfer_seconds") or "no device"
+        rows.append([f"{r['n']:.0e}".replace("e+0", "e"), str(r["levels"]), paper_times(r["n"], r["levels"]), *cells[:3], transfer, *cells[3:]])
+    head = ["n", "levels", "paper: G.-S. / async-(5) / transfer", *TIMED[:3], "transfer", *TIMED[3:]]
+    return table(head, rows) if rows else None
+
+
+def share(record, name):
+    value = record.get(name)
+    return f"{number(value['median'])} ({100 * value['median'] / record['seconds']['median']:.0f} %)" if value else ""
+
+
+def breakdown_table(results):
+    rows, missing = [], []
+    for r in select(results, part="breakdown"):
+        if r["status"] == "skipped":
+            missing.append(f"{r['column']} ({r['skipped']})")
+            continue
+        rows.append([r["column"], number(r["n"]), str(r["steps"]), number(r["cycles"]["median"]), spread(r, "seconds"),
+                     *[share(r, name) for name in ("smoother_seconds", "transfer_seconds", "grid_seconds", "coarse_seconds")]])
+    rows.sort(key=lambda row: (TIMED.index(row[0]), int(row[2])))
+    if not rows:
+        return None
+    head = ["smoother", "n", "steps", "cycles", "seconds, whole", "smoother", "transfer", "grid operations", "coarse solver"]
+    left_out = f"\n\nLeft out: {', '.join(dict.fromkeys(missing))}." if missing else ""
+    return table(head, rows) + left_out
+
+
+BLOCK = {1: [512], 2: [32, 16], 3: [8, 8, 8]}
+
+
+def stall(dim, steps):
+    """What 5 undamped Jacobi sweeps in 2 passes before and after leave of the mode that changes its sign from one unknown of a block to
+    the next, while the block's neighbours stay as they are: every block for itself."""
+    return (sum(math.cos(math.pi / (b + 1)) for b in BLOCK[dim]) / dim) ** (20 * steps)
+
+
+def start_table(results):
+    rows = []
+    for r in select(results, part="start", start="random", steps=1):
+        cells = []
+        for steps in (1, 2):
+            same = {"part": "start", "dim": r["dim"], "method": r["method"], "steps": steps}
+            random, smooth = (first(results, start=start, **same) for start in ("random", "smooth"))
+            if "factor" not in random:
+                cells += [random.get("skipped", "")] * 2
+                continue
+            theory = f", frozen neighbours {stall(r['dim'], steps):.4f}" if r["method"] == "async-2011, stale" else ""
+            reached = "" if smooth["status"] == "GMG_OK" else "> "
+            cells += [spread(random, "factor", 2) + theory, f"{reached}{spread(smooth, 'cycles')}; {spread(smooth, 'seconds', 2)}"]
+        rows.append([f"{r['n']}^{r['dim']}" if r["dim"] > 1 else number(r["n"]), r["method"], *cells])
+    head = ["size", "smoother", "V(1,1): factor, random start", "V(1,1): cycles to 1e-6, smooth start; s", "V(2,2): factor", "V(2,2): cycles; s"]
+    return table(head, rows) if rows else None
+
+
+TABLES = {"condition": condition_table, "size": size_table, "table": table_1, "breakdown": breakdown_table, "start": start_table}

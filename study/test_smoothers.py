@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Runs study_smoothers on small sizes and checks its numbers against theory, then what it says of bad input.
+Usage: test_smoothers.py PROGRAM"""
+import cmath
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import smoothers
+from smoothers import first, select
+
+PROGRAM = sys.argv[1]
+failures = []
+
+
+def check(condition, words):
+    if not condition:
+        failures.append(words)
+
+
+def run(*args, code=0, says=None):
+    done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=300)
+    text = done.stdout + done.stderr
+    if done.returncode != code or (says and says not in text):
+        failures.append(f"{' '.join(args)}: exit {done.returncode}, wanted {code} and {says!r}\n{text[-600:]}")
+    return done.stdout
+
+
+def two_grid(eps, steps):
+    """Two-grid factor of lexicographic Gauss-Seidel for tridiag(-1, 2 + eps, -1) by Fourier analysis, done here from scratch: full
+    weighting, linear interpolation, the coarse operator with h = 2."""
+    worst = 0
+    for k in range(1, 512):
+        low = math.pi / 2 * k / 512
+        pair = (low, low - math.pi)
+        a = [2 + eps - 2 * math.cos(t) for t in pair]
+        smooth = [(cmath.exp(1j * t) / (2 + eps - cmath.exp(-1j * t))) ** steps for t in pair]
+        weight = [(1 + math.cos(t)) / 2 for t in pair]
+        coarse = (2 - 2 * math.cos(2 * low)) / 4 + eps
+        m = [[smooth[i] * ((i == j) - weight[i] * weight[j] * a[j] / coarse) * smooth[j] for j in range(2)] for i in range(2)]
+        trace, determinant = m[0][0] + m[1][1], m[0][0] * m[1][1] - m[0][1] * m[1][0]
+        root = cmath.sqrt(trace * trace / 4 - determinant)
+        worst = max(worst, abs(trace / 2 + root), abs(trace / 2 - root))
+    return worst
+
+
+def factors(results):
+    seen = select(results, part="condition", method="gauss_seidel", start="random")
+    check(len(seen) == 4, f"{len(seen)} measurements from a random start, wanted 4")
+    for r in seen:
+        theory = two_grid(r["eps"], r["steps"])
+        check(abs(r["factor"]["median"] / theory - 1) < 0.1, f"eps {r['eps']}, {r['steps']} steps: {r['factor']}, theory {theory}")
+        check(0.85 < r["predicted_factor"] / theory < 1.02, f"eps {r['eps']}: gmg_plan() says {r['predicted_factor']}, theory {theory}")
+    for r in select(results, part="condition", method="async-2011", eps=1e-2):
+        check(r["lowest"]["median"] > 1e-5, f"undamped sweeps do not stall: {r['lowest']}")
+    for r in select(results, part="condition", method="async-2011, damped"):
+        check(r["lowest"]["median"] < 1e-12 and r["mean_factor"]["max"] < 0.05, f"damped sweeps do not converge: {r['mean_factor']}")
+
+
+def starts(results):
+    """The stall, and the cures, in one, two and three dimensions."""
+    def factor(dim, method, steps=1):
+        return first(results, part="start", start="random", dim=dim, steps=steps, method=method)["factor"]
+
+    check(factor(1, "async-2011")["min"] > 0.97, f"1D: {factor(1, 'async-2011')}")
+    for steps in (1, 2):
+        stale, theory = factor(2, "async-2011, stale", steps)["median"], smoothers.stall(2, steps)
+        check(abs(stale / theory - 1) < 0.03, f"2D, {steps} steps, stale: {stale}, theory {theory}")
+        stale, theory = factor(3, "async-2011, stale", steps)["median"], smoothers.stall(3, steps)
+        check(0.9 < stale / theory < 1.4, f"3D, {steps} steps, stale: {stale}, theory {theory}")
+    for dim, undamped in ((2, 0.7), (3, 0.2)):
+        check(factor(dim, "async-2011")["median"] > undamped, f"{dim}D: {factor(dim, 'async-2011')}")
+    check(factor(2, "async-2011, overlap 1")["median"] > 0.7, "overlap alone is no cure")
+    for dim, most in ((1, 0.06), (2, 0.07), (3, 0.09)):
+        for cure in ("async-2011, damped", "async-2011, red-black", "async-2011, damped, overlap 1", "async-2011, red-black, overlap 1", "async"):
+            check(factor(dim, cure)["max"] < most, f"{dim}D, {cure}: {factor(dim, cure)}")
+
+
+def times(results):
+    """Gauss-Seidel and the host's async are there, what needs a device says so; the parts of a time add up to the whole."""
+    for part, levels in (("table", (2, 3, 4, 5)), ("breakdown", (10,))):
+        for count in levels:
+            rows = select(results, part=part, levels=count)
+            check({r["column"] for r in rows} == set(smoothers.TIMED), f"{part}, {count} levels: columns")
+            for r in rows:
+                there = "device" not in r["column"] and "offloaded" not in r["column"]
+                check(there or r.get("skipped") == "no device", f"{r['column']}: {r}")
+                if not there:
+                    continue
+                check(r["status"] == "GMG_OK" and r["smoother_seconds"]["min"] > 0, f"{r['column']}: {r['status']}")
+                check(r["smoother_seconds"]["min"] + r["coarse_seconds"]["min"] <= 1.01 * r["seconds"]["max"], f"{r['column']}: more than the whole")
+                check(r["grid_seconds"]["min"] > 0 and "transfer_seconds" not in r, f"{r['column']}: grid operations or transfer")
+    check(all(r["levels_made"] == 3 for r in select(results, part="table", levels=3) if "levels_made" in r), "levels made")
+
+
+def bad_input(folder):
+    run("--n", "10", code=2, says="--n '10': expected a whole number from 1000")
+    run("--n", "12x", code=2, says="--n '12x'")
+    run("--runs", "0", code=2, says="--runs '0': expected a whole number from 1 to 256")
+    run("--only", "size,nonsense", code=2, says="--only 'size,nonsense': expected some of condition size")
+    run("--only", "", code=2, says="--only ''")
+    run("--device", "gpu", code=2, says="--device 'gpu': expected host, cuda")
+    run("--device", "cuda:1000", code=1, says="--device cuda:1000")
+    run("--threads", "-1", code=2, says="--threads '-1'")
+    run("--json", code=2, says="--json needs a value")
+    run("--quick", "--full", code=2, says="exclude each other")
+    run("--nonsense", code=2, says="--nonsense is not an option here")
+    run("more", code=2, says="'more' is not an option")
+    run("--help", says="usage: study_smoothers")
+    quiet = run("--quick", "--device", "host", "--only", "size", "--quiet", "--json", f"{folder}/no/such/place.json", code=1, says="no/such/place.json")
+    check(quiet == "", f"--quiet prints {quiet!r}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "study.json"
+        out = run("--quick", "--device", "host", "--json", str(path))
+        check(out.count(" s] ") > 100, "no progress")
+        data = json.loads(path.read_text())
+        results = data["results"]
+        check({"commit", "date", "machine", "cores", "threads", "compiler", "command", "seconds"} <= data.keys(), f"header: {data.keys()}")
+        check(data["device"] == "none" and data["scale"] == "quick" and "--quick" in data["command"], "header: what was run")
+        factors(results)
+        starts(results)
+        times(results)
+        bad_input(folder)
+    print("\n".join(failures) if failures else "study_smoothers: all as it should be")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
