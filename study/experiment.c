@@ -61,7 +61,7 @@ static gmg_params params_of(const setting *w)
   p.max_levels = w->levels;
   if (w->levels > 0) p.coarse_cells = 2; /* as many levels as asked for */
   p.max_cycles = w->cycles, p.rtol = w->rtol;
-  p.time_levels = w->timed;
+  p.time_levels = w->timed && !w->no_clock;
   return p;
 }
 
@@ -75,7 +75,7 @@ typedef struct timing {
 static int begin_timing(study *s, const setting *w, timing *t, gmg_params *p)
 {
   const study_place *device = &s->place[STUDY_DEVICE];
-  if (!w->timed) return 0;
+  if (!w->timed || w->no_clock) return 0;
   if (w->offload) {
     if (demo_check(&device->demo, device->context, gmg_smoother_offload_create(device->context, p->smoother, &t->offload))) return 1;
     p->smoother = t->offload;
@@ -99,7 +99,7 @@ static void read_clocks(const setting *w, timing *t, const gmg_report *r, result
 {
   double sweeps = 0, transfers = 0;
   const double coarse = r->level[r->levels - 1].seconds;
-  if (!w->timed) return;
+  if (!w->timed || w->no_clock) return;
   if (t->offload) {
     gmg_smoother_offload_seconds(t->offload, &sweeps, &transfers);
     const double before[2] = {t->sweeps, t->transfers};
@@ -222,7 +222,8 @@ static void record(study *s, const setting *w, const result *r)
 static void tell(const study *s, const setting *w, const result *r)
 {
   char more[128] = "";
-  if (w->timed)
+  if (w->no_clock) snprintf(more, sizeof more, ", %.3g s", bench_median(&r->seconds));
+  else if (w->timed)
     snprintf(more, sizeof more, ", smoother %.3g s, transfer %.3g s, of %.3g s", bench_median(&r->smoother),
              r->transfer.count ? bench_median(&r->transfer) : 0, bench_median(&r->seconds));
   study_say(s, "%-9s %-32s %dD n %zu, eps %g, steps %d, %s start: factor %.3f, %g cycles to %.1e%s", w->part,
@@ -230,15 +231,16 @@ static void tell(const study *s, const setting *w, const result *r)
             bench_median(w->random ? &r->factor : &r->mean), bench_median(&r->count), bench_median(&r->lowest), more);
 }
 
-/* A grid that does not fit is a row like any other. */
+/* A grid that does not fit, or blocks that a device does not take, are rows like any other. */
 static int solve(study *s, const setting *w, const gmg_problem *p, timing *t, gmg_params *params, result *r)
 {
   const study_place *at = w->place;
   gmg_solver *solver = NULL;
   if (begin_timing(s, w, t, params)) return 1;
-  if (demo_plan(&at->demo, at->context, p, params, 2, &r->plan)) return skip(s, w, "does not fit");
-  const gmg_status status = gmg_solver_create(at->context, p, params, &solver);
-  if (status == GMG_ERR_MEMORY) return skip(s, w, gmg_context_error(at->context));
+  gmg_status status = gmg_plan(at->context, p, params, &r->plan);
+  if (!status && demo_plan(&at->demo, at->context, p, params, 2, &r->plan)) return skip(s, w, "does not fit");
+  if (!status) status = gmg_solver_create(at->context, p, params, &solver);
+  if (status == GMG_ERR_MEMORY || status == GMG_ERR_UNSUPPORTED) return skip(s, w, gmg_context_error(at->context));
   int failed = demo_check(&at->demo, at->context, status);
   if (!failed) failed = runs(w, solver, p, t, r);
   gmg_solver_destroy(solver);

@@ -32,6 +32,7 @@ typedef struct setting {
   int random;  /* start: f = 0 and a random u, else f = 1 and u = 0 */
   int timed;   /* every run counts, Gauss-Seidel on all threads; else methods that are deterministic run once */
   int offload; /* the smoother on the device, the rest on the host */
+  int no_clock; /* timed as a whole only: a clock keeps a device from doing several operations in one go */
   int runs;
 } setting;
 

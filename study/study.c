@@ -245,9 +245,12 @@ void study_text(study *s, cJSON *record, const char *name, const char *value)
 
 void study_spread(study *s, cJSON *record, const char *name, const bench_samples *samples)
 {
-  cJSON *to = samples->count ? cJSON_AddObjectToObject(record, name) : NULL;
-  if (samples->count && !to) s->complete = 0;
-  if (!to) return;
+  if (samples->count == 0 || !isfinite(bench_median(samples))) return;
+  cJSON *to = cJSON_AddObjectToObject(record, name);
+  if (!to) {
+    s->complete = 0;
+    return;
+  }
   study_number(s, to, "median", bench_median(samples));
   study_number(s, to, "min", bench_min(samples));
   study_number(s, to, "max", bench_max(samples));
