@@ -78,7 +78,7 @@ PARTS = [("smoother_seconds", "smoother"), ("transfer_seconds", "transfer"), ("g
 
 
 def draw_breakdown(data):
-    rows = [r for r in select(data["results"], part="breakdown") if r["status"] != "skipped"]
+    rows = [r for r in select(data["results"], part="breakdown") if "smoother_seconds" in r]
     if not rows:
         return None
     columns, steps = values(rows, "column"), values(rows, "steps")
