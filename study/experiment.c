@@ -20,6 +20,8 @@ const method methods[] = {{"gauss_seidel", "default", "gauss_seidel", 1, 1, -1, 
                           {"async", "default", NULL, 0, 0, -1, -1, 0, 0, 0},
                           {0}};
 
+static const char *const start_name[STARTS] = {"random f", "f = 1", "random u"};
+
 /* The paper's 512 unknowns of a block as a tile. */
 static const size_t tile[4][3] = {{0}, {512, 1, 1}, {32, 16, 1}, {8, 8, 8}};
 
@@ -137,9 +139,10 @@ static int one_run(const setting *w, gmg_solver *solver, const gmg_problem *p, c
 {
   const demo_options *o = &w->place->demo;
   gmg_report report;
-  study_fill(p, f->here, w->random ? 0 : 1);
-  if (w->random) demo_field_random(p, 2, u->here);
-  else study_fill(p, u->here, 0);
+  study_fill(p, f->here, w->start == START_F_ONE);
+  if (w->start == START_F_RANDOM) demo_field_random(p, 1, f->here);
+  study_fill(p, u->here, 0);
+  if (w->start == START_U_RANDOM) demo_field_random(p, 2, u->here);
   if (demo_array_send(o, f) || demo_array_send(o, u)) return 1;
   if (t->clock) study_clock_seconds(t->clock);
   to->status = gmg_solve(solver, f->there, u->there, &report);
@@ -183,7 +186,7 @@ static struct cJSON *begin_record(study *s, const setting *w)
   study_number(s, r, "eps", w->eps);
   study_number(s, r, "steps", w->steps);
   study_number(s, r, "levels", w->levels);
-  study_text(s, r, "start", w->random ? "random" : "smooth");
+  study_text(s, r, "start", start_name[w->start]);
   if (w->rtol > NEVER) study_number(s, r, "tolerance", w->rtol);
   return r;
 }
@@ -206,7 +209,7 @@ static void record(study *s, const setting *w, const result *r)
   study_number(s, to, "levels_made", r->plan.levels);
   study_number(s, to, "predicted_factor", r->plan.predicted_factor);
   study_spread(s, to, "cycles", &r->count);
-  if (w->random) study_spread(s, to, "factor", &r->factor); /* else the last cycles may be at the floor */
+  if (w->start == START_U_RANDOM) study_spread(s, to, "factor", &r->factor); /* else the last cycles may be at the floor */
   study_spread(s, to, "mean_factor", &r->mean);
   study_spread(s, to, "lowest", &r->lowest);
   study_spread(s, to, "seconds", &r->seconds);
@@ -226,9 +229,9 @@ static void tell(const study *s, const setting *w, const result *r)
   else if (w->timed)
     snprintf(more, sizeof more, ", smoother %.3g s, transfer %.3g s, of %.3g s", bench_median(&r->smoother),
              r->transfer.count ? bench_median(&r->transfer) : 0, bench_median(&r->seconds));
-  study_say(s, "%-9s %-32s %dD n %zu, eps %g, steps %d, %s start: factor %.3f, %g cycles to %.1e%s", w->part,
-            w->column ? w->column : w->method->name, w->dim, w->n, w->eps, w->steps, w->random ? "random" : "smooth",
-            bench_median(w->random ? &r->factor : &r->mean), bench_median(&r->count), bench_median(&r->lowest), more);
+  study_say(s, "%-9s %-32s %dD n %zu, eps %g, steps %d, %s: factor %.3f, %g cycles to %.1e%s", w->part,
+            w->column ? w->column : w->method->name, w->dim, w->n, w->eps, w->steps, start_name[w->start],
+            bench_median(w->start == START_U_RANDOM ? &r->factor : &r->mean), bench_median(&r->count), bench_median(&r->lowest), more);
 }
 
 /* A grid that does not fit, or blocks that a device does not take, are rows like any other. */

@@ -18,6 +18,9 @@ typedef struct method {
 extern const method methods[]; /* up to a NULL name */
 const method *method_named(const char *name);
 
+/* Right-hand side and guess. Random: uniform in -0.5..0.5, the same in every run. */
+enum { START_F_RANDOM, START_F_ONE, START_U_RANDOM, STARTS }; /* u = 0; u = 0; f = 0 */
+
 #define NEVER 1e-300 /* a tolerance that is not reached */
 
 typedef struct setting {
@@ -29,7 +32,7 @@ typedef struct setting {
   double eps;
   int steps, levels, cycles; /* before and after the correction; 0: as many levels as help; at most */
   double rtol;
-  int random;  /* start: f = 0 and a random u, else f = 1 and u = 0 */
+  int start;   /* START_... */
   int timed;   /* every run counts, Gauss-Seidel on all threads; else methods that are deterministic run once */
   int offload; /* the smoother on the device, the rest on the host */
   int no_clock; /* timed as a whole only: a clock keeps a device from doing several operations in one go */

@@ -39,7 +39,7 @@ def methods_legend(axes):
 
 
 def draw_condition(data):
-    rows = select(data["results"], part="condition", start="smooth")
+    rows = select(data["results"], part="condition", start="random f")
     if not any("history" in r for r in rows):
         return None
     figure, panels = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
@@ -104,7 +104,7 @@ def draw_breakdown(data):
 
 
 def draw_start(data):
-    rows = select(data["results"], part="start", start="random", steps=1)
+    rows = select(data["results"], part="start", start="random u", steps=1)
     if not any("history" in r for r in rows):
         return None
     figure, panels = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained", sharey=True)
@@ -115,7 +115,7 @@ def draw_start(data):
             if r and "history" in r:
                 history(axes, r, color=colour, linestyle="--" if method.endswith(("2011", "stale")) else "-", linewidth=1.5, label=method)
         n = first(rows, dim=dim)["n"]
-        finish(axes, f"{dim}D, {n}^{dim}, V(1,1), random start" if dim > 1 else f"1D, n = {n}, V(1,1), random start")
+        finish(axes, f"{dim}D, {n}^{dim}, V(1,1), random u" if dim > 1 else f"1D, n = {n}, V(1,1), random u")
         axes.set_ylim(1e-16, 2)
     panels[0].set_ylabel("residual / first residual")
     panels[0].legend(frameon=False, fontsize=8)
