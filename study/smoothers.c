@@ -126,6 +126,7 @@ static int over_start(study *s, const scale *x)
           setting w = base(s, "start", "", m->name, x);
           w.dim = dim, w.n = n[dim], w.eps = 1e-6, w.steps = steps, w.levels = 0, w.start = start, w.cycles = 20;
           w.rtol = start == START_U_RANDOM ? 1e-30 : 1e-6;
+          if (start == START_F_ONE) w.runs = 1; /* for the number of cycles */
           if (dim > 1 || !m->rows)
             if (measure(s, &w)) return 1;
         }
