@@ -1,0 +1,27 @@
+/* The two halves of study_faults. */
+#ifndef GMG_STUDY_FAULTS_H
+#define GMG_STUDY_FAULTS_H
+
+#include "fault.h"
+
+/* A problem, its fields, and a solver whose smoother can fail. */
+typedef struct patient {
+  const study_place *place;
+  gmg_problem problem;
+  gmg_params params;
+  faulty *faulty;
+  gmg_solver *solver;
+  demo_array f, u;
+  unsigned char *mark; /* an unknown each, for whoever wants them */
+} patient;
+
+/* f_i = (7919 i mod 101 - 50) / 50, which has all frequencies; u = 0. */
+int patient_admit(patient *x, const study_place *place, const gmg_problem *p, const gmg_params *params);
+void patient_release(patient *x);
+int patient_start(patient *x);                                         /* u = 0, there */
+double patient_residual(patient *x, const unsigned char *mark, double *marked); /* by fault_residual(); fetches u */
+
+int faults_relaxation(study *s); /* faults_relaxation.c */
+int faults_multigrid(study *s);  /* faults_multigrid.c */
+
+#endif

@@ -1,0 +1,151 @@
+/* Figure 10 and Table 6: async-(5) as a solver; at pass 10 a random quarter of the blocks stops being updated, until others take them
+ * over 10, 20 or 30 passes later, or for good. */
+#include "faults.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What stands for the paper's matrices: -Lap u + eps u with h = 1, eps such that the spectral radius of the Jacobi iteration is the
+ * matrix' own (Table 1), and about as many unknowns. Trefethen_2000, which couples unknowns that lie 1, 2, 4, ... apart, has no
+ * stencil: the small couplings between its blocks come out in 1D, many neighbours in 3D. */
+static const struct {
+  const char *paper;
+  int dim;
+  size_t n, quick;
+  double radius;
+  int slow; /* thousands of passes: --full */
+} matrices[] = {{"Fv1", 2, 98, 32, 0.8541, 0},
+                {"Trefethen_2000", 1, 2000, 512, 0.8601, 0},
+                {"Trefethen_2000", 3, 13, 8, 0.8601, 0},
+                {"Fv3", 2, 99, 32, 0.9993, 1}};
+enum { MATRICES = sizeof matrices / sizeof *matrices };
+
+static const size_t block[4][3] = {{0}, {128, 1, 1}, {16, 8, 1}, {8, 4, 4}}, quick_block[4][3] = {{0}, {32, 1, 1}, {8, 4, 1}, {4, 4, 2}};
+
+enum { BREAKS = 10, MOST = 20000, AFTER = 200, HISTORY = 150 };
+#define TOLERANCE 1e-12
+
+typedef struct wait {
+  const char *name;
+  int passes; /* 0: nothing breaks; -1: no recovery */
+} wait;
+
+static const wait waits[] = {{"undisturbed", 0}, {"recover-(10)", 10}, {"recover-(20)", 20}, {"recover-(30)", 30}, {"no recovery", -1}};
+enum { WAITS = sizeof waits / sizeof *waits };
+
+typedef struct outcome {
+  bench_samples passes, extra, percent, last, working; /* working: what the unknowns still updated have of the last residual */
+  double share;
+  int length; /* of the first run's history */
+  double history[HISTORY + 1];
+  unsigned long seed;
+} outcome;
+
+static double three_digits(double x)
+{
+  char text[32];
+  snprintf(text, sizeof text, "%.2e", x);
+  return atof(text);
+}
+
+/* Until the tolerance, or so long that what cannot get there stands still. */
+static int one_run(patient *x, const wait *w, int scattered, unsigned long seed, int keep, outcome *to)
+{
+  const fault f = {.kind = w->passes ? FAULT_BLOCKS : FAULT_NONE, .first = BREAKS, .cycles = w->passes < 0 ? MOST : w->passes,
+                   .share = 0.25, .seed = seed, .scattered = scattered};
+  const int limit = w->passes < 0 ? BREAKS + AFTER : MOST;
+  const size_t n[3] = {x->problem.n[0], x->problem.dim > 1 ? x->problem.n[1] : 1, x->problem.dim > 2 ? x->problem.n[2] : 1};
+  double lost = 0, left = 1;
+  int pass = 0;
+  if (patient_start(x)) return 1;
+  faulty_set(x->faulty, &f, GMG_F64, 0, NULL);
+  to->share = (double)faulty_lost(&f, n, x->params.block, x->mark) / (double)demo_cells(&x->problem);
+  const double start = patient_residual(x, NULL, NULL);
+  if (keep) to->history[0] = 1, to->seed = seed;
+  while (pass < limit && left > TOLERANCE) {
+    faulty_relax(x->faulty, x->f.there, x->u.there);
+    left = patient_residual(x, x->mark, &lost) / start;
+    pass++;
+    if (keep && pass <= HISTORY) to->history[pass] = three_digits(left), to->length = pass;
+  }
+  if (w->passes && faulty_changed(x->faulty) == 0) return demo_fail(&x->place->demo, "relaxation, %s: nothing broke", w->name);
+  if (left <= TOLERANCE) bench_add(&to->passes, pass);
+  bench_add(&to->last, left);
+  bench_add(&to->working, sqrt(fmax(0, left * left - lost / start * (lost / start))));
+  return 0;
+}
+
+static void record(study *s, int m, const patient *x, const wait *w, int scattered, const outcome *r)
+{
+  struct cJSON *to = study_record(s, "relaxation");
+  study_text(s, to, "paper", "Figure 10, Table 6");
+  study_text(s, to, "matrix", matrices[m].paper);
+  study_number(s, to, "dim", x->problem.dim);
+  study_number(s, to, "n", (double)x->problem.n[0]);
+  study_number(s, to, "eps", x->problem.shift);
+  study_numbers(s, to, "block", (const double[3]){(double)x->params.block[0], (double)x->params.block[1], (double)x->params.block[2]}, (size_t)x->problem.dim);
+  study_text(s, to, "method", x->params.deterministic ? "async-(5), stale" : "async-(5)");
+  study_text(s, to, "where", x->place->demo.device.kind == DEMO_CUDA ? "device" : "host");
+  study_text(s, to, "lost", scattered ? "unknowns" : "blocks");
+  study_text(s, to, "recovery", w->name);
+  study_number(s, to, "tolerance", TOLERANCE);
+  study_number(s, to, "share", r->share);
+  study_spread(s, to, "passes", &r->passes);
+  study_spread(s, to, "extra", &r->extra);
+  study_spread(s, to, "percent", &r->percent);
+  if (w->passes < 0) study_spread(s, to, "last", &r->last), study_spread(s, to, "working", &r->working);
+  if (scattered || !r->length || matrices[m].slow) return;
+  study_number(s, to, "seed", (double)r->seed);
+  study_numbers(s, to, "history", r->history, (size_t)r->length + 1);
+}
+
+static int all_waits(study *s, int m, patient *x, int scattered, int runs)
+{
+  double undisturbed = NAN;
+  for (int i = 0; i < WAITS; i++) {
+    outcome r = {.length = 0};
+    for (int run = 0; run < runs; run++)
+      if (one_run(x, &waits[i], scattered, (unsigned long)run + 1, run == 0, &r)) return 1;
+    if (i == 0) undisturbed = bench_median(&r.passes);
+    for (int k = 0; i > 0 && k < r.passes.count; k++) {
+      bench_add(&r.extra, r.passes.value[k] - undisturbed);
+      bench_add(&r.percent, 100 * (r.passes.value[k] / undisturbed - 1));
+    }
+    record(s, m, x, &waits[i], scattered, &r);
+    study_say(s, "%-14s %dD %-16s %-8s lost, %-12s: residual %.1e after %g passes", matrices[m].paper, x->problem.dim,
+              x->params.deterministic ? "async-(5), stale" : "async-(5)", scattered ? "unknowns" : "blocks", waits[i].name,
+              bench_median(&r.last), r.passes.count ? bench_median(&r.passes) : BREAKS + AFTER);
+  }
+  return 0;
+}
+
+static int one_matrix(study *s, int m, int stale, int runs)
+{
+  const int dim = matrices[m].dim, quick = s->options.scale == STUDY_QUICK;
+  const size_t n = quick ? matrices[m].quick : matrices[m].n;
+  const double pi = 3.14159265358979323846, eps = 2 * dim * (cos(pi / (double)(n + 1)) / matrices[m].radius - 1);
+  const gmg_problem p = study_problem(dim, n, eps);
+  gmg_params q = gmg_params_default();
+  patient x;
+  gmg_params_set_preset(&q, "async-2011");
+  q.omega = 1, q.passes = 1, q.deterministic = stale, q.precision = GMG_PRECISION_SAME, q.accel = GMG_ACCEL_NONE;
+  q.max_levels = 2, q.coarse_cells = 2; /* the second is not used */
+  for (int a = 0; a < 3; a++) q.block[a] = (quick ? quick_block : block)[dim][a];
+  int failed = patient_admit(&x, study_best(s), &p, &q);
+  for (int scattered = 0; scattered < 2 && !failed; scattered++) failed = all_waits(s, m, &x, scattered, runs);
+  patient_release(&x);
+  return failed;
+}
+
+int faults_relaxation(study *s)
+{
+  static const int usual[STUDY_SCALES] = {3, 20, 200};
+  const int runs = s->options.runs ? s->options.runs : usual[s->options.scale];
+  for (int m = 0; m < MATRICES; m++)
+    for (int stale = 0; stale < 2; stale++)
+      if (!matrices[m].slow || s->options.scale == STUDY_FULL)
+        if (one_matrix(s, m, stale, matrices[m].slow ? 5 : runs)) return 1;
+  return 0;
+}
