@@ -22,6 +22,7 @@ struct faulty {
   void *u;
   char *before, *after; /* a level's u, here */
   unsigned char *lost;
+  int lost_level; /* whose `lost` this is; -1: none */
   const gmg_smoother_level *finest;
   void *state; /* its */
   int device;
@@ -115,16 +116,19 @@ static int strikes(const faulty *s, int level)
 double fault_residual(const gmg_problem *p, const double *f, const double *u, const unsigned char *mark, double *marked)
 {
   const size_t n[3] = {p->n[0], p->dim > 1 ? p->n[1] : 1, p->dim > 2 ? p->n[2] : 1}, step[3] = {1, n[0], n[0] * n[1]};
-  double sum[2] = {0, 0};
-  for (size_t c = 0; c < n[0] * n[1] * n[2]; c++) {
-    const size_t at[3] = {c % n[0], c / n[0] % n[1], c / (n[0] * n[1])};
-    double r = f[c] - p->shift * u[c];
-    for (int a = 0; a < p->dim; a++) {
-      const double below = at[a] > 0 ? u[c - step[a]] : 0, above = at[a] + 1 < n[a] ? u[c + step[a]] : 0;
-      r -= (2 * u[c] - below - above) / (p->h[a] * p->h[a]);
-    }
-    sum[mark && mark[c]] += r * r;
-  }
+  double sum[2] = {0, 0}, weight[3] = {0, 0, 0};
+  size_t at[3], c = 0;
+  for (int a = 0; a < p->dim; a++) weight[a] = 1 / (p->h[a] * p->h[a]);
+  for (at[2] = 0; at[2] < n[2]; at[2]++)
+    for (at[1] = 0; at[1] < n[1]; at[1]++)
+      for (at[0] = 0; at[0] < n[0]; at[0]++, c++) {
+        double r = f[c] - p->shift * u[c];
+        for (int a = 0; a < p->dim; a++) {
+          const double below = at[a] > 0 ? u[c - step[a]] : 0, above = at[a] + 1 < n[a] ? u[c + step[a]] : 0;
+          r -= (2 * u[c] - below - above) * weight[a];
+        }
+        sum[mark && mark[c]] += r * r;
+      }
   if (marked) *marked = sqrt(sum[1]);
   return sqrt(sum[0] + sum[1]);
 }
@@ -144,7 +148,8 @@ static void sweep_without_blocks(faulty *s, const gmg_smoother_level *l, void *s
 {
   const gmg_operator *A = l->A;
   const size_t size = size_of(A->type);
-  faulty_lost(&s->fault, A->n, l->params->block, s->lost);
+  if (s->lost_level != l->index) faulty_lost(&s->fault, A->n, l->params->block, s->lost);
+  s->lost_level = l->index;
   if (zero) memset(s->before, 0, A->cells * size);
   else copy(s, s->before, u, A->cells * size);
   inner_sweep(l, state, f, u, steps, leg, zero);
@@ -247,18 +252,18 @@ const gmg_smoother *faulty_smoother(const faulty *s) { return &s->smoother; }
 void faulty_set(faulty *s, const fault *f, gmg_type type, size_t cells, void *u)
 {
   s->fault = *f;
-  s->cycle = s->done = 0, s->changed = 0;
+  s->cycle = s->done = 0, s->changed = 0, s->lost_level = -1;
   s->type = type, s->cells = cells, s->u = u;
 }
 
 size_t faulty_changed(const faulty *s) { return s->changed; }
 
-/* What comes after the last test would be seen by no one: the bit is flipped where the solve goes on. */
+/* What comes after the last test is seen by no one: unless it is meant to be late, the bit is flipped where the solve goes on. */
 int faulty_monitor(void *data, int cycle, double residual, double target)
 {
   faulty *s = data;
   s->cycle = cycle;
-  if (s->fault.kind == FAULT_BIT && strikes(s, -1) && residual > target) flip(s, s->type, s->cells, s->u);
+  if (s->fault.kind == FAULT_BIT && strikes(s, -1) && (residual <= target) == s->fault.late) flip(s, s->type, s->cells, s->u);
   return 0;
 }
 

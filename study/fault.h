@@ -14,6 +14,7 @@ typedef struct fault {
   int first, cycles;  /* cycles in which it strikes, from 0 */
   int up;             /* a bit: flipped after the sweep on the upward leg */
   int bit;            /* 0: the lowest */
+  int late;           /* of the caller's u: flipped when the solver has done its last test, which no solver can see */
   double place;       /* of the unknown, in 0..1 */
   double share;       /* of the blocks, lost at random: one at least */
   unsigned long seed; /* which */

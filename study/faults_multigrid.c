@@ -21,7 +21,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 enum { BLOCKS, BIT_LEVEL, BIT_U, CORRECTION, KINDS };
 static const char *const kinds[] = {"blocks lost", "bit flipped in a level's u", "bit flipped in the caller's u", "correction lost"};
 
-enum { LEVELS = 32, BITS = 64, MOST_CYCLES = 60, FEWER = 5, EXTRA = FEWER + MOST_CYCLES + 1, AGAIN = 8 };
+enum { LEVELS = 32, BITS = 64, MOST_CYCLES = 60, FEWER = 5, EXTRA = FEWER + MOST_CYCLES + 1, AGAIN = 16 };
 
 typedef struct tally {
   int faults, injected, ended[GMG_DIVERGED + 1], errors, wrong, misreported, again, unusable;
@@ -118,33 +118,77 @@ static int one_fault(ward *w, int number)
 
 /* --- the records --- */
 
+/* Zeros are left out where there are many records. */
+static void add_counts(study *s, struct cJSON *to, const tally *t, int zeros)
+{
+  const struct {
+    const char *name;
+    int value;
+  } counts[] = {{"faults", t->faults},
+                {"injected", t->injected},
+                {"converged", t->ended[GMG_OK]},
+                {"not_converged", t->ended[GMG_NOT_CONVERGED]},
+                {"stagnated", t->ended[GMG_STAGNATED]},
+                {"diverged", t->ended[GMG_DIVERGED]},
+                {"errors", t->errors},
+                {"wrong", t->wrong},
+                {"misreported", t->misreported},
+                {"again", t->again},
+                {"unusable", t->unusable}};
+  double extra[EXTRA], times[EXTRA];
+  size_t length = 0;
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    if (zeros || counts[i].value) study_number(s, to, counts[i].name, counts[i].value);
+  for (int i = 0; i < EXTRA; i++)
+    if (t->extra[i]) extra[length] = i - FEWER, times[length++] = t->extra[i];
+  study_numbers(s, to, "extra", extra, length);
+  study_numbers(s, to, "times", times, length);
+}
+
 static void record(const ward *w, int kind, int level)
 {
   const tally *t = &w->by[kind][level + 1];
-  double extra[EXTRA], count[EXTRA];
-  size_t length = 0;
   if (t->faults == 0) return;
   struct cJSON *to = study_record(w->s, "multigrid");
+  study_number(w->s, to, "dim", w->x.problem.dim);
+  study_text(w->s, to, "way", ways[w->way].name);
+  study_text(w->s, to, "kind", kinds[kind]);
+  study_number(w->s, to, "level", level);
+  add_counts(w->s, to, t, 0);
+}
+
+static tally sum(const ward *w)
+{
+  tally all = {0};
+  for (int k = 0; k < KINDS; k++)
+    for (int l = 0; l <= LEVELS; l++) {
+      const tally *t = &w->by[k][l];
+      all.faults += t->faults, all.injected += t->injected, all.wrong += t->wrong, all.misreported += t->misreported;
+      all.unusable += t->unusable, all.again += t->again, all.errors += t->errors;
+      for (int i = 0; i <= GMG_DIVERGED; i++) all.ended[i] += t->ended[i];
+      for (int i = 0; i < EXTRA; i++) all.extra[i] += t->extra[i];
+    }
+  return all;
+}
+
+static void record_sum(const ward *w)
+{
+  const tally all = sum(w);
+  int worst = EXTRA - 1;
+  while (worst > FEWER && !all.extra[worst]) worst--;
+  struct cJSON *to = study_record(w->s, "ward");
   study_number(w->s, to, "dim", w->x.problem.dim);
   study_number(w->s, to, "n", (double)w->x.problem.n[0]);
   study_text(w->s, to, "way", ways[w->way].name);
   study_text(w->s, to, "where", w->x.place->demo.device.kind == DEMO_CUDA ? "device" : "host");
   study_number(w->s, to, "levels", w->levels);
   study_number(w->s, to, "undisturbed", w->undisturbed);
-  study_text(w->s, to, "kind", kinds[kind]);
-  study_number(w->s, to, "level", level);
-  const struct {
-    const char *name;
-    int value;
-  } counts[] = {{"faults", t->faults},       {"injected", t->injected},         {"converged", t->ended[GMG_OK]},
-                {"not_converged", t->ended[GMG_NOT_CONVERGED]},                 {"stagnated", t->ended[GMG_STAGNATED]},
-                {"diverged", t->ended[GMG_DIVERGED]}, {"errors", t->errors},    {"wrong", t->wrong},
-                {"misreported", t->misreported},      {"again", t->again},      {"unusable", t->unusable}};
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) study_number(w->s, to, counts[i].name, counts[i].value);
-  for (int i = 0; i < EXTRA; i++)
-    if (t->extra[i]) extra[length] = i - FEWER, count[length++] = t->extra[i];
-  study_numbers(w->s, to, "extra", extra, length);
-  study_numbers(w->s, to, "times", count, length);
+  study_number(w->s, to, "tolerance", w->x.params.rtol);
+  add_counts(w->s, to, &all, 1);
+  study_say(w->s, "%dD %-25s: %d cycles; %d faults (%d changed something): %d converged, at most %d more cycles, %d not, %d stagnated, "
+            "%d diverged; %d errors, %d wrong, %d told wrongly, %d unusable afterwards", w->x.problem.dim, ways[w->way].name, w->undisturbed,
+            all.faults, all.injected, all.ended[GMG_OK], worst - FEWER, all.ended[GMG_NOT_CONVERGED], all.ended[GMG_STAGNATED],
+            all.ended[GMG_DIVERGED], all.errors, all.wrong, all.misreported, all.unusable);
 }
 
 static void record_bits(study *s, int way, int kind, const bits *b)
@@ -161,26 +205,30 @@ static void record_bits(study *s, int way, int kind, const bits *b)
   study_numbers(s, to, "not_converged", lost, (size_t)many);
 }
 
-static void tell(const ward *w)
-{
-  tally all = {0};
-  int worst = 0;
-  for (int k = 0; k < KINDS; k++)
-    for (int l = 0; l <= LEVELS; l++) {
-      const tally *t = &w->by[k][l];
-      all.faults += t->faults, all.injected += t->injected, all.wrong += t->wrong, all.misreported += t->misreported;
-      all.unusable += t->unusable, all.errors += t->errors;
-      for (int i = 0; i <= GMG_DIVERGED; i++) all.ended[i] += t->ended[i];
-      for (int i = 0; i < EXTRA; i++)
-        if (t->extra[i] && i - FEWER > worst) worst = i - FEWER;
-    }
-  study_say(w->s, "%dD %-25s: %d cycles; %d faults (%d changed something): %d converged, at most %d more cycles, %d not, %d stagnated, "
-            "%d diverged; %d errors, %d wrong, %d told wrongly, %d unusable afterwards", w->x.problem.dim, ways[w->way].name, w->undisturbed,
-            all.faults, all.injected, all.ended[GMG_OK], worst, all.ended[GMG_NOT_CONVERGED], all.ended[GMG_STAGNATED],
-            all.ended[GMG_DIVERGED], all.errors, all.wrong, all.misreported, all.unusable);
-}
-
 /* --- all of them --- */
+
+/* Who judges the answers is judged: bits that matter, flipped once the solver has done its last test. It says that it has converged,
+ * and each has to be found wrong. */
+static int control(ward *w, int faults)
+{
+  int said = 0, found = 0;
+  for (int i = 0; i < faults; i++) {
+    const fault f = {.kind = FAULT_BIT, .level = -1, .cycles = MOST_CYCLES + 1, .late = 1, .bit = 48 + i % 14, .place = fault_random(&w->random)};
+    gmg_report r;
+    double truth;
+    if (attempt(w, &f, &r, &truth)) return 1;
+    said += r.status == GMG_OK && faulty_changed(w->x.faulty) == 1;
+    found += r.status == GMG_OK && !solved(&r, truth) && !told_truly(&r, truth);
+  }
+  struct cJSON *to = study_record(w->s, "control");
+  study_number(w->s, to, "dim", w->x.problem.dim);
+  study_text(w->s, to, "way", ways[w->way].name);
+  study_number(w->s, to, "faults", faults);
+  study_number(w->s, to, "said_to_converge", said);
+  study_number(w->s, to, "found_wrong", found);
+  study_say(w->s, "%dD %-25s: of %d bits flipped after the last test %d are found", w->x.problem.dim, ways[w->way].name, faults, found);
+  return 0;
+}
 
 static int undisturbed(ward *w)
 {
@@ -199,7 +247,7 @@ static int undisturbed(ward *w)
 
 static int one_ward(study *s, int dim, size_t n, int way, int faults, bits *b)
 {
-  static const size_t block[4][3] = {{0}, {128, 1, 1}, {16, 8, 1}, {8, 4, 4}};
+  static const size_t block[4][3] = {{0}, {128, 1, 1}, {32, 16, 1}, {16, 8, 8}};
   static ward w; /* large */
   const gmg_problem p = study_problem(dim, n, 0);
   gmg_params q = gmg_params_default();
@@ -211,7 +259,8 @@ static int one_ward(study *s, int dim, size_t n, int way, int faults, bits *b)
   for (int i = 0; i < faults && !failed; i++) failed = one_fault(&w, i);
   for (int k = 0; k < KINDS && !failed; k++)
     for (int l = -1; l < w.levels; l++) record(&w, k, l);
-  if (!failed) tell(&w);
+  if (!failed) record_sum(&w);
+  if (!failed) failed = control(&w, 14);
   patient_release(&w.x);
   return failed;
 }
@@ -221,7 +270,7 @@ int faults_multigrid(study *s)
   static const struct {
     size_t n[4];
     int faults; /* each way */
-  } scales[STUDY_SCALES] = {{{0, 255, 31, 15}, 24}, {{0, 1023, 127, 31}, 160}, {{0, 4095, 511, 127}, 800}};
+  } scales[STUDY_SCALES] = {{{0, 250, 31, 15}, 24}, {{0, 1000, 127, 31}, 160}, {{0, 4000, 511, 127}, 800}};
   for (int way = 0; way < WAYS; way++) {
     bits b[KINDS] = {{.count = {0}}};
     for (int dim = 1; dim <= 3; dim++) {

@@ -22,9 +22,10 @@ static const struct {
                 {"Fv3", 2, 99, 32, 0.9993, 1}};
 enum { MATRICES = sizeof matrices / sizeof *matrices };
 
-static const size_t block[4][3] = {{0}, {128, 1, 1}, {16, 8, 1}, {8, 4, 4}}, quick_block[4][3] = {{0}, {32, 1, 1}, {8, 4, 1}, {4, 4, 2}};
+/* As in the paper unknowns that follow one another, about 128: of a line in 2D, of a plane in 3D. */
+static const size_t block[4][3] = {{0}, {128, 1, 1}, {99, 1, 1}, {13, 10, 1}}, quick_block[4][3] = {{0}, {32, 1, 1}, {32, 1, 1}, {8, 4, 1}};
 
-enum { BREAKS = 10, MOST = 20000, AFTER = 200, HISTORY = 150 };
+enum { BREAKS = 10, MOST = 20000, AFTER = 100, HISTORY = 90 };
 #define TOLERANCE 1e-12
 
 typedef struct wait {
@@ -91,7 +92,7 @@ static void record(study *s, int m, const patient *x, const wait *w, int scatter
   study_text(s, to, "lost", scattered ? "unknowns" : "blocks");
   study_text(s, to, "recovery", w->name);
   study_number(s, to, "tolerance", TOLERANCE);
-  study_number(s, to, "share", r->share);
+  study_number(s, to, "share", three_digits(r->share));
   study_spread(s, to, "passes", &r->passes);
   study_spread(s, to, "extra", &r->extra);
   study_spread(s, to, "percent", &r->percent);
@@ -141,7 +142,7 @@ static int one_matrix(study *s, int m, int stale, int runs)
 
 int faults_relaxation(study *s)
 {
-  static const int usual[STUDY_SCALES] = {3, 20, 200};
+  static const int usual[STUDY_SCALES] = {3, 10, 200};
   const int runs = s->options.runs ? s->options.runs : usual[s->options.scale];
   for (int m = 0; m < MATRICES; m++)
     for (int stale = 0; stale < 2; stale++)

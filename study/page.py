@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ["smoothers"]
+PAGES = ["smoothers", "faults"]
 
 sys.path.insert(0, str(ROOT / "bench"))
 from study import number, table  # noqa: E402  of bench/study.py

@@ -1,0 +1,135 @@
+"""The tables of docs/study-faults.md (page.py fills them in)."""
+from page import number, spread, table
+
+PAGE = "study-faults.md"
+FILES = ["faults-device.json", "faults-host.json"]
+MATRICES = [("Fv1", 2), ("Trefethen_2000", 1), ("Trefethen_2000", 3), ("Fv3", 2)]
+METHODS = ["async-(5)", "async-(5), stale"]
+WAITS = ["recover-(10)", "recover-(20)", "recover-(30)"]
+KINDS = ["blocks lost", "bit flipped in a level's u", "bit flipped in the caller's u", "correction lost"]
+
+# Table 6 of the paper: computation time in addition, in percent.
+PAPER = {"Fv1": (8.16, 19.50, 31.66), "Trefethen_2000": (8.16, 11.45, 16.61)}
+
+
+def select(results, **wanted):
+    return [r for r in results if all(r.get(key) == value for key, value in wanted.items())]
+
+
+def first(results, **wanted):
+    return next(iter(select(results, **wanted)), None)
+
+
+def values(results, key):
+    return list(dict.fromkeys(r[key] for r in results))
+
+
+def shape(record):
+    return f"{record['n']}^{record['dim']}" if record["dim"] > 1 else number(record["n"])
+
+
+def relaxation_rows(results, lost):
+    for matrix, dim in MATRICES:
+        for method in METHODS:
+            same = {"part": "relaxation", "matrix": matrix, "dim": dim, "method": method, "lost": lost}
+            plain = first(results, recovery="undisturbed", **same)
+            if plain:
+                yield plain, [first(results, recovery=w, **same) for w in WAITS], first(results, recovery="no recovery", **same)
+
+
+def percent_table(results):
+    rows = []
+    for plain, waits, _ in relaxation_rows(results, "blocks"):
+        paper = " / ".join(number(x, 4) for x in PAPER.get(plain["matrix"], ()))
+        rows.append([plain["matrix"], shape(plain), "x".join(map(number, plain["block"])), plain["method"], spread(plain, "passes"), paper or "not there",
+                     *[f"{spread(w, 'percent')} %; {spread(w, 'extra')}" for w in waits]])
+    head = ["matrix", "size", "block", "method", "passes, undisturbed", "paper: time in % after 10 / 20 / 30", *[f"{w}: passes in %; passes" for w in WAITS]]
+    return table(head, rows) if rows else None
+
+
+def scattered_table(results):
+    rows = []
+    for plain, waits, never in relaxation_rows(results, "unknowns"):
+        blocks = first(results, part="relaxation", matrix=plain["matrix"], dim=plain["dim"], method=plain["method"], lost="blocks", recovery="no recovery")
+        rows.append([plain["matrix"], shape(plain), plain["method"], *[spread(w, "extra") for w in waits], spread(never, "last"), spread(blocks, "last"), spread(blocks, "working")])
+    head = ["matrix", "size", "method", *[f"unknowns, {w}: passes more" for w in WAITS], "unknowns, no recovery: residual", "blocks, no recovery: residual",
+            "of it in the blocks that work"]
+    return table(head, rows) if rows else None
+
+
+def ended(record):
+    words = ("converged", "stagnated", "not_converged", "diverged", "errors")
+    return [number(record.get(word, 0)) for word in words]
+
+
+def most(record):
+    return max(record["extra"], default=0)
+
+
+def outcome_table(results):
+    rows, wards = [], select(results, part="ward")
+    for r in wards:
+        c = first(results, part="control", dim=r["dim"], way=r["way"])
+        rows.append([f"{r['dim']}D, {shape(r)}", r["way"], number(r["undisturbed"]), number(r["faults"]), *ended(r), number(most(r)),
+                     f"**{r['wrong']}**", number(r["misreported"]), f"{r['unusable']} of {r['again']}", f"{c['found_wrong']} of {c['said_to_converge']}"])
+    if not rows:
+        return None
+
+    def total(name):
+        return sum(r[name] for r in wards)
+
+    control = select(results, part="control")
+    rows.append(["all", "", "", number(total("faults")), *[number(sum(r[w] for r in wards)) for w in ("converged", "stagnated", "not_converged", "diverged", "errors")],
+                 number(max(map(most, wards))), f"**{total('wrong')}**", number(total("misreported")), f"{total('unusable')} of {total('again')}",
+                 f"{sum(c['found_wrong'] for c in control)} of {sum(c['said_to_converge'] for c in control)}"])
+    head = ["size", "cycles", "undisturbed", "faults", "converged", "stagnated", "cycle limit", "diverged", "errors", "most extra cycles",
+            "wrong, told as converged", "residual told wrongly", "unusable afterwards", "control: late flips found"]
+    return table(head, rows)
+
+
+def merged(records):
+    """Extra cycles of all, as a dictionary; how many ended otherwise; how many there were."""
+    extra = {}
+    for r in records:
+        for more, times in zip(r["extra"], r["times"]):
+            extra[more] = extra.get(more, 0) + times
+    faults = sum(r["faults"] for r in records)
+    return extra, faults - sum(extra.values()), faults
+
+
+def level_name(level):
+    return "caller's u" if level < 0 else str(level)
+
+
+def kind_table(results):
+    rows = []
+    for kind in KINDS:
+        of_kind = select(results, part="multigrid", kind=kind)
+        for level in sorted(set(values(of_kind, "level"))):
+            extra, lost, faults = merged(select(of_kind, level=level))
+            cells = [sum(t for more, t in extra.items() if low <= more <= high) for low, high in ((-99, 0), (1, 1), (2, 2), (3, 3), (4, 99))]
+            rows.append([kind, level_name(level), number(faults), *[number(c) if c else "" for c in cells], number(lost) if lost else ""])
+    head = ["fault", "level", "faults", "no extra cycle", "1", "2", "3", "4 and more", "diverged"]
+    return table(head, rows) if rows else None
+
+
+def bit_classes(record):
+    """Fraction, exponent (its highest bit apart), sign."""
+    fraction = 23 if record["type"] == "float" else 52
+    many = len(record["count"])
+    return {"fraction": range(fraction), "exponent but its highest bit": range(fraction, many - 2), "highest bit of the exponent": range(many - 2, many - 1),
+            "sign": range(many - 1, many)}
+
+
+def bits_table(results):
+    sums = {}
+    for r in select(results, part="bits"):
+        for name, places in bit_classes(r).items():
+            key = (r["type"], r["kind"], name)
+            count, worst, lost = sums.get(key, (0, 0, 0))
+            sums[key] = (count + sum(r["count"][i] for i in places), max([worst, *[r["most_extra"][i] for i in places]]), lost + sum(r["not_converged"][i] for i in places))
+    rows = [[kind, kind_of, name, *map(number, numbers)] for (kind_of, kind, name), numbers in sorted(sums.items(), key=lambda x: (KINDS.index(x[0][1]), x[0][0]))]
+    return table(["fault", "type", "bit", "flipped", "most extra cycles", "diverged"], rows) if rows else None
+
+
+TABLES = {"percent": percent_table, "scattered": scattered_table, "outcome": outcome_table, "kind": kind_table, "bits": bits_table}
