@@ -97,13 +97,15 @@ static void flip(faulty *s, gmg_type type, size_t cells, void *u)
 {
   const size_t size = size_of(type);
   char *at = (char *)u + (size_t)(s->fault.place * (double)cells) * size;
-  unsigned char bytes[sizeof(double)];
+  unsigned char bytes[sizeof(double)], now[sizeof(double)];
   const int bit = s->fault.bit % (int)(8 * size);
   if (s->done++) return;
   copy(s, bytes, at, size);
-  bytes[bit / 8] ^= (unsigned char)(1 << bit % 8); /* the lowest byte comes first */
-  copy(s, at, bytes, size);
-  s->changed++;
+  memcpy(now, bytes, size);
+  now[bit / 8] ^= (unsigned char)(1 << bit % 8); /* the lowest byte comes first */
+  copy(s, at, now, size);
+  copy(s, now, at, size);
+  s->changed += memcmp(now, bytes, size) != 0;
 }
 
 static int strikes(const faulty *s, int level)

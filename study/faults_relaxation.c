@@ -25,7 +25,7 @@ enum { MATRICES = sizeof matrices / sizeof *matrices };
 /* As in the paper unknowns that follow one another, about 128: of a line in 2D, of a plane in 3D. */
 static const size_t block[4][3] = {{0}, {128, 1, 1}, {99, 1, 1}, {13, 10, 1}}, quick_block[4][3] = {{0}, {32, 1, 1}, {32, 1, 1}, {8, 4, 1}};
 
-enum { BREAKS = 10, MOST = 20000, AFTER = 100, HISTORY = 90 };
+enum { BREAKS = 10, MOST = 20000, AFTER = 100, HISTORY = 100 };
 #define TOLERANCE 1e-12
 
 typedef struct wait {
@@ -81,7 +81,6 @@ static int one_run(patient *x, const wait *w, int scattered, unsigned long seed,
 static void record(study *s, int m, const patient *x, const wait *w, int scattered, const outcome *r)
 {
   struct cJSON *to = study_record(s, "relaxation");
-  study_text(s, to, "paper", "Figure 10, Table 6");
   study_text(s, to, "matrix", matrices[m].paper);
   study_number(s, to, "dim", x->problem.dim);
   study_number(s, to, "n", (double)x->problem.n[0]);
@@ -95,7 +94,7 @@ static void record(study *s, int m, const patient *x, const wait *w, int scatter
   study_number(s, to, "share", three_digits(r->share));
   study_spread(s, to, "passes", &r->passes);
   study_spread(s, to, "extra", &r->extra);
-  study_spread(s, to, "percent", &r->percent);
+  if (!scattered) study_spread(s, to, "percent", &r->percent);
   if (w->passes < 0) study_spread(s, to, "last", &r->last), study_spread(s, to, "working", &r->working);
   if (scattered || !r->length || matrices[m].slow) return;
   study_number(s, to, "seed", (double)r->seed);

@@ -134,6 +134,9 @@ def main():
         path = pathlib.Path(folder) / "study.json"
         out = run("--quick", "--device", "host", "--json", str(path))
         check(out.count(" s] ") > 50, "no progress")
+        if not path.is_file():
+            print("\n".join(failures))
+            return 1
         results = json.loads(path.read_text())["results"]
         relaxation(results)
         multigrid(results)
