@@ -11,8 +11,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+from plot import PALETTE  # before what leads to bench/, which has a plot.py of its own
+
 from faults import FILES, KINDS, MATRICES, first, level_name, merged, select, shape, values
-from plot import PALETTE
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECOVERIES = ["undisturbed", "recover-(10)", "recover-(20)", "recover-(30)", "no recovery"]
