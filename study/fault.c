@@ -146,8 +146,9 @@ static void inner_sweep(const gmg_smoother_level *l, void *state, const void *f,
   else ops->sweep(l, state, f, u, steps, leg);
 }
 
-static void sweep_without_blocks(faulty *s, const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, int zero)
+static void sweep_without_blocks(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, int zero)
 {
+  faulty *s = faulty_of(l);
   const gmg_operator *A = l->A;
   const size_t size = size_of(A->type);
   if (s->lost_level != l->index) faulty_lost(&s->fault, A->n, l->params->block, s->lost);
@@ -175,7 +176,7 @@ static void disturbed(const gmg_smoother_level *l, void *state, const void *f, v
   const int here = strikes(s, l->index), up = leg != GMG_LEG_DOWN;
   const fault_kind kind = here ? s->fault.kind : FAULT_NONE;
   if (kind == FAULT_CORRECTION && up) lose_correction(s, l->A, u);
-  if (kind == FAULT_BLOCKS) sweep_without_blocks(s, l, state, f, u, steps, leg, zero);
+  if (kind == FAULT_BLOCKS) sweep_without_blocks(l, state, f, u, steps, leg, zero);
   else inner_sweep(l, state, f, u, steps, leg, zero);
   if (kind == FAULT_CORRECTION && !up) copy(s, s->before, u, l->A->cells * size_of(l->A->type));
   if (kind == FAULT_BIT && up == s->fault.up) flip(s, l->A->type, l->A->cells, u);

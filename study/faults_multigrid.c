@@ -185,10 +185,12 @@ static void record_sum(const ward *w)
   study_number(w->s, to, "undisturbed", w->undisturbed);
   study_number(w->s, to, "tolerance", w->x.params.rtol);
   add_counts(w->s, to, &all, 1);
-  study_say(w->s, "%dD %-25s: %d cycles; %d faults (%d changed something): %d converged, at most %d more cycles, %d not, %d stagnated, "
-            "%d diverged; %d errors, %d wrong, %d told wrongly, %d unusable afterwards", w->x.problem.dim, ways[w->way].name, w->undisturbed,
-            all.faults, all.injected, all.ended[GMG_OK], worst - FEWER, all.ended[GMG_NOT_CONVERGED], all.ended[GMG_STAGNATED],
-            all.ended[GMG_DIVERGED], all.errors, all.wrong, all.misreported, all.unusable);
+  study_say(w->s,
+            "%dD %-25s: %d cycles; %d faults (%d changed something): %d converged, at most %d more cycles, %d not, %d stagnated, "
+            "%d diverged; %d errors, %d wrong, %d told wrongly, %d unusable afterwards",
+            w->x.problem.dim, ways[w->way].name, w->undisturbed, all.faults, all.injected, all.ended[GMG_OK], worst - FEWER,
+            all.ended[GMG_NOT_CONVERGED], all.ended[GMG_STAGNATED], all.ended[GMG_DIVERGED], all.errors, all.wrong, all.misreported,
+            all.unusable);
 }
 
 static void record_bits(study *s, int way, int kind, const bits *b)
@@ -213,7 +215,8 @@ static int control(ward *w, int faults)
 {
   int said = 0, found = 0;
   for (int i = 0; i < faults; i++) {
-    const fault f = {.kind = FAULT_BIT, .level = -1, .cycles = MOST_CYCLES + 1, .late = 1, .bit = 48 + i % 14, .place = fault_random(&w->random)};
+    const fault f = {.kind = FAULT_BIT, .level = -1, .cycles = MOST_CYCLES + 1, .late = 1, .bit = 48 + i % 14,
+                     .place = fault_random(&w->random)};
     gmg_report r;
     double truth;
     if (attempt(w, &f, &r, &truth)) return 1;
@@ -226,7 +229,8 @@ static int control(ward *w, int faults)
   study_number(w->s, to, "faults", faults);
   study_number(w->s, to, "said_to_converge", said);
   study_number(w->s, to, "found_wrong", found);
-  study_say(w->s, "%dD %-25s: of %d bits flipped after the last test %d are found", w->x.problem.dim, ways[w->way].name, faults, found);
+  study_say(w->s, "%dD %-25s: of %d bits flipped after the last test %d are found", w->x.problem.dim, ways[w->way].name, faults,
+            found);
   return 0;
 }
 

@@ -81,11 +81,13 @@ static int one_run(patient *x, const wait *w, int scattered, unsigned long seed,
 static void record(study *s, int m, const patient *x, const wait *w, int scattered, const outcome *r)
 {
   struct cJSON *to = study_record(s, "relaxation");
+  double side[3];
   study_text(s, to, "matrix", matrices[m].paper);
   study_number(s, to, "dim", x->problem.dim);
   study_number(s, to, "n", (double)x->problem.n[0]);
   study_number(s, to, "eps", x->problem.shift);
-  study_numbers(s, to, "block", (const double[3]){(double)x->params.block[0], (double)x->params.block[1], (double)x->params.block[2]}, (size_t)x->problem.dim);
+  for (int a = 0; a < 3; a++) side[a] = (double)x->params.block[a];
+  study_numbers(s, to, "block", side, (size_t)x->problem.dim);
   study_text(s, to, "method", x->params.deterministic ? "async-(5), stale" : "async-(5)");
   study_text(s, to, "where", x->place->demo.device.kind == DEMO_CUDA ? "device" : "host");
   study_text(s, to, "lost", scattered ? "unknowns" : "blocks");
