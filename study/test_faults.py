@@ -113,9 +113,9 @@ def multigrid(results):
         check(sum(p["faults"] for p in parts) == r["faults"], f"{words}: sum over kinds and levels")
     for r in select(results, part="control"): # who judges is judged: wrong answers that are known to be so
         check(r["faults"] == r["said_to_converge"] == r["found_wrong"] == 14, f"wrong answers were not found: {r}")
-    # a correction that is lost on the finest level leaves a cycle of smoothing alone: no more is lost than the cycle
+    # a correction that is lost on the finest level leaves a cycle of smoothing alone: the cycle is lost, and what runs differ by
     extra, lost, count = faults.merged([r for r in select(results, part="multigrid", kind="correction lost", level=0) if "CG" not in r["way"]])
-    check(count > 0 and lost == 0 and max(extra) == 1, f"corrections lost on level 0: {extra}, {lost} lost")
+    check(count > 0 and lost == 0 and max(extra) in (1, 2), f"corrections lost on level 0: {extra}, {lost} lost")
 
 
 def bad_input(folder):
