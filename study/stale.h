@@ -1,0 +1,127 @@
+/* Asynchronous Jacobi iteration on a grid, after Tsai, Nayak, Chow, Anzt, "Implementing asynchronous Jacobi iteration on GPUs" (2022),
+ * Algorithms 1 to 3, by blocks of unknowns, and the age of the values that it uses. One engine for host threads (stale_host.c), one
+ * for thread blocks of a device (stale_cuda.cu); what a block is, and which are its neighbours, both take from here.
+ *
+ * Age: block b, in its pass p = 1, 2, ..., reads its neighbour c, which has finished q passes: the age is p - q. 1: what synchronous
+ * Jacobi uses. 0: what Gauss-Seidel uses of those before it. Below 0: the neighbour is ahead. The paper counts q and names p. */
+#ifndef GMG_STUDY_STALE_H
+#define GMG_STUDY_STALE_H
+
+#include <stddef.h>
+
+#ifdef __CUDACC__
+#define STALE_BOTH static inline __host__ __device__
+#else
+#define STALE_BOTH static inline
+#endif
+
+/* Who relaxes which block in which pass.
+ *  sync    Algorithm 1: a barrier after every pass, values of the pass before (two buffers instead of a residual: one barrier, not two)
+ *  static  Algorithm 2: a block belongs to one worker, which does all its passes; blocks without a worker wait until one is done
+ *  stride  Algorithm 3, there called dynamic: worker w of W takes blocks w, w + W, ..., on into the next pass
+ *  ticket  the next block of the order to whoever comes, on into the next pass */
+enum { STALE_SYNC, STALE_STATIC, STALE_STRIDE, STALE_TICKET, STALE_ASSIGNMENTS };
+
+enum { STALE_SIDES = 7 }; /* the block itself, then below and above along each axis */
+
+/* What the engines need, as a plain value: a device gets it as an argument. Arrays lie where the engine runs. */
+typedef struct stale_blocks {
+  int dim;
+  size_t n[3];      /* unknowns along each axis */
+  size_t stride[3]; /* in x and b, which have a layer of zeros around the unknowns (in 2D: none along axis 2) */
+  size_t shape[3], count[3], total;
+  const int *order;
+  double *x[2];        /* sync: values of even and odd passes; else x[0] alone */
+  const double *b;
+  unsigned *done[2];   /* passes that a block has finished: of the values in x[0] and x[1] */
+  int *age;            /* [to - from][total][STALE_SIDES] */
+  int from, to;        /* passes whose ages are recorded; from = to: nothing is, and passes are not counted either */
+  int assignment, workers;
+} stale_blocks;
+
+/* Where a block begins, how large it is, and its first value. */
+typedef struct stale_place {
+  size_t at[3], size[3], first;
+} stale_place;
+
+STALE_BOTH stale_place stale_place_of(const stale_blocks *s, size_t block)
+{
+  stale_place p;
+  p.first = s->dim == 3 ? s->stride[2] + s->stride[1] + 1 : s->stride[1] + 1; /* behind the layer of zeros */
+  for (int a = 0; a < 3; a++) {
+    const size_t i = block % s->count[a];
+    block /= s->count[a];
+    p.at[a] = i * s->shape[a];
+    p.size[a] = s->n[a] - p.at[a] < s->shape[a] ? s->n[a] - p.at[a] : s->shape[a];
+    p.first += p.at[a] * s->stride[a];
+  }
+  return p;
+}
+
+/* The block behind a side, or the number of blocks where there is a wall. Side 0: the block itself. */
+STALE_BOTH size_t stale_behind(const stale_blocks *s, size_t block, int side)
+{
+  size_t step = 1, i = block;
+  if (side == 0) return block;
+  for (int a = 0; a < (side - 1) / 2; a++) i /= s->count[a], step *= s->count[a];
+  i %= s->count[(side - 1) / 2];
+  if (side % 2) return i > 0 ? block - step : s->total;
+  return i + 1 < s->count[(side - 1) / 2] ? block + step : s->total;
+}
+
+STALE_BOTH int stale_sides(const stale_blocks *s) { return 1 + 2 * s->dim; }
+
+#ifndef __CUDACC__
+#include "study.h"
+
+/* A grid in blocks, ready to run. Scaled Laplacian: 1 on the diagonal, -1 / (2 dim) beside it; x = 0 at first. */
+typedef struct stale_setting {
+  int dim;
+  size_t n;           /* along each axis */
+  size_t block[3];    /* 0: the whole axis; evened out so that none is thin */
+  gmg_block_order order;
+  int assignment, workers;
+} stale_setting;
+
+typedef struct stale_grid {
+  stale_blocks at; /* arrays on the host */
+  int *order;
+  double *b;
+  size_t padded, ages; /* values with their layer of zeros; places in at.age */
+  int passes;          /* done since x was 0 */
+} stale_grid;
+
+/* Both return 1 on success; what is destroyed may be half made. b is uniform in (-0.125, 0.125), the same for the same size. */
+int stale_create(const stale_setting *w, stale_grid *g);
+int stale_record(stale_grid *g, int from, int to); /* ages of passes from .. to - 1; from = to: of none */
+void stale_restart(stale_grid *g);
+void stale_destroy(stale_grid *g);
+
+/* Goes on for so many passes. Where it can, says how long it took. Return 1 on success. */
+int stale_run_host(stale_grid *g, int passes, double *seconds);
+int stale_run_cuda(stale_grid *g, int passes, double *seconds);
+int stale_units_cuda(void); /* multiprocessors */
+
+typedef struct stale_norms {
+  double residual; /* ||b - A x|| */
+  double smooth;   /* ||(I + T) / 2 r||, T = I - A: without what changes its sign from one unknown to the next, which Jacobi leaves alone */
+} stale_norms;
+stale_norms stale_measure(const stale_grid *g);
+const double *stale_values(const stale_grid *g);
+
+/* --- ages (ages.c) --- */
+
+typedef struct stale_box {
+  size_t count;
+  double mean, least, q05, q25, median, q75, q95, most;
+  double fresh;  /* share of ages <= 0 */
+  double ahead;  /* share of ages < 0 */
+} stale_box;
+
+/* Of blocks with `target` neighbours that read blocks with `source` of them; 0: any. */
+stale_box stale_ages(const stale_grid *g, int target, int source);
+double stale_coupling_age(const stale_grid *g); /* mean over all couplings between unknowns, those inside blocks with it */
+size_t stale_twice(const stale_grid *g);         /* blocks that two workers had at once */
+size_t stale_updates(const stale_grid *g);       /* of blocks, counted by the engine; 0 where nothing is recorded */
+#endif
+#endif

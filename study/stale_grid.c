@@ -1,0 +1,223 @@
+/* See stale.h: the grid, its blocks, norms and ages. */
+#include "stale.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t next_random(uint64_t *state) /* splitmix64, Steele, Lea, Flood 2014 */
+{
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+static void fill_order(const stale_blocks *s, gmg_block_order kind, int *order)
+{
+  uint64_t state = 1;
+  size_t at = 0;
+  for (size_t t = 0; t < s->total; t++) order[t] = (int)t;
+  for (size_t colour = 0; colour < 2 && kind == GMG_ORDER_TWO_COLOUR; colour++)
+    for (size_t t = 0; t < s->total; t++)
+      if ((t % s->count[0] + t / s->count[0] % s->count[1] + t / (s->count[0] * s->count[1])) % 2 == colour) order[at++] = (int)t;
+  for (size_t t = s->total - 1; t > 0 && kind == GMG_ORDER_RANDOM; t--) { /* Fisher, Yates 1938 */
+    const size_t other = (size_t)(next_random(&state) % (t + 1));
+    const int swap = order[t];
+    order[t] = order[other], order[other] = swap;
+  }
+}
+
+/* Of the unknowns along axis a in row (j, k): where row 0 .. n[1] - 1, plane 0 .. n[2] - 1 begins. */
+static size_t row_at(const stale_blocks *s, size_t j, size_t k)
+{
+  return (s->dim == 3 ? (k + 1) * s->stride[2] : 0) + (j + 1) * s->stride[1] + 1;
+}
+
+static void fill_b(const stale_grid *g)
+{
+  uint64_t state = 2;
+  for (size_t k = 0; k < g->at.n[2]; k++)
+    for (size_t j = 0; j < g->at.n[1]; j++)
+      for (size_t i = 0; i < g->at.n[0]; i++)
+        g->b[row_at(&g->at, j, k) + i] = 0.25 * ((double)(next_random(&state) >> 11) / 9007199254740992.0 - 0.5);
+}
+
+int stale_create(const stale_setting *w, stale_grid *g)
+{
+  stale_blocks *s = &g->at;
+  *g = (stale_grid){.at = {.dim = w->dim, .assignment = w->assignment, .workers = w->workers, .total = 1}};
+  g->padded = 1;
+  for (int a = 0; a < 3; a++) {
+    s->n[a] = a < w->dim ? w->n : 1;
+    s->stride[a] = g->padded;
+    if (a < w->dim) g->padded *= w->n + 2;
+    const size_t wanted = w->block[a] && w->block[a] < s->n[a] ? w->block[a] : s->n[a], parts = (s->n[a] + wanted - 1) / wanted;
+    s->shape[a] = (s->n[a] + parts - 1) / parts;
+    s->count[a] = (s->n[a] + s->shape[a] - 1) / s->shape[a];
+    s->total *= s->count[a];
+  }
+  s->order = g->order = malloc(s->total * sizeof(int));
+  s->b = g->b = calloc(g->padded, sizeof(double));
+  for (int i = 0; i < 2; i++) {
+    s->x[i] = calloc(g->padded, sizeof(double));
+    s->done[i] = calloc(s->total, sizeof(unsigned));
+  }
+  if (!g->order || !g->b || !s->x[0] || !s->x[1] || !s->done[0] || !s->done[1]) return 0;
+  fill_order(s, w->order, g->order);
+  fill_b(g);
+  return 1;
+}
+
+int stale_record(stale_grid *g, int from, int to)
+{
+  free(g->at.age);
+  g->ages = (size_t)(to - from) * g->at.total * STALE_SIDES;
+  g->at.age = g->ages ? malloc(g->ages * sizeof(int)) : NULL;
+  g->at.from = from, g->at.to = to;
+  if (g->ages && !g->at.age) return 0;
+  for (size_t i = 0; i < g->ages; i++) g->at.age[i] = 0; /* touched before the clock runs */
+  return 1;
+}
+
+void stale_restart(stale_grid *g)
+{
+  g->passes = 0;
+  for (int i = 0; i < 2; i++) {
+    memset(g->at.x[i], 0, g->padded * sizeof(double));
+    memset(g->at.done[i], 0, g->at.total * sizeof(unsigned));
+  }
+}
+
+void stale_destroy(stale_grid *g)
+{
+  free(g->order), free(g->b), free(g->at.age);
+  for (int i = 0; i < 2; i++) free(g->at.x[i]), free(g->at.done[i]);
+  *g = (stale_grid){0};
+}
+
+const double *stale_values(const stale_grid *g) { return g->at.x[g->at.assignment == STALE_SYNC ? g->passes % 2 : 0]; }
+
+/* The mean of the neighbours. */
+static double around(const stale_blocks *s, const double *v, size_t i)
+{
+  double sum = 0;
+  for (int a = 0; a < s->dim; a++) sum += v[i - s->stride[a]] + v[i + s->stride[a]];
+  return sum / (2 * s->dim);
+}
+
+/* The residual goes to the buffer that is not in use: x[1] in all runs but synchronous ones, where the next pass overwrites it. */
+stale_norms stale_measure(const stale_grid *g)
+{
+  const stale_blocks *s = &g->at;
+  const double *x = stale_values(g);
+  double *r = x == s->x[0] ? s->x[1] : s->x[0], all = 0, smooth = 0;
+  for (int step = 0; step < 2; step++)
+    for (size_t k = 0; k < s->n[2]; k++)
+      for (size_t j = 0; j < s->n[1]; j++)
+        for (size_t i = row_at(s, j, k), end = i + s->n[0]; i < end; i++) {
+          if (step == 0) {
+            r[i] = s->b[i] - x[i] + around(s, x, i);
+            all += r[i] * r[i];
+          } else {
+            const double half = 0.5 * (r[i] + around(s, r, i));
+            smooth += half * half;
+          }
+        }
+  return (stale_norms){sqrt(all), sqrt(smooth)};
+}
+
+/* --- ages --- */
+
+static int neighbours(const stale_blocks *s, size_t block)
+{
+  int count = 0;
+  for (int side = 1; side < stale_sides(s); side++) count += stale_behind(s, block, side) < s->total;
+  return count;
+}
+
+static const int *ages_of(const stale_grid *g, int pass, size_t block)
+{
+  return g->at.age + ((size_t)(pass - g->at.from) * g->at.total + block) * STALE_SIDES;
+}
+
+/* Ages of the neighbours in list, if there is one; how many there are. */
+static size_t collect(const stale_grid *g, int target, int source, int *list)
+{
+  const stale_blocks *s = &g->at;
+  size_t count = 0;
+  for (size_t block = 0; block < s->total; block++)
+    for (int side = 1; side < stale_sides(s); side++) {
+      const size_t other = stale_behind(s, block, side);
+      if (other == s->total || (target && neighbours(s, block) != target) || (source && neighbours(s, other) != source)) continue;
+      for (int pass = s->from; pass < s->to; pass++, count++)
+        if (list) list[count] = ages_of(g, pass, block)[side];
+    }
+  return count;
+}
+
+static int ascending(const void *a, const void *b) { return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b); }
+
+static double quantile(const int *sorted, size_t count, double q)
+{
+  const double at = q * (double)(count - 1);
+  const size_t low = (size_t)at, high = low + 1 < count ? low + 1 : low;
+  return sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
+}
+
+stale_box stale_ages(const stale_grid *g, int target, int source)
+{
+  stale_box box = {.count = collect(g, target, source, NULL)};
+  int *list = box.count ? malloc(box.count * sizeof *list) : NULL;
+  if (!list) return (stale_box){.count = 0};
+  collect(g, target, source, list);
+  qsort(list, box.count, sizeof *list, ascending);
+  double sum = 0;
+  for (size_t i = 0; i < box.count; i++) sum += list[i], box.fresh += list[i] <= 0, box.ahead += list[i] < 0;
+  box.mean = sum / (double)box.count, box.fresh /= (double)box.count, box.ahead /= (double)box.count;
+  box.least = list[0], box.most = list[box.count - 1];
+  box.q05 = quantile(list, box.count, 0.05), box.q25 = quantile(list, box.count, 0.25), box.median = quantile(list, box.count, 0.5);
+  box.q75 = quantile(list, box.count, 0.75), box.q95 = quantile(list, box.count, 0.95);
+  free(list);
+  return box;
+}
+
+double stale_coupling_age(const stale_grid *g)
+{
+  const stale_blocks *s = &g->at;
+  double sum = 0, couplings = 0;
+  for (size_t block = 0; block < s->total; block++) {
+    const stale_place p = stale_place_of(s, block);
+    const double cells = (double)(p.size[0] * p.size[1] * p.size[2]);
+    double weight[STALE_SIDES] = {0};
+    for (int a = 0; a < s->dim; a++) {
+      const double face = cells / (double)p.size[a];
+      weight[0] += 2 * (cells - face); /* inside: the block reads what it wrote a pass before */
+      for (int side = 1 + 2 * a; side <= 2 + 2 * a; side++) weight[side] = stale_behind(s, block, side) < s->total ? face : 0;
+    }
+    for (int pass = s->from; pass < s->to; pass++)
+      for (int side = 0; side < stale_sides(s); side++) {
+        if (weight[side] == 0) continue; /* a wall */
+        sum += weight[side] * ages_of(g, pass, block)[side];
+        couplings += weight[side];
+      }
+  }
+  return sum / couplings;
+}
+
+size_t stale_twice(const stale_grid *g)
+{
+  size_t twice = 0;
+  for (int pass = g->at.from; pass < g->at.to; pass++)
+    for (size_t block = 0; block < g->at.total; block++) twice += ages_of(g, pass, block)[0] != 1;
+  return twice;
+}
+
+size_t stale_updates(const stale_grid *g)
+{
+  const unsigned *done = g->at.done[g->at.assignment == STALE_SYNC ? g->passes % 2 : 0];
+  size_t sum = 0;
+  for (size_t block = 0; block < g->at.total; block++) sum += done[block];
+  return sum;
+}
