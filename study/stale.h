@@ -71,6 +71,16 @@ STALE_BOTH size_t stale_behind(const stale_blocks *s, size_t block, int side)
 
 STALE_BOTH int stale_sides(const stale_blocks *s) { return 1 + 2 * s->dim; }
 
+/* --- on a device (stale_cuda.cu), for arrays of the host: copies them there, goes on for so many passes, copies them back. 1 on success --- */
+#ifdef __CUDACC__
+extern "C" {
+#endif
+int stale_cuda_run(const stale_blocks *on_host, size_t padded, size_t ages, int before, int passes, double *seconds);
+int stale_cuda_units(void); /* multiprocessors */
+#ifdef __CUDACC__
+}
+#endif
+
 #ifndef __CUDACC__
 #include "study.h"
 
@@ -97,11 +107,8 @@ int stale_record(stale_grid *g, int from, int to); /* ages of passes from .. to 
 void stale_restart(stale_grid *g);
 void stale_destroy(stale_grid *g);
 
-/* Goes on for so many passes. Where it can, says how long it took. Return 1 on success. */
+/* Goes on for so many passes. Where it can, says how long it took. Returns 1 on success. */
 int stale_run_host(stale_grid *g, int passes, double *seconds);
-int stale_run_cuda(stale_grid *g, int passes, double *seconds);
-int stale_units_cuda(void); /* multiprocessors */
-
 typedef struct stale_norms {
   double residual; /* ||b - A x|| */
   double smooth;   /* ||(I + T) / 2 r||, T = I - A: without what changes its sign from one unknown to the next, which Jacobi leaves alone */

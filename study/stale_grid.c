@@ -142,8 +142,8 @@ static const int *ages_of(const stale_grid *g, int pass, size_t block)
   return g->at.age + ((size_t)(pass - g->at.from) * g->at.total + block) * STALE_SIDES;
 }
 
-/* Ages of the neighbours in list, if there is one; how many there are. */
-static size_t collect(const stale_grid *g, int target, int source, int *list)
+/* How often each age occurs: hits[age + g->passes]. Returns how many there are. */
+static size_t collect(const stale_grid *g, int target, int source, size_t *hits)
 {
   const stale_blocks *s = &g->at;
   size_t count = 0;
@@ -151,35 +151,42 @@ static size_t collect(const stale_grid *g, int target, int source, int *list)
     for (int side = 1; side < stale_sides(s); side++) {
       const size_t other = stale_behind(s, block, side);
       if (other == s->total || (target && neighbours(s, block) != target) || (source && neighbours(s, other) != source)) continue;
-      for (int pass = s->from; pass < s->to; pass++, count++)
-        if (list) list[count] = ages_of(g, pass, block)[side];
+      for (int pass = s->from; pass < s->to; pass++, count++) hits[ages_of(g, pass, block)[side] + g->passes]++;
     }
   return count;
 }
 
-static int ascending(const void *a, const void *b) { return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b); }
+/* The age at place `at` of all in ascending order. */
+static double ranked(const size_t *hits, int passes, size_t at)
+{
+  size_t before = 0;
+  int i = 0;
+  while (i < 2 * passes && before + hits[i] <= at) before += hits[i++];
+  return i - passes;
+}
 
-static double quantile(const int *sorted, size_t count, double q)
+static double quantile(const size_t *hits, int passes, size_t count, double q)
 {
   const double at = q * (double)(count - 1);
   const size_t low = (size_t)at, high = low + 1 < count ? low + 1 : low;
-  return sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
+  const double value = ranked(hits, passes, low);
+  return value + (at - (double)low) * (ranked(hits, passes, high) - value);
 }
 
 stale_box stale_ages(const stale_grid *g, int target, int source)
 {
-  stale_box box = {.count = collect(g, target, source, NULL)};
-  int *list = box.count ? malloc(box.count * sizeof *list) : NULL;
-  if (!list) return (stale_box){.count = 0};
-  collect(g, target, source, list);
-  qsort(list, box.count, sizeof *list, ascending);
-  double sum = 0;
-  for (size_t i = 0; i < box.count; i++) sum += list[i], box.fresh += list[i] <= 0, box.ahead += list[i] < 0;
-  box.mean = sum / (double)box.count, box.fresh /= (double)box.count, box.ahead /= (double)box.count;
-  box.least = list[0], box.most = list[box.count - 1];
-  box.q05 = quantile(list, box.count, 0.05), box.q25 = quantile(list, box.count, 0.25), box.median = quantile(list, box.count, 0.5);
-  box.q75 = quantile(list, box.count, 0.75), box.q95 = quantile(list, box.count, 0.95);
-  free(list);
+  const int P = g->passes;
+  stale_box box = {.count = 0};
+  size_t *hits = calloc((size_t)(2 * P + 1), sizeof *hits);
+  if (!hits || !(box.count = collect(g, target, source, hits))) return free(hits), (stale_box){.count = 0};
+  for (int i = -P; i <= P; i++) {
+    const double share = (double)hits[i + P] / (double)box.count;
+    box.mean += i * share, box.fresh += i <= 0 ? share : 0, box.ahead += i < 0 ? share : 0;
+  }
+  double *const value[] = {&box.least, &box.q05, &box.q25, &box.median, &box.q75, &box.q95, &box.most};
+  static const double at[] = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 1};
+  for (int i = 0; i < 7; i++) *value[i] = quantile(hits, P, box.count, at[i]);
+  free(hits);
   return box;
 }
 

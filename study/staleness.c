@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_POINTS = 8, MOST_GRIDS = 4, MOST_HISTORY = 8192, FOLDS = 5 };
+enum { MOST_POINTS = 8, MOST_GRIDS = 4, FOLDS = 5 };
 static const int folds[FOLDS] = {1, 2, 4, 8, 16};
 static const char *const assignments[] = {"sync", "static", "stride", "ticket"}; /* STALE_SYNC, ... */
 static const char *const orders[] = {[GMG_ORDER_NATURAL] = "natural", [GMG_ORDER_TWO_COLOUR] = "two-colour", [GMG_ORDER_RANDOM] = "random"};
@@ -26,10 +26,10 @@ typedef struct scale {
 
 static const scale scales[STUDY_SCALES] = {
     [STUDY_QUICK] = {{{2, 24, 32}, {3, 10, 32}}, {{2, 15, 200}, {3, 9, 80}}, {{2, 24, 100}}, {{2, 31, 0}, {3, 16, 0}}, 3, 3},
-    [STUDY_DEFAULT] = {{{2, 100, 400}, {2, 300, 400}, {3, 64, 100}},
-                       {{2, 31, 1000}, {2, 300, 200}, {3, 15, 300}, {3, 48, 100}},
-                       {{2, 100, 1000}, {2, 300, 1000}, {3, 64, 300}},
-                       {{2, 127, 0}, {3, 32, 0}}, 5, 20},
+    [STUDY_DEFAULT] = {{{2, 100, 400}, {2, 300, 200}, {3, 48, 100}},
+                       {{2, 31, 400}, {2, 150, 100}, {3, 15, 200}, {3, 32, 60}},
+                       {{2, 100, 1000}, {2, 300, 300}, {3, 48, 300}},
+                       {{2, 127, 0}, {3, 32, 0}}, 3, 20},
     [STUDY_FULL] = {{{2, 100, 1000}, {2, 300, 1000}, {2, 1000, 1000}, {3, 100, 1000}},
                     {{2, 31, 1000}, {2, 300, 1000}, {3, 15, 300}, {3, 64, 300}},
                     {{2, 300, 1000}, {2, 2800, 1000}, {3, 100, 1000}, {3, 200, 1000}},
@@ -51,7 +51,7 @@ static int on_device(const study *s) { return s->place[STUDY_DEVICE].context != 
 static int units(const study *s)
 {
 #ifdef GMG_CUDA
-  if (on_device(s)) return stale_units_cuda();
+  if (on_device(s)) return stale_cuda_units();
 #endif
   return gmg_context_threads(s->place[STUDY_HOST].context);
 }
@@ -59,7 +59,11 @@ static int units(const study *s)
 static int engine_run(const study *s, stale_grid *g, int passes, double *seconds)
 {
 #ifdef GMG_CUDA
-  if (on_device(s)) return stale_run_cuda(g, passes, seconds);
+  if (on_device(s)) {
+    const int done = stale_cuda_run(&g->at, g->padded, g->ages, g->passes, passes, seconds);
+    g->passes += passes;
+    return done;
+  }
 #endif
   (void)s;
   return stale_run_host(g, passes, seconds);
@@ -69,23 +73,24 @@ static int fail(const study *s, const char *what) { return demo_fail(&s->place[S
 
 /* --- what synchronous Jacobi does, as a measure --- */
 
+enum { MOST_MARKS = 1024 };
 static struct {
-  grid of;
-  int passes;
-  double smooth[MOST_HISTORY];
+  int marks, passes[MOST_MARKS];
+  double smooth[MOST_MARKS];
 } reference;
 
-/* The smooth part of the residual after 0, 1, ..., passes. Always on the host. */
+/* The smooth part of the residual after 0, 1, 2, ... passes, later every fiftieth of them. Always on the host. */
 static int make_reference(const study *s, const grid *of, int passes)
 {
-  const stale_setting w = {.dim = of->dim, .n = of->n, .assignment = STALE_SYNC, .workers = 1};
+  const stale_setting w = {.dim = of->dim, .n = of->n, .block = {0, 16, 16}, .assignment = STALE_SYNC, .workers = 1};
   stale_grid g;
   double seconds;
   int done = stale_create(&w, &g);
-  reference.of = *of, reference.passes = passes < MOST_HISTORY ? passes : MOST_HISTORY - 1;
-  for (int k = 0; done && k <= reference.passes; k++) {
-    reference.smooth[k] = stale_measure(&g).smooth;
-    done = stale_run_host(&g, 1, &seconds);
+  reference.marks = 0;
+  while (done && g.passes <= passes && reference.marks < MOST_MARKS) {
+    reference.passes[reference.marks] = g.passes;
+    reference.smooth[reference.marks++] = stale_measure(&g).smooth;
+    done = stale_run_host(&g, 1 + g.passes / 50, &seconds);
   }
   stale_destroy(&g);
   return done ? 0 : fail(s, "synchronous Jacobi");
@@ -95,9 +100,37 @@ static int make_reference(const study *s, const grid *of, int passes)
 static double synchronous_passes(double smooth)
 {
   const double *r = reference.smooth;
-  for (int k = 1; k <= reference.passes; k++)
-    if (r[k] <= smooth) return k - log(smooth / r[k]) / log(r[k - 1] / r[k]);
+  for (int k = 1; k < reference.marks; k++)
+    if (r[k] <= smooth)
+      return reference.passes[k] - (reference.passes[k] - reference.passes[k - 1]) * log(smooth / r[k]) / log(r[k - 1] / r[k]);
   return NAN;
+}
+
+/* --- records: four digits, which is more than repeats --- */
+
+static double rounded(double value)
+{
+  char text[32];
+  double result = value;
+  snprintf(text, sizeof text, "%.4g", value);
+  sscanf(text, "%lf", &result);
+  return result;
+}
+
+static void number(study *s, struct cJSON *r, const char *name, double value) { study_number(s, r, name, rounded(value)); }
+
+static void spread(study *s, struct cJSON *r, const char *name, const bench_samples *samples)
+{
+  bench_samples short_ones = *samples;
+  for (int i = 0; i < samples->count; i++) short_ones.value[i] = rounded(samples->value[i]);
+  study_spread(s, r, name, &short_ones);
+}
+
+static void numbers(study *s, struct cJSON *r, const char *name, const double *value, size_t count)
+{
+  double short_ones[MOST_POINTS];
+  for (size_t i = 0; i < count; i++) short_ones[i] = rounded(value[i]);
+  study_numbers(s, r, name, short_ones, count);
 }
 
 /* --- a setting, measured --- */
@@ -142,35 +175,34 @@ static struct cJSON *begin_record(study *s, const char *part, const char *paper,
 {
   struct cJSON *r = study_record(s, part);
   const double shape[3] = {(double)g->at.shape[0], (double)g->at.shape[1], (double)g->at.shape[2]};
-  study_text(s, r, "paper", paper);
+  if (paper) study_text(s, r, "paper", paper);
   study_text(s, r, "where", on_device(s) ? "device" : "host");
-  study_number(s, r, "dim", w->dim);
-  study_number(s, r, "n", (double)w->n);
-  study_numbers(s, r, "block", shape, (size_t)w->dim);
-  study_number(s, r, "blocks", (double)g->at.total);
+  number(s, r, "dim", w->dim);
+  number(s, r, "n", (double)w->n);
+  numbers(s, r, "block", shape, (size_t)w->dim);
+  number(s, r, "blocks", (double)g->at.total);
   study_text(s, r, "assignment", assignments[w->assignment]);
   study_text(s, r, "order", orders[w->order]);
-  study_number(s, r, "workers", w->workers);
-  study_number(s, r, "fold", fold);
+  number(s, r, "workers", w->workers);
+  number(s, r, "fold", fold);
   return r;
 }
 
 static void record_box(study *s, struct cJSON *r, const measured *m)
 {
   for (int i = 0; i < BOX; i++)
-    if (m->box[i].count) study_number(s, r, box_names[i], bench_median(&m->box[i]));
+    if (m->box[i].count) number(s, r, box_names[i], bench_median(&m->box[i]));
 }
 
 static void record_measured(study *s, struct cJSON *r, const measured *m, int passes)
 {
-  study_number(s, r, "passes", passes);
-  record_box(s, r, m);
-  study_spread(s, r, "age", &m->age);
-  study_spread(s, r, "worth", &m->worth);
-  study_number(s, r, "factor", bench_median(&m->factor));
-  study_number(s, r, "rate", bench_median(&m->rate));
-  study_number(s, r, "twice", bench_median(&m->twice));
-  study_number(s, r, "updates", m->updates);
+  number(s, r, "passes", passes);
+  spread(s, r, "age", &m->age);
+  spread(s, r, "worth", &m->worth);
+  number(s, r, "factor", bench_median(&m->factor));
+  number(s, r, "rate", bench_median(&m->rate));
+  number(s, r, "twice", bench_median(&m->twice));
+  study_number(s, r, "updates", m->updates); /* to the last one */
   study_number(s, r, "wanted", m->wanted);
 }
 
@@ -189,19 +221,22 @@ static int measure(study *s, const char *part, const char *paper, const stale_se
   int code = stale_create(w, &g) ? 0 : fail(s, part);
   for (int i = 0; i < runs && !code; i++) code = measure_once(s, &g, passes, &m);
   if (!code) {
-    record_measured(s, begin_record(s, part, paper, w, &g, fold), &m, passes);
+    struct cJSON *r = begin_record(s, part, paper, w, &g, fold);
+    record_measured(s, r, &m, passes);
+    if (paper) record_box(s, r, &m);
+    else number(s, r, "min", bench_median(&m.box[1])), number(s, r, "max", bench_median(&m.box[7]));
     tell(s, part, w, &m);
   }
   stale_destroy(&g);
   return code;
 }
 
-/* Rows of 128 unknowns: the paper's thread block. Static: as many slabs as workers, `waves` times. */
+/* Rows of 128 unknowns: the paper's thread block. Static: as many slabs as workers, `waves` times; on a device a worker to every row. */
 static stale_setting setting_of(const study *s, const grid *at, int assignment, gmg_block_order order, int fold, int waves)
 {
   stale_setting w = {.dim = at->dim, .n = at->n, .block = {128, 1, 1}, .order = order, .assignment = assignment,
                      .workers = fold ? fold * units(s) : 1};
-  if (assignment == STALE_STATIC) {
+  if (assignment == STALE_STATIC && !on_device(s)) {
     const size_t slabs = (size_t)(w.workers * waves);
     w.block[0] = w.block[1] = w.block[2] = 0;
     w.block[at->dim - 1] = at->n > slabs ? (at->n + slabs - 1) / slabs : 1;
@@ -280,7 +315,7 @@ static int relation(study *s, const scale *x)
         const gmg_block_order order = i < 6 ? (gmg_block_order)(i % 3) : GMG_ORDER_NATURAL;
         stale_setting w = setting_of(s, at, i < 6 ? STALE_TICKET : STALE_STRIDE, order, fold, 1);
         memcpy(w.block, shape[at->dim][b], sizeof w.block);
-        if (measure(s, "relation", "beyond", &w, fold, at->passes, x->runs)) return 1;
+        if (measure(s, "relation", NULL, &w, fold, at->passes, x->runs)) return 1;
       }
   }
   return 0;
@@ -313,11 +348,11 @@ static int rate_of(study *s, const grid *at, const stale_setting *w, int fold, i
     time[3][i] = bench_median(&residual[i]) / first;
   }
   struct cJSON *r = begin_record(s, "rate", at->dim == 3 ? "Figure 13" : "Figures 3 to 8, 12", w, &g, fold);
-  study_numbers(s, r, "passes", passes, (size_t)points);
-  study_numbers(s, r, "seconds", time[0], (size_t)points);
-  study_numbers(s, r, "seconds_min", time[1], (size_t)points);
-  study_numbers(s, r, "seconds_max", time[2], (size_t)points);
-  study_numbers(s, r, "residual", time[3], (size_t)points);
+  numbers(s, r, "passes", passes, (size_t)points);
+  numbers(s, r, "seconds", time[0], (size_t)points);
+  numbers(s, r, "seconds_min", time[1], (size_t)points);
+  numbers(s, r, "seconds_max", time[2], (size_t)points);
+  numbers(s, r, "residual", time[3], (size_t)points);
   study_say(s, "rate      %dD %zu, %s, %d workers: %.3g us a pass, residual %.3g after %g", w->dim, w->n, assignments[w->assignment],
             w->workers, 1e6 * time[0][points - 1] / passes[points - 1], time[3][points - 1], passes[points - 1]);
   stale_destroy(&g);
@@ -356,9 +391,9 @@ static int recording(study *s, const scale *x)
     }
     if (!code) {
       struct cJSON *r = begin_record(s, "recording", "Section V: 3.9 % midway, 6.4 % final", &w, &g, 1);
-      study_spread(s, r, "with_seconds", &with);
-      study_spread(s, r, "without_seconds", &without);
-      study_spread(s, r, "ratio", &ratio);
+      spread(s, r, "with_seconds", &with);
+      spread(s, r, "without_seconds", &without);
+      spread(s, r, "ratio", &ratio);
       study_say(s, "recording %s: %.3f of the time without", assignments[kind], bench_median(&ratio));
     }
     stale_destroy(&g);
@@ -375,13 +410,14 @@ typedef struct smoothing {
   gmg_assignment assignment;
 } smoothing;
 
-static gmg_params smoother_params(const grid *at, const smoothing *how)
+static gmg_params smoother_params(const grid *at, const smoothing *how, int device)
 {
   static const size_t block[4][3] = {{0}, {0}, {32, 8, 1}, {8, 8, 8}};
   gmg_params p = gmg_params_default();
   p.overlap = how->overlap, p.order = how->order, p.deterministic = how->deterministic;
   p.assignment = how->assignment;
   p.in_flight = how->fold ? 0 : 1;
+  if (device && how->fold && !how->deterministic && how->assignment == GMG_ASSIGN_DYNAMIC) p.oversubscription = how->fold;
   memcpy(p.block, block[at->dim], sizeof p.block);
   p.accel = GMG_ACCEL_NONE, p.cycle = GMG_CYCLE_V, p.precision = GMG_PRECISION_SAME;
   p.max_cycles = 20, p.rtol = 1e-300;
@@ -399,7 +435,7 @@ static int smoother_factor(study *s, const grid *at, const smoothing *how, int r
   gmg_solver *solver = NULL;
   demo_array f = {0}, u = {0};
   gmg_report report;
-  *p = smoother_params(at, how);
+  *p = smoother_params(at, how, on_device(s));
   if (!on_device(s) && how->fold > 1) {
     if (demo_check(o, NULL, gmg_context_create_host(how->fold * units(s), &threads))) return 1;
     context = threads;
@@ -447,12 +483,12 @@ static int smoother_row(study *s, const grid *at, const smoothing *how, int runs
   int code = stale_create(&w, &g) ? 0 : fail(s, "smoother");
   if (!code) code = smoother_ages(s, &g, runs, &m);
   if (!code) {
-    struct cJSON *r = begin_record(s, "smoother", "beyond", &w, &g, how->fold);
-    study_number(s, r, "overlap", how->overlap);
-    study_spread(s, r, "cycle_factor", &factor);
+    struct cJSON *r = begin_record(s, "smoother", NULL, &w, &g, how->fold);
+    number(s, r, "overlap", how->overlap);
+    spread(s, r, "cycle_factor", &factor);
     record_box(s, r, &m);
-    study_spread(s, r, "age", &m.age);
-    study_spread(s, r, "fresh_share", &m.box[8]);
+    spread(s, r, "age", &m.age);
+    spread(s, r, "fresh_share", &m.box[8]);
     study_say(s, "smoother  %dD %zu, overlap %d, %s, %s, %d workers: factor %.3f, fresh %.2f", w.dim, w.n, how->overlap,
               assignments[w.assignment], orders[w.order], w.workers, bench_median(&factor), bench_median(&m.box[8]));
   }

@@ -1,0 +1,170 @@
+/* See stale.h: asynchronous Jacobi by thread blocks of a device. A thread block relaxes a block of unknowns, a thread some of them;
+ * values and counters that thread blocks share are read and written past the first cache (__ldcg, __stcg), and a fence stands behind
+ * the writes, as in the paper. Counters are read before the values and raised behind them by one thread, so a value is at most as
+ * old as its recorded age; ages are written behind the block's own work. */
+#include <cuda_runtime.h>
+
+#include "stale.h"
+
+enum { THREADS = 128, MOST_UNKNOWNS = 8 }; /* of a thread block, as in the paper; of a thread */
+
+/* What unknown number t of a block becomes; where it lies. */
+__device__ static double relaxed(const stale_blocks *s, const stale_place *p, const double *x, size_t t, size_t *at)
+{
+  const size_t i = t % p->size[0], j = t / p->size[0] % p->size[1], k = t / (p->size[0] * p->size[1]);
+  *at = p->first + i + j * s->stride[1] + (s->dim == 3 ? k * s->stride[2] : 0);
+  double sum = __ldcg(x + *at - 1) + __ldcg(x + *at + 1) + __ldcg(x + *at - s->stride[1]) + __ldcg(x + *at + s->stride[1]);
+  if (s->dim == 3) sum += __ldcg(x + *at - s->stride[2]) + __ldcg(x + *at + s->stride[2]);
+  return s->b[*at] + 1.0 / (2 * s->dim) * sum;
+}
+
+/* Pass p (1, 2, ...) of a block, by all threads of the thread block. */
+__device__ static void relax_block(const stale_blocks *s, size_t block, int pass)
+{
+  const int sync = s->assignment == STALE_SYNC, from = sync ? (pass + 1) % 2 : 0, to = sync ? pass % 2 : 0;
+  const stale_place p = stale_place_of(s, block);
+  const size_t cells = p.size[0] * p.size[1] * p.size[2];
+  const int records = s->from < s->to, side = (int)threadIdx.x;
+  size_t at[MOST_UNKNOWNS], other = s->total;
+  double value[MOST_UNKNOWNS];
+  unsigned seen = 0;
+  if (records && side < stale_sides(s)) {
+    other = stale_behind(s, block, side);
+    if (other < s->total) seen = __ldcg(&s->done[from][other]);
+    __threadfence(); /* the counters before the values */
+  }
+  if (records) __syncthreads();
+  int mine = 0;
+  for (size_t t = threadIdx.x; t < cells; t += THREADS, mine++) value[mine] = relaxed(s, &p, s->x[from], t, &at[mine]);
+  __syncthreads(); /* the block reads its own values of the pass before */
+  for (int m = 0; m < mine; m++) __stcg(s->x[to] + at[m], value[m]);
+  __threadfence();
+  if (!records) {
+    __syncthreads(); /* as below, so that recording changes no more than it must */
+    return;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && sync) __stcg(&s->done[to][block], (unsigned)pass);
+  if (threadIdx.x == 0 && !sync) atomicAdd(&s->done[to][block], 1u);
+  if (pass >= s->from && pass < s->to && other < s->total)
+    s->age[((size_t)(pass - s->from) * s->total + block) * STALE_SIDES + side] = pass - (int)seen;
+}
+
+/* One pass of Algorithm 1; the end of the kernel is the barrier. */
+__global__ void __launch_bounds__(THREADS) pass_sync(const __grid_constant__ stale_blocks s, int pass)
+{
+  relax_block(&s, (size_t)s.order[blockIdx.x], pass);
+}
+
+/* Algorithm 2: all passes of one block; what finds no room on the device waits until another is done. */
+__global__ void __launch_bounds__(THREADS) passes_static(const __grid_constant__ stale_blocks s, int before, int passes)
+{
+  for (int p = 1; p <= passes; p++) relax_block(&s, (size_t)s.order[blockIdx.x], before + p);
+}
+
+/* Algorithm 3: as many thread blocks as workers. */
+__global__ void __launch_bounds__(THREADS) passes_stride(const __grid_constant__ stale_blocks s, int before, int passes)
+{
+  for (size_t t = blockIdx.x; t < (size_t)passes * s.total; t += gridDim.x)
+    relax_block(&s, (size_t)s.order[t % s.total], before + 1 + (int)(t / s.total));
+}
+
+__global__ void __launch_bounds__(THREADS) passes_ticket(const __grid_constant__ stale_blocks s, int before, int passes,
+                                                         unsigned long long *next)
+{
+  __shared__ unsigned long long ticket;
+  for (;;) {
+    if (threadIdx.x == 0) ticket = atomicAdd(next, 1ull);
+    __syncthreads();
+    const size_t t = ticket;
+    __syncthreads();
+    if (t >= (size_t)passes * s.total) return;
+    relax_block(&s, (size_t)s.order[t % s.total], before + 1 + (int)(t / s.total));
+  }
+}
+
+/* Copies of the host's arrays; what is there already is freed by drop(). */
+typedef struct on_device {
+  stale_blocks s;
+  unsigned long long *next;
+} on_device;
+
+static int copied(void *to, const void *from, size_t bytes)
+{
+  void **place = (void **)to;
+  *place = NULL;
+  return bytes == 0 || (cudaMalloc(place, bytes) == cudaSuccess && cudaMemcpy(*place, from, bytes, cudaMemcpyHostToDevice) == cudaSuccess);
+}
+
+static int take(on_device *d, const stale_blocks *h, size_t padded, size_t ages)
+{
+  const unsigned long long zero = 0;
+  d->s = *h, d->next = NULL;
+  int done = copied(&d->s.order, h->order, h->total * sizeof(int)) & copied(&d->s.b, h->b, padded * sizeof(double)) &
+             copied(&d->s.age, h->age, ages * sizeof(int)) & copied(&d->next, &zero, sizeof zero);
+  for (int i = 0; i < 2; i++)
+    done &= copied(&d->s.x[i], h->x[i], padded * sizeof(double)) & copied(&d->s.done[i], h->done[i], h->total * sizeof(unsigned));
+  return done;
+}
+
+static int give(const on_device *d, const stale_blocks *h, size_t padded, size_t ages)
+{
+  int done = ages == 0 || cudaMemcpy(h->age, d->s.age, ages * sizeof(int), cudaMemcpyDeviceToHost) == cudaSuccess;
+  for (int i = 0; i < 2; i++)
+    done &= cudaMemcpy(h->x[i], d->s.x[i], padded * sizeof(double), cudaMemcpyDeviceToHost) == cudaSuccess &&
+            cudaMemcpy(h->done[i], d->s.done[i], h->total * sizeof(unsigned), cudaMemcpyDeviceToHost) == cudaSuccess;
+  return done;
+}
+
+static void drop(on_device *d)
+{
+  cudaFree((void *)d->s.order), cudaFree((void *)d->s.b), cudaFree(d->s.age), cudaFree(d->next);
+  for (int i = 0; i < 2; i++) cudaFree(d->s.x[i]), cudaFree(d->s.done[i]);
+}
+
+static void launch(const on_device *d, int before, int passes)
+{
+  const unsigned all = (unsigned)d->s.total, workers = (unsigned)d->s.workers < all ? (unsigned)d->s.workers : all;
+  switch (d->s.assignment) {
+    case STALE_SYNC:
+      for (int p = 1; p <= passes; p++) pass_sync<<<all, THREADS>>>(d->s, before + p);
+      break;
+    case STALE_STATIC: passes_static<<<all, THREADS>>>(d->s, before, passes); break;
+    case STALE_STRIDE: passes_stride<<<workers, THREADS>>>(d->s, before, passes); break;
+    default: passes_ticket<<<workers, THREADS>>>(d->s, before, passes, d->next);
+  }
+}
+
+/* Time of the stream, without the copies. */
+static int timed(const on_device *d, int before, int passes, double *seconds)
+{
+  cudaEvent_t event[2] = {NULL, NULL};
+  float milliseconds = 0;
+  int done = cudaEventCreate(&event[0]) == cudaSuccess && cudaEventCreate(&event[1]) == cudaSuccess;
+  if (done) {
+    cudaEventRecord(event[0]);
+    launch(d, before, passes);
+    done = cudaGetLastError() == cudaSuccess && cudaEventRecord(event[1]) == cudaSuccess &&
+           cudaEventSynchronize(event[1]) == cudaSuccess && cudaEventElapsedTime(&milliseconds, event[0], event[1]) == cudaSuccess;
+  }
+  for (int i = 0; i < 2; i++)
+    if (event[i]) cudaEventDestroy(event[i]);
+  *seconds = 1e-3 * milliseconds;
+  return done;
+}
+
+int stale_cuda_run(const stale_blocks *on_host, size_t padded, size_t ages, int before, int passes, double *seconds)
+{
+  on_device d;
+  if (on_host->shape[0] * on_host->shape[1] * on_host->shape[2] > THREADS * MOST_UNKNOWNS) return 0;
+  const int done = take(&d, on_host, padded, ages) && timed(&d, before, passes, seconds) && give(&d, on_host, padded, ages);
+  drop(&d);
+  return done;
+}
+
+int stale_cuda_units(void)
+{
+  int device = 0, units = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return 1;
+  return cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device) == cudaSuccess && units > 0 ? units : 1;
+}
