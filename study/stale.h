@@ -31,6 +31,7 @@ typedef struct stale_blocks {
   size_t stride[3]; /* in x and b, which have a layer of zeros around the unknowns (in 2D: none along axis 2) */
   size_t shape[3], count[3], total;
   const int *order;
+  const int *behind;   /* [total][STALE_SIDES]: the block itself, then those beside it; -1: a wall */
   double *x[2];        /* sync: values of even and odd passes; else x[0] alone */
   const double *b;
   unsigned *done[2];   /* passes that a block has finished: of the values in x[0] and x[1] */
@@ -58,16 +59,8 @@ STALE_BOTH stale_place stale_place_of(const stale_blocks *s, size_t block)
   return p;
 }
 
-/* The block behind a side, or the number of blocks where there is a wall. Side 0: the block itself. */
-STALE_BOTH size_t stale_behind(const stale_blocks *s, size_t block, int side)
-{
-  size_t step = 1, i = block;
-  if (side == 0) return block;
-  for (int a = 0; a < (side - 1) / 2; a++) i /= s->count[a], step *= s->count[a];
-  i %= s->count[(side - 1) / 2];
-  if (side % 2) return i > 0 ? block - step : s->total;
-  return i + 1 < s->count[(side - 1) / 2] ? block + step : s->total;
-}
+/* The block behind a side; -1: there is a wall, or no such side. */
+STALE_BOTH int stale_behind(const stale_blocks *s, size_t block, int side) { return s->behind[block * STALE_SIDES + (size_t)side]; }
 
 STALE_BOTH int stale_sides(const stale_blocks *s) { return 1 + 2 * s->dim; }
 
@@ -95,7 +88,7 @@ typedef struct stale_setting {
 
 typedef struct stale_grid {
   stale_blocks at; /* arrays on the host */
-  int *order;
+  int *order, *behind;
   double *b;
   size_t padded, ages; /* values with their layer of zeros; places in at.age */
   int passes;          /* done since x was 0 */

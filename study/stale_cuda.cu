@@ -25,12 +25,13 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
   const stale_place p = stale_place_of(s, block);
   const size_t cells = p.size[0] * p.size[1] * p.size[2];
   const int records = s->from < s->to, side = (int)threadIdx.x;
-  size_t at[MOST_UNKNOWNS], other = s->total;
+  size_t at[MOST_UNKNOWNS];
+  int other = -1;
   double value[MOST_UNKNOWNS];
   unsigned seen = 0;
   if (records && side < stale_sides(s)) {
     other = stale_behind(s, block, side);
-    if (other < s->total) seen = __ldcg(&s->done[from][other]);
+    if (other >= 0) seen = __ldcg(&s->done[from][other]);
     __threadfence(); /* the counters before the values */
   }
   if (records) __syncthreads();
@@ -39,14 +40,11 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
   __syncthreads(); /* the block reads its own values of the pass before */
   for (int m = 0; m < mine; m++) __stcg(s->x[to] + at[m], value[m]);
   __threadfence();
-  if (!records) {
-    __syncthreads(); /* as below, so that recording changes no more than it must */
-    return;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0 && sync) __stcg(&s->done[to][block], (unsigned)pass);
-  if (threadIdx.x == 0 && !sync) atomicAdd(&s->done[to][block], 1u);
-  if (pass >= s->from && pass < s->to && other < s->total)
+  __syncthreads(); /* all of the block is there: now its counter may say so */
+  if (threadIdx.x == 0 && records && sync) __stcg(&s->done[to][block], (unsigned)pass);
+  if (threadIdx.x == 0 && records && !sync) atomicAdd(&s->done[to][block], 1u);
+  __syncthreads(); /* before any thread of this thread block reads it */
+  if (pass >= s->from && pass < s->to && other >= 0)
     s->age[((size_t)(pass - s->from) * s->total + block) * STALE_SIDES + side] = pass - (int)seen;
 }
 
@@ -100,7 +98,8 @@ static int take(on_device *d, const stale_blocks *h, size_t padded, size_t ages)
 {
   const unsigned long long zero = 0;
   d->s = *h, d->next = NULL;
-  int done = copied(&d->s.order, h->order, h->total * sizeof(int)) & copied(&d->s.b, h->b, padded * sizeof(double)) &
+  int done = copied(&d->s.order, h->order, h->total * sizeof(int)) & copied(&d->s.behind, h->behind, h->total * STALE_SIDES * sizeof(int)) &
+             copied(&d->s.b, h->b, padded * sizeof(double)) &
              copied(&d->s.age, h->age, ages * sizeof(int)) & copied(&d->next, &zero, sizeof zero);
   for (int i = 0; i < 2; i++)
     done &= copied(&d->s.x[i], h->x[i], padded * sizeof(double)) & copied(&d->s.done[i], h->done[i], h->total * sizeof(unsigned));
@@ -118,7 +117,7 @@ static int give(const on_device *d, const stale_blocks *h, size_t padded, size_t
 
 static void drop(on_device *d)
 {
-  cudaFree((void *)d->s.order), cudaFree((void *)d->s.b), cudaFree(d->s.age), cudaFree(d->next);
+  cudaFree((void *)d->s.order), cudaFree((void *)d->s.behind), cudaFree((void *)d->s.b), cudaFree(d->s.age), cudaFree(d->next);
   for (int i = 0; i < 2; i++) cudaFree(d->s.x[i]), cudaFree(d->s.done[i]);
 }
 

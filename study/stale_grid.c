@@ -29,6 +29,20 @@ static void fill_order(const stale_blocks *s, gmg_block_order kind, int *order)
   }
 }
 
+static void fill_behind(const stale_blocks *s, int *behind)
+{
+  for (size_t block = 0; block < s->total; block++)
+    for (int side = 0, *to = behind + block * STALE_SIDES; side < STALE_SIDES; side++) {
+      const int a = (side - 1) / 2;
+      size_t step = 1;
+      for (int before = 0; before < a; before++) step *= s->count[before];
+      const size_t i = block / step % s->count[a];
+      if (side == 0) to[side] = (int)block;
+      else if (side % 2) to[side] = i > 0 ? (int)(block - step) : -1;
+      else to[side] = i + 1 < s->count[a] ? (int)(block + step) : -1;
+    }
+}
+
 /* Of the unknowns along axis a in row (j, k): where row 0 .. n[1] - 1, plane 0 .. n[2] - 1 begins. */
 static size_t row_at(const stale_blocks *s, size_t j, size_t k)
 {
@@ -59,13 +73,15 @@ int stale_create(const stale_setting *w, stale_grid *g)
     s->total *= s->count[a];
   }
   s->order = g->order = malloc(s->total * sizeof(int));
+  s->behind = g->behind = malloc(s->total * STALE_SIDES * sizeof(int));
   s->b = g->b = calloc(g->padded, sizeof(double));
   for (int i = 0; i < 2; i++) {
     s->x[i] = calloc(g->padded, sizeof(double));
     s->done[i] = calloc(s->total, sizeof(unsigned));
   }
-  if (!g->order || !g->b || !s->x[0] || !s->x[1] || !s->done[0] || !s->done[1]) return 0;
+  if (!g->order || !g->behind || !g->b || !s->x[0] || !s->x[1] || !s->done[0] || !s->done[1]) return 0;
   fill_order(s, w->order, g->order);
+  fill_behind(s, g->behind);
   fill_b(g);
   return 1;
 }
@@ -92,7 +108,7 @@ void stale_restart(stale_grid *g)
 
 void stale_destroy(stale_grid *g)
 {
-  free(g->order), free(g->b), free(g->at.age);
+  free(g->order), free(g->behind), free(g->b), free(g->at.age);
   for (int i = 0; i < 2; i++) free(g->at.x[i]), free(g->at.done[i]);
   *g = (stale_grid){0};
 }
@@ -133,7 +149,7 @@ stale_norms stale_measure(const stale_grid *g)
 static int neighbours(const stale_blocks *s, size_t block)
 {
   int count = 0;
-  for (int side = 1; side < stale_sides(s); side++) count += stale_behind(s, block, side) < s->total;
+  for (int side = 1; side < stale_sides(s); side++) count += stale_behind(s, block, side) >= 0;
   return count;
 }
 
@@ -149,8 +165,8 @@ static size_t collect(const stale_grid *g, int target, int source, size_t *hits)
   size_t count = 0;
   for (size_t block = 0; block < s->total; block++)
     for (int side = 1; side < stale_sides(s); side++) {
-      const size_t other = stale_behind(s, block, side);
-      if (other == s->total || (target && neighbours(s, block) != target) || (source && neighbours(s, other) != source)) continue;
+      const int other = stale_behind(s, block, side);
+      if (other < 0 || (target && neighbours(s, block) != target) || (source && neighbours(s, (size_t)other) != source)) continue;
       for (int pass = s->from; pass < s->to; pass++, count++) hits[ages_of(g, pass, block)[side] + g->passes]++;
     }
   return count;
@@ -201,7 +217,7 @@ double stale_coupling_age(const stale_grid *g)
     for (int a = 0; a < s->dim; a++) {
       const double face = cells / (double)p.size[a];
       weight[0] += 2 * (cells - face); /* inside: the block reads what it wrote a pass before */
-      for (int side = 1 + 2 * a; side <= 2 + 2 * a; side++) weight[side] = stale_behind(s, block, side) < s->total ? face : 0;
+      for (int side = 1 + 2 * a; side <= 2 + 2 * a; side++) weight[side] = stale_behind(s, block, side) >= 0 ? face : 0;
     }
     for (int pass = s->from; pass < s->to; pass++)
       for (int side = 0; side < stale_sides(s); side++) {

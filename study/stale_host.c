@@ -56,8 +56,8 @@ static void relax_block(const stale_blocks *s, size_t block, int pass, double *t
   const stale_place p = stale_place_of(s, block);
   unsigned seen[STALE_SIDES];
   for (int side = 0; side < stale_sides(s) && s->from < s->to; side++) {
-    const size_t other = stale_behind(s, block, side);
-    if (other < s->total) seen[side] = __atomic_load_n(&s->done[from][other], __ATOMIC_ACQUIRE);
+    const int other = stale_behind(s, block, side);
+    if (other >= 0) seen[side] = __atomic_load_n(&s->done[from][other], __ATOMIC_ACQUIRE);
   }
   read_tile(s, &p, s->x[from], tile);
   relax_tile(s, &p, tile, s->x[to]);
@@ -67,7 +67,7 @@ static void relax_block(const stale_blocks *s, size_t block, int pass, double *t
   if (pass < s->from || pass >= s->to) return;
   int *age = s->age + ((size_t)(pass - s->from) * s->total + block) * STALE_SIDES;
   for (int side = 0; side < stale_sides(s); side++)
-    if (stale_behind(s, block, side) < s->total) age[side] = pass - (int)seen[side];
+    if (stale_behind(s, block, side) >= 0) age[side] = pass - (int)seen[side];
 }
 
 /* A worker's part of the passes after the first `before`. */

@@ -174,12 +174,12 @@ static int measure_once(const study *s, stale_grid *g, int passes, measured *m)
 static struct cJSON *begin_record(study *s, const char *part, const char *paper, const stale_setting *w, const stale_grid *g, int fold)
 {
   struct cJSON *r = study_record(s, part);
-  const double shape[3] = {(double)g->at.shape[0], (double)g->at.shape[1], (double)g->at.shape[2]};
+  char shape[64];
+  snprintf(shape, sizeof shape, w->dim == 3 ? "%zu x %zu x %zu" : "%zu x %zu", g->at.shape[0], g->at.shape[1], g->at.shape[2]);
   if (paper) study_text(s, r, "paper", paper);
-  study_text(s, r, "where", on_device(s) ? "device" : "host");
   number(s, r, "dim", w->dim);
   number(s, r, "n", (double)w->n);
-  numbers(s, r, "block", shape, (size_t)w->dim);
+  study_text(s, r, "block", shape);
   number(s, r, "blocks", (double)g->at.total);
   study_text(s, r, "assignment", assignments[w->assignment]);
   study_text(s, r, "order", orders[w->order]);
@@ -197,7 +197,7 @@ static void record_box(study *s, struct cJSON *r, const measured *m)
 static void record_measured(study *s, struct cJSON *r, const measured *m, int passes)
 {
   number(s, r, "passes", passes);
-  spread(s, r, "age", &m->age);
+  number(s, r, "age", bench_median(&m->age)); /* mean over couplings; its neighbours are those between blocks */
   spread(s, r, "worth", &m->worth);
   number(s, r, "factor", bench_median(&m->factor));
   number(s, r, "rate", bench_median(&m->rate));
@@ -390,7 +390,7 @@ static int recording(study *s, const scale *x)
       bench_add(&without, seconds[0]), bench_add(&with, seconds[1]), bench_add(&ratio, seconds[1] / seconds[0]);
     }
     if (!code) {
-      struct cJSON *r = begin_record(s, "recording", "Section V: 3.9 % midway, 6.4 % final", &w, &g, 1);
+      struct cJSON *r = begin_record(s, "recording", "Section V", &w, &g, 1);
       spread(s, r, "with_seconds", &with);
       spread(s, r, "without_seconds", &without);
       spread(s, r, "ratio", &ratio);
@@ -486,9 +486,8 @@ static int smoother_row(study *s, const grid *at, const smoothing *how, int runs
     struct cJSON *r = begin_record(s, "smoother", NULL, &w, &g, how->fold);
     number(s, r, "overlap", how->overlap);
     spread(s, r, "cycle_factor", &factor);
-    record_box(s, r, &m);
-    spread(s, r, "age", &m.age);
-    spread(s, r, "fresh_share", &m.box[8]);
+    number(s, r, "age", bench_median(&m.age));
+    spread(s, r, "fresh", &m.box[8]);
     study_say(s, "smoother  %dD %zu, overlap %d, %s, %s, %d workers: factor %.3f, fresh %.2f", w.dim, w.n, how->overlap,
               assignments[w.assignment], orders[w.order], w.workers, bench_median(&factor), bench_median(&m.box[8]));
   }
