@@ -28,7 +28,7 @@ static const scale scales[STUDY_SCALES] = {
     [STUDY_QUICK] = {{{2, 24, 32}, {3, 10, 32}}, {{2, 15, 200}, {3, 9, 80}}, {{2, 24, 100}}, {{2, 31, 0}, {3, 16, 0}}, 3, 3},
     [STUDY_DEFAULT] = {{{2, 100, 400}, {2, 300, 200}, {3, 48, 100}},
                        {{2, 31, 400}, {2, 150, 100}, {3, 15, 200}, {3, 32, 60}},
-                       {{2, 100, 1000}, {2, 300, 300}, {3, 48, 300}},
+                       {{2, 100, 1000}, {2, 300, 300}, {3, 32, 300}},
                        {{2, 127, 0}, {3, 32, 0}}, 3, 20},
     [STUDY_FULL] = {{{2, 100, 1000}, {2, 300, 1000}, {2, 1000, 1000}, {3, 100, 1000}},
                     {{2, 31, 1000}, {2, 300, 1000}, {3, 15, 300}, {3, 64, 300}},
@@ -420,7 +420,7 @@ static gmg_params smoother_params(const grid *at, const smoothing *how, int devi
   if (device && how->fold && !how->deterministic && how->assignment == GMG_ASSIGN_DYNAMIC) p.oversubscription = how->fold;
   memcpy(p.block, block[at->dim], sizeof p.block);
   p.accel = GMG_ACCEL_NONE, p.cycle = GMG_CYCLE_V, p.precision = GMG_PRECISION_SAME;
-  p.max_cycles = 20, p.rtol = 1e-300;
+  p.max_cycles = 12, p.rtol = 1e-300;
   return p;
 }
 

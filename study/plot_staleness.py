@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Pictures of the study of staleness. Usage: plot_staleness.py [FILE.json] [-o PREFIX]
+Draws PREFIX-ages.png (Figure 11), -relation.png and -rate.png (Figures 3 to 8, 12, 13). Default: what the page shows, into docs/pictures."""
+import argparse
+import json
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from smoothers import first, select
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Okabe and Ito's colours, told apart also by the colour-blind
+COLOURS = {"sync": "#000000", "static": "#E69F00", "stride": "#D55E00", "ticket": "#0072B2"}
+
+
+def draw_ages(results):
+    grids = list(dict.fromkeys((r["dim"], r["n"]) for r in select(results, part="ages")))
+    figure, panels = plt.subplots(len(grids), 1, figsize=(10, 3.4 * len(grids)), layout="constrained", sharex=True, squeeze=False)
+    for axes, (dim, n) in zip(panels[:, 0], grids):
+        rows = [r for r in select(results, part="ages", dim=dim, n=n) if "min" in r]
+        boxes = [{"med": r["median"], "q1": r["q25"], "q3": r["q75"], "whislo": r["min"], "whishi": r["max"], "mean": r["mean"]} for r in rows]
+        drawn = axes.bxp(boxes, showfliers=False, showmeans=True, patch_artist=True, widths=0.6,
+                         meanprops={"marker": "D", "markersize": 3, "markerfacecolor": "white", "markeredgecolor": "black"},
+                         medianprops={"color": "black"})
+        for patch, r in zip(drawn["boxes"], rows):
+            patch.set_facecolor(COLOURS[r["assignment"]])
+            patch.set_alpha(0.6)
+        axes.set_yscale("symlog", linthresh=2)
+        axes.axhline(1, color="#999999", linewidth=0.7)
+        axes.set_ylabel("age")
+        axes.set_title(f"{dim}D, {n}^{dim}: whiskers least and most, diamonds means (1: as synchronous Jacobi; below 0: ahead)", fontsize=10)
+        axes.set_xticks(range(1, len(rows) + 1),
+                        [f"{r['assignment']} {r['order']}, {r['workers']} / {r['blocks']}" for r in rows], rotation=60, ha="right", fontsize=8)
+        axes.tick_params(labelbottom=True)
+    return figure
+
+
+def draw_relation(results):
+    rows = [r for r in select(results, part="relation") + select(results, part="ages") if "worth" in r and r["age"] > 0]
+    figure, axes = plt.subplots(figsize=(7, 4.6), layout="constrained")
+    line = [0.55 + 0.01 * i for i in range(70)]
+    axes.plot(line, [1 / x for x in line], color="#999999", label="1 / mean age")
+    kinds = [("sync", None, "x", "synchronous"), ("ticket", True, "o", "ticket, one worker"), ("ticket", False, "^", "ticket, several"),
+             ("static", False, "s", "static"), ("stride", False, "v", "stride")]
+    for assignment, alone, marker, words in kinds:
+        shown = [r for r in select(rows, assignment=assignment) if alone is None or (r["workers"] == 1) == alone]
+        axes.plot([r["age"] for r in shown], [r["worth"]["median"] for r in shown], marker, color=COLOURS[assignment], markersize=5, label=words,
+                  markerfacecolor="none")
+    axes.set_yscale("log")
+    axes.set_xlim(0.55, 1.25)
+    axes.set_ylim(0.008, 2.5)
+    axes.set_xlabel("mean age over all couplings")
+    axes.set_ylabel("a pass is worth so many of synchronous Jacobi's")
+    axes.legend(frameon=False, fontsize=8, loc="lower left")
+    return figure
+
+
+def draw_rate(results):
+    grids = list(dict.fromkeys((r["dim"], r["n"]) for r in select(results, part="rate")))
+    figure, panels = plt.subplots(2, len(grids), figsize=(4.4 * len(grids), 7.4), layout="constrained", squeeze=False)
+    for (dim, n), top, bottom in zip(grids, *panels):
+        for assignment, colour in COLOURS.items():
+            for fold, style in ((1, "-"), (4, "--"), (16, ":")):
+                r = first(results, part="rate", dim=dim, n=n, assignment=assignment, fold=fold)
+                if r:
+                    label = f"{assignment}, {r['workers']}"
+                    top.loglog(r["passes"], [1e6 * t / p for t, p in zip(r["seconds"], r["passes"])], style, color=colour, marker=".", label=label)
+                    bottom.loglog([1e3 * t for t in r["seconds"]], r["residual"], style, color=colour, marker=".", label=label)
+        top.set_title(f"{dim}D, {n}^{dim}", fontsize=10)
+        top.set_xlabel("passes")
+        bottom.set_xlabel("ms")
+    panels[0][0].set_ylabel("us a pass")
+    panels[1][0].set_ylabel("residual / first residual")
+    panels[0][0].legend(frameon=False, fontsize=7, ncol=2, title="assignment, workers")
+    return figure
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", type=pathlib.Path, default=ROOT / "study/results/staleness-host.json")
+    parser.add_argument("-o", "--output", default=str(ROOT / "docs/pictures/study-staleness"))
+    given = parser.parse_args()
+    results = json.loads(given.file.read_text())["results"]
+    for name, draw in {"ages": draw_ages, "relation": draw_relation, "rate": draw_rate}.items():
+        if select(results, part=name):
+            figure = draw(results)
+            figure.savefig(f"{given.output}-{name}.png", dpi=90)
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

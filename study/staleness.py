@@ -1,0 +1,88 @@
+"""The tables of docs/study-staleness.md (page.py fills them in)."""
+from page import number, spread, table
+from smoothers import first, select, values
+
+PAGE = "study-staleness.md"
+FILES = ["staleness-device.json", "staleness-host.json"]
+
+
+def grid(r):
+    return f"{r['n']}^{r['dim']}"
+
+
+def box(r):
+    return " / ".join(number(r[name]) for name in ("min", "q25", "median", "q75", "max")) if "min" in r else ""
+
+
+def percent(value):
+    return f"{100 * value:.0f} %"
+
+
+def ages_table(results):
+    rows = [[grid(r), r["assignment"], r["order"], str(r["workers"]), str(r["blocks"]), box(r), percent(r["fresh"]), percent(r["ahead"]),
+             number(r["twice"]), number(r["age"], 2), number(1 / r["age"]) if r["age"] > 0 else "", spread(r, "worth", 2)]
+            for r in select(results, part="ages") if "min" in r]
+    head = ["grid", "assignment", "order", "workers", "blocks", "age: least / quartiles / most", "<= 0", "< 0", "blocks taken twice",
+            "mean, all couplings", "1 / mean", "worth of a pass"]
+    return table(head, rows) if rows else None
+
+
+def connections_table(results):
+    rows = []
+    for kind in values(select(results, part="connections"), "connection"):
+        at = {a: first(results, part="connections", connection=kind, assignment=a) for a in ("stride", "ticket")}
+        rows.append([kind, *[f"{box(r)}; mean {number(r['mean'])}" for r in at.values()]])
+    return table(["connection", "stride", "ticket"], rows) if rows else None
+
+
+def relation_table(results):
+    rows = []
+    measured = select(results, part="relation")
+    for dim, n, block in dict.fromkeys((r["dim"], r["n"], r["block"]) for r in measured):
+        same = select(measured, dim=dim, n=n, block=block)
+
+        def cell(assignment, fold, same=same):
+            return " / ".join(number(r["worth"]["median"]) if "worth" in r else "" for r in select(same, assignment=assignment, fold=fold))
+
+        alone = first(same, assignment="ticket", fold=0)
+        many = select(same, assignment="ticket", fold=8)
+        rows.append([f"{n}^{dim}", block, number(alone["age"]), number(1 / alone["age"]), cell("ticket", 0), cell("ticket", 8),
+                     " / ".join(number(r["twice"]) for r in many), cell("stride", 1), cell("stride", 8)])
+    head = ["grid", "block", "mean age, 1 worker", "1 / mean", "ticket, 1 worker: natural / two-colour / random", "ticket, 8-fold", "blocks taken twice",
+            "stride", "stride, 8-fold"]
+    return table(head, rows) if rows else None
+
+
+def rate_table(results):
+    rows = []
+    for r in select(results, part="rate"):
+        sync = first(results, part="rate", dim=r["dim"], n=r["n"], assignment="sync")
+        passes = r["passes"][-1]
+        us = [number(1e6 * r[name][-1] / passes) for name in ("seconds", "seconds_min", "seconds_max")]
+        reached = next((t for t, left in zip(r["seconds"], r["residual"]) if left <= sync["residual"][2]), None)
+        rows.append([grid(r), r["assignment"], str(r["workers"]), number(passes), f"{us[0]} ({us[1]} - {us[2]})",
+                     number(sync["seconds"][-1] / r["seconds"][-1]), *[number(left) for left in (r["residual"][0], r["residual"][2], r["residual"][-1])],
+                     number(1e3 * reached) if reached else "not reached"])
+    head = ["grid", "assignment", "workers", "passes", "us a pass", "passes a second against sync", "residual after 10", "after 100", "after all",
+            "ms to sync's after 100"]
+    return table(head, rows) if rows else None
+
+
+def recording_table(results):
+    rows = [[r["assignment"], f"{grid(r)}, {r['block']}", spread(r, "without_seconds"), spread(r, "with_seconds"), spread(r, "ratio")]
+            for r in select(results, part="recording")]
+    return table(["assignment", "grid, block", "s without", "s with", "ratio"], rows) if rows else None
+
+
+def smoother_table(results):
+    rows = []
+    for r in select(results, part="smoother"):
+        name = "the stale twin" if r["assignment"] == "sync" else {"ticket": "dynamic", "stride": "static"}[r["assignment"]]
+        order = "" if r["assignment"] == "sync" else r["order"]
+        rows.append([f"{grid(r)}, {r['block']}", str(r["overlap"]), name, str(r["workers"]), order, spread(r, "cycle_factor"), spread(r, "fresh", 2)])
+    head = ["grid, block", "overlap", "assignment", "workers", "order", "factor of V(1,1)", "fresh neighbours"]
+    return table(head, rows) if rows else None
+
+
+TABLES = {"ages": ages_table, "connections": connections_table, "relation": relation_table, "rate": rate_table,
+          "recording": recording_table, "smoother": smoother_table}

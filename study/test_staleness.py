@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Runs study_staleness on small sizes and checks ages, counts and the worth of a pass against theory, then what it says of bad input.
+Usage: test_staleness.py PROGRAM"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from smoothers import select
+
+PROGRAM = sys.argv[1]
+failures = []
+
+
+def check(condition, words):
+    if not condition:
+        failures.append(words)
+
+
+def run(*args, code=0, says=None):
+    done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=300)
+    text = done.stdout + done.stderr
+    if done.returncode != code or (says and says not in text):
+        failures.append(f"{' '.join(args)}: exit {done.returncode}, wanted {code} and {says!r}\n{text[-600:]}")
+    return done.stdout
+
+
+def coupling_age(r):
+    """One worker: blocks before are one pass ahead of blocks behind. Mean over couplings, half of those between blocks being fresh."""
+    n, dim = r["n"], r["dim"]
+    shape = [int(x) for x in r["block"].split(" x ")]
+    between = inside = 0
+    for size in shape:
+        cuts = math.ceil(n / size) - 1  # planes between blocks
+        between += cuts * n ** (dim - 1)
+        inside += (n - 1 - cuts) * n ** (dim - 1)
+    return (inside + between / 2) / (inside + between)
+
+
+def ages(results):
+    measured = select(results, part="ages") + select(results, part="relation")
+    check(len(select(results, part="ages")) == 34 and len(measured) == 82, f"{len(measured)} settings")
+    for r in measured:
+        words = f"{r['dim']}D, {r['assignment']}, {r['order']}, {r['workers']} workers: {r}"
+        check(r["updates"] == r["wanted"], f"updates: {words}")
+        if r["blocks"] == 1:
+            check("min" not in r, f"ages of no neighbours: {words}")
+            continue
+        check(-r["passes"] <= r["min"] and r["max"] <= r["passes"], f"ages out of range: {words}")
+        if r["assignment"] == "sync":
+            check(r["min"] == r["max"] == r["mean"] == r["age"] == 1 and r["fresh"] == 0 and r["twice"] == 0, f"not 1: {words}")
+            check(abs(r["worth"]["median"] - 1) < 0.02, f"not worth 1: {words}")
+        if r["assignment"] == "ticket":  # whoever is late holds one ticket
+            check(r["max"] <= r["workers"], f"older than there are workers: {words}")
+        if r["assignment"] == "ticket" and r["workers"] == 1:
+            check((r["min"], r["max"], r["twice"]) == (0, 1, 0), f"one worker: not 0 and 1: {words}")
+            check(abs(r["age"] - coupling_age(r)) < 1e-3, f"mean {r['age']}, theory {coupling_age(r)}: {words}")
+            check(abs(r["worth"]["median"] * r["age"] - 1) < 0.15, f"a pass is worth {r['worth']['median']}, theory {1 / r['age']}: {words}")
+            if r["part"] == "ages":
+                check(r["mean"] == r["median"] == r["fresh"] == 0.5 and r["ahead"] == 0, f"not half of them fresh: {words}")
+
+
+def others(results):
+    rates = select(results, part="rate")
+    check([r["fold"] for r in select(rates, assignment="ticket")] == [1, 2, 4, 8, 16], "folds")
+    for r in rates:
+        check(len(r["passes"]) == len(r["seconds"]) == len(r["residual"]) == 3, f"points: {r}")
+        check(all(low <= middle <= high for low, middle, high in zip(r["seconds_min"], r["seconds"], r["seconds_max"])), f"seconds: {r}")
+        check(all(0 < left < 1 for left in r["residual"]), f"residual: {r}")
+    check({r["assignment"] for r in select(results, part="recording")} == {"sync", "static", "stride", "ticket"}, "recording")
+    kinds = ["2_3", "3_2", "3_3", "3_4", "4_3", "4_4"]
+    check([r["connection"] for r in select(results, part="connections", assignment="ticket")] == kinds, "kinds of connections")
+    rows = select(results, part="smoother")
+    check(len(rows) == 52, f"{len(rows)} smoothers")
+    for r in rows:
+        check(0 < r["cycle_factor"]["max"] < (0.5 if r["overlap"] == 0 else 0.1), f"factor: {r}")
+        stale = r["assignment"] == "sync"
+        check(not stale or (r["age"] == 1 and r["fresh"]["max"] == 0), f"the twin is not stale: {r}")
+        check(stale or r["workers"] > 1 or r["fresh"]["min"] == r["fresh"]["max"] == 0.5, f"one worker: not half fresh: {r}")
+
+
+def bad_input(folder):
+    run("--n", "7", code=2, says="--n '7': expected a whole number from 8")
+    run("--n", "12x", code=2, says="--n '12x'")
+    run("--runs", "0", code=2, says="--runs '0'")
+    run("--only", "ages,nonsense", code=2, says="--only 'ages,nonsense': expected some of ages connections")
+    run("--device", "gpu", code=2, says="--device 'gpu'")
+    run("--device", "cuda:1000", code=1, says="--device cuda:1000")
+    run("--quick", "--full", code=2, says="exclude each other")
+    run("more", code=2, says="'more' is not an option")
+    run("--help", says="usage: study_staleness")
+    quiet = run("--quick", "--device", "host", "--only", "recording", "--quiet", "--json", f"{folder}/no/such/place.json", code=1,
+                says="no/such/place.json")
+    check(quiet == "", f"--quiet prints {quiet!r}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "study.json"
+        for threads in ("2", "1", "3"):
+            out = run("--quick", "--device", "host", "--threads", threads, "--json", str(path))
+            data = json.loads(path.read_text())
+            ages(data["results"])
+            others(data["results"])
+        check(out.count(" s] ") > 100, "no progress")
+        check(data["scale"] == "quick" and data["threads"] == 3, "header: what was run")
+        bad_input(folder)
+    print("\n".join(failures) if failures else "study_staleness: all as it should be")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
