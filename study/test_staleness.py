@@ -58,6 +58,9 @@ def ages(results):
             check((r["min"], r["max"], r["twice"]) == (0, 1, 0), f"one worker: not 0 and 1: {words}")
             check(abs(r["age"] - coupling_age(r)) < 1e-3, f"mean {r['age']}, theory {coupling_age(r)}: {words}")
             check(abs(r["worth"]["median"] * r["age"] - 1) < 0.15, f"a pass is worth {r['worth']['median']}, theory {1 / r['age']}: {words}")
+            if r["part"] == "relation":  # long enough for the slowest mode alone
+                rate = math.log(math.cos(math.pi / (r["n"] + 1))) / r["age"]
+                check(abs(math.log(r["factor"]) / rate - 1) < 0.1, f"factor {r['factor']}, theory {math.exp(rate)}: {words}")
             if r["part"] == "ages":
                 check(r["mean"] == r["median"] == r["fresh"] == 0.5 and r["ahead"] == 0, f"not half of them fresh: {words}")
 
