@@ -20,7 +20,7 @@ COLOURS = {"sync": "#000000", "static": "#E69F00", "stride": "#D55E00", "ticket"
 
 def draw_ages(results):
     grids = list(dict.fromkeys((r["dim"], r["n"]) for r in select(results, part="ages")))
-    figure, panels = plt.subplots(len(grids), 1, figsize=(10, 3.4 * len(grids)), layout="constrained", sharex=True, squeeze=False)
+    figure, panels = plt.subplots(len(grids), 1, figsize=(10, 3.4 * len(grids)), layout="constrained", squeeze=False)
     for axes, (dim, n) in zip(panels[:, 0], grids):
         rows = [r for r in select(results, part="ages", dim=dim, n=n) if "min" in r]
         boxes = [{"med": r["median"], "q1": r["q25"], "q3": r["q75"], "whislo": r["min"], "whishi": r["max"], "mean": r["mean"]} for r in rows]
@@ -35,8 +35,7 @@ def draw_ages(results):
         axes.set_ylabel("age")
         axes.set_title(f"{dim}D, {n}^{dim}: whiskers least and most, diamonds means (1: as synchronous Jacobi; below 0: ahead)", fontsize=10)
         axes.set_xticks(range(1, len(rows) + 1),
-                        [f"{r['assignment']} {r['order']}, {r['workers']} / {r['blocks']}" for r in rows], rotation=60, ha="right", fontsize=8)
-        axes.tick_params(labelbottom=True)
+                        [f"{r['assignment']} {r['order']}, {r['workers']} worker{'s' if r['workers'] > 1 else ''}" + (f", {r['blocks']} blocks" if r['assignment'] == 'static' else '') for r in rows], rotation=60, ha="right", fontsize=8)
     return figure
 
 
