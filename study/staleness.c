@@ -329,6 +329,7 @@ static int rate_of(study *s, const grid *at, const stale_setting *w, int fold, i
   int points = 0;
   stale_grid g;
   if (!stale_create(w, &g)) return stale_destroy(&g), fail(s, "rate");
+  /* 10, 30, 90, 300, 900 */
   for (int p = 10; p <= at->passes && points < MOST_POINTS; p = points % 2 ? 3 * p : p / 3 * 10, points++) {
     passes[points] = p;
     seconds[points].count = residual[points].count = 0;
