@@ -16,7 +16,8 @@ const demo_word demo_bc_words[] = {
 const demo_word demo_local_words[] = {
     {"red-black", GMG_LOCAL_RED_BLACK}, {"jacobi", GMG_LOCAL_JACOBI}, {"gauss-seidel", GMG_LOCAL_GAUSS_SEIDEL}, {0}};
 const demo_word demo_block_order_words[] = {
-    {"natural", GMG_ORDER_NATURAL}, {"two-colour", GMG_ORDER_TWO_COLOUR}, {"random", GMG_ORDER_RANDOM}, {0}};
+    {"natural", GMG_ORDER_NATURAL}, {"two-colour", GMG_ORDER_TWO_COLOUR}, {"random", GMG_ORDER_RANDOM},
+    {"backward", GMG_ORDER_BACKWARD}, {0}};
 const demo_word demo_assignment_words[] = {
     {"best", GMG_ASSIGN_BEST}, {"static", GMG_ASSIGN_STATIC}, {"dynamic", GMG_ASSIGN_DYNAMIC}, {0}};
 const demo_word demo_cycle_words[] = {

@@ -78,8 +78,9 @@ typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_BE
 typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
 /** Relaxation inside a block of the asynchronous smoother. */
 typedef enum { GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } gmg_local_kind;
-/** Order in which the blocks of the asynchronous smoother are handed out. */
-typedef enum { GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM } gmg_block_order;
+/** Order in which the blocks of the asynchronous smoother are handed out: along the axes, axis 0 fastest; every other one first, as on
+ *  a chess board; at random, the same on every pass; the natural order from its end (docs/study-order.md). */
+typedef enum { GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM, GMG_ORDER_BACKWARD } gmg_block_order;
 /** Who relaxes which block of the asynchronous smoother. Static: settled beforehand (Tsai, Nayak, Chow, Anzt 2022, Algorithm 2: CUDA
  *  devices have a thread block to every block of unknowns and start them in order as they find room; of T host threads, number t
  *  takes the blocks t, t + T, ...). Dynamic: thread blocks that stay, or host threads, take the next block when they are done

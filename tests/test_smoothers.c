@@ -70,6 +70,31 @@ static void exact_solution_is_a_fixed_point(void **state)
     }
 }
 
+/* One thread, Jacobi in blocks that mirror each other: the backward order does to the mirrored problem what the natural one does
+   to the problem, and the natural one does not. */
+static void backward_order_mirrors_the_natural_one(void **state)
+{
+  (void)state;
+  const gmg_problem p = make_problem(3, 12, 8, 6, GMG_CELL, "dddddd");
+  const size_t n = unknowns(&p);
+  double *u[3] = {field(n, 4), field(n, 4), field(n, 4)}, *f[2] = {field(n, 5), field(n, 5)}, apart = 0;
+  for (size_t c = 0; c < n; c++) u[1][c] = u[2][c] = u[0][n - 1 - c], f[1][c] = f[0][n - 1 - c];
+  for (int i = 0; i < 3; i++) {
+    gmg_params q = params_of(&(variant){"async", GMG_LOCAL_JACOBI, 0, 0, i == 1 ? GMG_ORDER_BACKWARD : GMG_ORDER_NATURAL});
+    q.block[0] = 4, q.block[1] = 4, q.block[2] = 3, q.passes = 2;
+    session s = begin_solver(&p, &q, 1);
+    smooth(&s, f[i > 0], u[i], 1, GMG_LEG_DOWN);
+    end_solver(&s);
+  }
+  for (size_t c = 0; c < n; c++) {
+    assert_near(u[1][c], u[0][n - 1 - c], 1e-13);
+    apart = fmax(apart, fabs(u[2][c] - u[0][n - 1 - c]));
+  }
+  assert_true(apart > 1e-3);
+  for (int i = 0; i < 3; i++) free(u[i]);
+  free(f[0]), free(f[1]);
+}
+
 /* The error-propagation matrix, column by column. */
 static double *propagation(session *s, size_t n, gmg_leg leg)
 {
@@ -436,7 +461,8 @@ static void cycles_use_whole_legs(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exact_solution_is_a_fixed_point),  cmocka_unit_test(reversed_sweep_is_the_adjoint),
+      cmocka_unit_test(exact_solution_is_a_fixed_point),  cmocka_unit_test(backward_order_mirrors_the_natural_one),
+      cmocka_unit_test(reversed_sweep_is_the_adjoint),
       cmocka_unit_test(deterministic_means_bitwise),      cmocka_unit_test(red_black_matches_the_oracle),
       cmocka_unit_test(one_block_is_the_global_method),   cmocka_unit_test(stale_twin_matches_its_definition),
       cmocka_unit_test(from_zero_is_a_sweep_of_zeros),    cmocka_unit_test(cycles_use_the_leg_from_zero),

@@ -154,7 +154,7 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
                                     {"local", (long)p->local, GMG_LOCAL_RED_BLACK, GMG_LOCAL_GAUSS_SEIDEL},
                                     {"overlap", p->overlap, 0, 2},
                                     {"passes", p->passes, 1, 100},
-                                    {"order", (long)p->order, GMG_ORDER_NATURAL, GMG_ORDER_RANDOM},
+                                    {"order", (long)p->order, GMG_ORDER_NATURAL, GMG_ORDER_BACKWARD},
                                     {"assignment", (long)p->assignment, GMG_ASSIGN_BEST, GMG_ASSIGN_DYNAMIC},
                                     {"in_flight", p->in_flight, 0, 1 << 20},
                                     {"oversubscription", p->oversubscription, 0, 64},

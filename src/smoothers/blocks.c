@@ -38,7 +38,7 @@ void gmg_blocks_order(const gmg_blocks *b, gmg_block_order kind, unsigned long s
       }
     return;
   }
-  for (size_t t = 0; t < n; t++) order[t] = (int)t;
+  for (size_t t = 0; t < n; t++) order[t] = (int)(kind == GMG_ORDER_BACKWARD ? n - 1 - t : t);
   for (size_t t = n - 1; kind == GMG_ORDER_RANDOM && t > 0; t--) { /* Fisher, Yates 1938 */
     const size_t other = (size_t)(next_random(&state) % (t + 1));
     const int swap = order[t];
