@@ -1,0 +1,208 @@
+/* See flight.h. */
+#include "flight.h"
+
+#include <omp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct state {
+  size_t shape[3], count[3], total;
+  size_t *order;
+  double *aside; /* what the blocks of a group write, [cells] */
+  double *tiles; /* one for every thread, */
+  size_t tile;   /* of so many values */
+  int threads;
+} state;
+
+/* --- the order of the blocks --- */
+
+static int colour_of(const state *s, size_t b)
+{
+  return (int)((b % s->count[0] + b / s->count[0] % s->count[1] + b / (s->count[0] * s->count[1])) % 2);
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014) */
+static uint64_t next_random(uint64_t *seed)
+{
+  uint64_t z = (*seed += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+static void put_in_order(const state *s, gmg_block_order kind, uint64_t seed)
+{
+  size_t at = 0;
+  for (int colour = 0; kind == GMG_ORDER_TWO_COLOUR && colour < 2; colour++)
+    for (size_t b = 0; b < s->total; b++)
+      if (colour_of(s, b) == colour) s->order[at++] = b;
+  for (; at < s->total; at++) s->order[at] = kind == GMG_ORDER_BACKWARD ? s->total - 1 - at : at;
+  for (size_t b = s->total - 1; kind == GMG_ORDER_RANDOM && b > 0; b--) { /* Fisher, Yates 1938 */
+    const size_t other = (size_t)(next_random(&seed) % (b + 1)), swap = s->order[b];
+    s->order[b] = s->order[other], s->order[other] = swap;
+  }
+}
+
+/* --- state --- */
+
+static gmg_status setup(const gmg_smoother_level *l, void **to)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  state *s = calloc(1, sizeof *s);
+  *to = s;
+  if (!s) return GMG_ERR_MEMORY;
+  s->total = s->tile = 1, s->threads = l->threads;
+  for (int a = 0; a < 3; a++) {
+    s->shape[a] = p->block[a] && p->block[a] < A->n[a] ? p->block[a] : A->n[a];
+    s->count[a] = (A->n[a] + s->shape[a] - 1) / s->shape[a];
+    s->total *= s->count[a];
+    s->tile *= s->shape[a] + 2 * (size_t)p->overlap + 2;
+  }
+  s->tile *= 2; /* Jacobi has the values before */
+  s->order = malloc(s->total * sizeof *s->order);
+  s->aside = malloc(A->cells * sizeof *s->aside);
+  s->tiles = malloc((size_t)s->threads * s->tile * sizeof *s->tiles);
+  if (!s->order || !s->aside || !s->tiles) return GMG_ERR_MEMORY;
+  put_in_order(s, p->order, p->seed + (unsigned long)l->index);
+  return GMG_OK;
+}
+
+static void destroy(const gmg_smoother_level *l, void *old)
+{
+  state *s = old;
+  (void)l;
+  if (!s) return;
+  free(s->order), free(s->aside), free(s->tiles);
+  free(s);
+}
+
+/* --- a block --- */
+
+/* Its own unknowns, those that it relaxes, and its tile: these with one more on every side, 0 where there is none. */
+typedef struct box {
+  size_t own[3][2], relax[3][2], size[3];
+} box;
+
+static box box_of(const state *s, const gmg_smoother_level *l, size_t b)
+{
+  const size_t at[3] = {b % s->count[0], b / s->count[0] % s->count[1], b / (s->count[0] * s->count[1])};
+  const size_t overlap = (size_t)l->params->overlap;
+  box x;
+  for (int a = 0; a < 3; a++) {
+    const size_t n = l->A->n[a], begin = at[a] * s->shape[a], end = begin + s->shape[a] < n ? begin + s->shape[a] : n;
+    x.own[a][0] = begin, x.own[a][1] = end;
+    x.relax[a][0] = begin > overlap ? begin - overlap : 0;
+    x.relax[a][1] = end + overlap < n ? end + overlap : n;
+    x.size[a] = x.relax[a][1] - x.relax[a][0] + 2;
+  }
+  return x;
+}
+
+static void read_tile(const gmg_operator *A, const box *x, const double *u, double *tile)
+{
+  memset(tile, 0, x->size[0] * x->size[1] * x->size[2] * sizeof *tile);
+  for (size_t k = 0; k < x->size[2]; k++)
+    for (size_t j = 0; j < x->size[1]; j++) {
+      const size_t y = x->relax[1][0] + j - 1, z = x->relax[2][0] + k - 1; /* one below 0 is larger than any n */
+      const size_t before = x->relax[0][0] > 0, after = x->relax[0][1] < A->n[0];
+      if (y < A->n[1] && z < A->n[2])
+        memcpy(tile + (k * x->size[1] + j) * x->size[0] + 1 - before, u + (z * A->n[1] + y) * A->n[0] + x->relax[0][0] - before,
+               (x->size[0] - 2 + before + after) * sizeof *tile);
+    }
+}
+
+/* Every `step`th unknown from i on of a line; neighbours as they are in `old`, which may be the tile. */
+static void relax_line(const gmg_operator *A, const box *x, const double *f, double *tile, size_t i, size_t j, size_t k, size_t step,
+                       double omega, const double *old)
+{
+  const double *lo[3] = {A->lo[0], A->lo[1], A->lo[2]}, *hi[3] = {A->hi[0], A->hi[1], A->hi[2]};
+  const double *diag[3] = {A->diag[0], A->diag[1], A->diag[2]};
+  const size_t line = x->size[0], plane = line * x->size[1], at = (k - x->relax[2][0] + 1) * plane + (j - x->relax[1][0] + 1) * line + 1;
+  double *t = tile + at - x->relax[0][0];
+  const double *v = old + at - x->relax[0][0];
+  double rest = A->shift, low[2] = {0, 0}, high[2] = {0, 0};
+  if (A->dim > 1) rest += diag[1][j], low[0] = lo[1][j], high[0] = hi[1][j];
+  if (A->dim > 2) rest += diag[2][k], low[1] = lo[2][k], high[1] = hi[2][k];
+  for (f += (k * A->n[1] + j) * A->n[0]; i < x->relax[0][1]; i += step) {
+    double sum = f[i] + lo[0][i] * v[i - 1] + hi[0][i] * v[i + 1];
+    if (A->dim > 1) sum += low[0] * v[i - line] + high[0] * v[i + line];
+    if (A->dim > 2) sum += low[1] * v[i - plane] + high[1] * v[i + plane];
+    t[i] += omega * (sum / (rest + diag[0][i]) - t[i]);
+  }
+}
+
+static void relax_tile(const gmg_smoother_level *l, const box *x, const double *f, double *tile)
+{
+  const int colours = l->params->local == GMG_LOCAL_RED_BLACK ? 2 : 1;
+  double *old = l->params->local == GMG_LOCAL_JACOBI ? tile + x->size[0] * x->size[1] * x->size[2] : tile;
+  for (int half = 0; half < colours * l->params->local_sweeps; half++) {
+    if (old != tile) memcpy(old, tile, x->size[0] * x->size[1] * x->size[2] * sizeof *old);
+    for (size_t k = x->relax[2][0]; k < x->relax[2][1]; k++)
+      for (size_t j = x->relax[1][0]; j < x->relax[1][1]; j++) {
+        const size_t i = x->relax[0][0], other = colours == 2 && (i + j + k + (size_t)half) % 2 ? 1 : 0;
+        relax_line(l->A, x, f, tile, i + other, j, k, (size_t)colours, l->params->omega, old);
+      }
+  }
+}
+
+enum { FROM_TILE, TO_U };
+
+static void write_own(const gmg_operator *A, const box *x, const double *from, double *to, int how)
+{
+  for (size_t k = x->own[2][0]; k < x->own[2][1]; k++)
+    for (size_t j = x->own[1][0]; j < x->own[1][1]; j++) {
+      const size_t at = (k * A->n[1] + j) * A->n[0] + x->own[0][0];
+      const size_t in_tile = ((k - x->relax[2][0] + 1) * x->size[1] + j - x->relax[1][0] + 1) * x->size[0] + x->own[0][0] - x->relax[0][0] + 1;
+      memcpy(to + at, from + (how == FROM_TILE ? in_tile : at), (x->own[0][1] - x->own[0][0]) * sizeof *to);
+    }
+}
+
+/* --- a pass --- */
+
+/* Blocks number first .. last - 1 in the order, all at once. */
+static void relax_group(const gmg_smoother_level *l, const state *s, size_t first, size_t last, int back, const double *f, double *u)
+{
+#define NUMBER(b) s->order[back ? s->total - 1 - (b) : (b)]
+#pragma omp parallel num_threads(s->threads) if (last - first > 1)
+  {
+    double *tile = s->tiles + (size_t)omp_get_thread_num() * s->tile;
+#pragma omp for
+    for (size_t b = first; b < last; b++) {
+      const box x = box_of(s, l, NUMBER(b));
+      read_tile(l->A, &x, u, tile);
+      relax_tile(l, &x, f, tile);
+      write_own(l->A, &x, tile, s->aside, FROM_TILE);
+    }
+#pragma omp for
+    for (size_t b = first; b < last; b++) {
+      const box x = box_of(s, l, NUMBER(b));
+      write_own(l->A, &x, s->aside, u, TO_U);
+    }
+  }
+#undef NUMBER
+}
+
+static void sweep(const gmg_smoother_level *l, void *of, const void *f, void *u, int steps, gmg_leg leg)
+{
+  const state *s = of;
+  const size_t k = l->params->in_flight ? (size_t)l->params->in_flight : s->total;
+  const int back = ((const flight *)l->params->smoother)->turns && leg != GMG_LEG_DOWN;
+  for (int pass = 0; pass < steps * l->params->passes; pass++)
+    for (size_t first = 0; first < s->total; first += k)
+      relax_group(l, s, first, first + k < s->total ? first + k : s->total, back, f, u);
+}
+
+static unsigned traits(const gmg_params *params, int threads)
+{
+  (void)params, (void)threads;
+  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_LINEAR;
+}
+
+static const gmg_smoother_ops host = {.setup = setup, .sweep = sweep, .destroy = destroy};
+
+flight flight_make(int turns)
+{
+  return (flight){.smoother = {.name = "flight", .traits = traits, .host = {[GMG_F64] = &host}}, .turns = turns};
+}

@@ -1,0 +1,339 @@
+/* The order of the blocks and how many are in flight, for asynchronous smoothers, after Chow, Anzt, Dongarra, "Asynchronous iterative
+ * algorithm for computing incomplete factorizations on GPUs" (2015), Sections 4.4 to 4.6: its Tables 3 to 5, which are of
+ * factorizations, asked of smoothers. docs/study-order.md shows the results and says what is measured how.
+ *
+ * -Lap u = f with h = 1 and zero Dirichlet walls, unknowns between them; f = 0 and u uniform in -0.5..0.5, the same in every run;
+ * V(1,1), double, no acceleration, CG to 1e-6 on the coarsest grid. Factors are those of the last 5 cycles. */
+#include "flight.h"
+#include "study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL, LARGE };
+typedef struct scale {
+  size_t n[2][4];     /* small and large grids by dimension */
+  size_t locality[4]; /* of grids beyond the caches */
+  int runs, most_sweeps, large_sweeps; /* of what differs from run to run */
+} scale;
+
+static const scale scales[STUDY_SCALES] = {
+    [STUDY_QUICK] = {{{0, 8191, 127, 31}, {0, 8191, 127, 31}}, {0, 65535, 127, 31}, 3, 2, 0},
+    [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 65535, 255, 63}}, {0, 1000000, 1023, 127}, 20, 5, 2},
+    [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 10000000, 4095, 255}}, {0, 100000000, 8191, 511}, 20, 5, 5}};
+
+/* 512 unknowns a block, as the papers on smoothers have them; small grids in 1D have blocks of 64, so that there are as many. */
+static const size_t blocks_of[2][4][3] = {{{0}, {64, 1, 1}, {16, 8, 1}, {8, 8, 8}}, {{0}, {512, 1, 1}, {32, 16, 1}, {8, 8, 8}}};
+
+/* Inside blocks: in 2D and 3D red-black with the best known weights between such walls (docs/omega.md); in 1D, where red-black V
+   cycles are exact but for rounding, the paper's Jacobi, damped. */
+static double weight(int dim, int overlap, int sweeps)
+{
+  static const double one[] = {0, 2.0 / 3, 1.15, 1.2}, more[] = {0, 2.0 / 3, 1.2, 1.3};
+  return overlap == 0 && dim > 1 ? 1 : sweeps == 1 ? one[dim] : more[dim];
+}
+
+/* --- a setting, measured --- */
+
+/* Who relaxes: the library's blocks, its stale twin, the model of flight.h, a smoother without blocks. */
+enum { ASYNC, TWIN, MODEL, PLAIN };
+static const char *const kinds[] = {"async", "stale twin", "model", "plain"};
+
+enum { TURNING = GMG_ORDER_BACKWARD + 1, ORDERS }; /* natural down, backward up: the model's alone */
+static const char *const orders[ORDERS] = {"natural", "two-colour", "random", "backward", "natural, then backward"};
+static const int as_told[] = {GMG_ORDER_NATURAL, GMG_ORDER_BACKWARD, GMG_ORDER_RANDOM, GMG_ORDER_TWO_COLOUR, TURNING};
+
+typedef struct setting {
+  const char *part, *plain;
+  const study_place *place;
+  int kind, dim, order, overlap, sweeps, in_flight, oversubscription, local;
+  size_t n, block[3];
+  double omega;
+  int levels, cycles, runs, clocked;
+} setting;
+
+typedef struct result {
+  bench_samples factor, cycle, sweep;
+  char skipped[256];
+} result;
+
+static gmg_params params_of(const setting *w, int run)
+{
+  gmg_params p = gmg_params_default();
+  if (w->kind == PLAIN) p.smoother = gmg_smoother_by_name(w->plain);
+  memcpy(p.block, w->block, sizeof p.block);
+  p.local = (gmg_local_kind)w->local, p.local_sweeps = w->sweeps, p.overlap = w->overlap, p.omega = w->omega;
+  p.order = w->order == TURNING ? GMG_ORDER_NATURAL : (gmg_block_order)w->order, p.seed = (unsigned long)run + 1;
+  p.in_flight = w->in_flight, p.oversubscription = w->oversubscription;
+  p.deterministic = w->kind == TWIN || w->kind == PLAIN;
+  p.cycle = GMG_CYCLE_V, p.accel = GMG_ACCEL_NONE, p.precision = GMG_PRECISION_SAME, p.coarse_rtol = 1e-6;
+  p.restriction = GMG_RESTRICT_AVERAGE; /* of all alike */
+  if (w->levels) p.coarse_cells = 2;
+  p.max_levels = w->levels, p.max_cycles = w->cycles, p.rtol = 1e-200;
+  return p;
+}
+
+/* Six digits: more are noise, and make files long. */
+static double rounded(double x)
+{
+  char text[32];
+  snprintf(text, sizeof text, "%.6g", x);
+  return strtod(text, NULL);
+}
+
+/* One solver, one solve; the clock's seconds where there is one. */
+static int one_run(const setting *w, const gmg_problem *p, const gmg_params *params, const demo_array *f, const demo_array *u,
+                   study_clock *clock, result *r)
+{
+  const study_place *at = w->place;
+  gmg_solver *solver = NULL;
+  gmg_report report;
+  gmg_status status = gmg_solver_create(at->context, p, params, &solver);
+  if (status == GMG_ERR_UNSUPPORTED || status == GMG_ERR_MEMORY) {
+    snprintf(r->skipped, sizeof r->skipped, "%s", gmg_context_error(at->context));
+    return 0;
+  }
+  if (demo_check(&at->demo, at->context, status)) return 1;
+  study_fill(p, f->here, 0);
+  demo_field_random(p, 2, u->here);
+  int failed = demo_array_send(&at->demo, f) || demo_array_send(&at->demo, u);
+  if (clock) study_clock_seconds(clock);
+  if (!failed) {
+    status = gmg_solve(solver, f->there, u->there, &report);
+    failed = !demo_is_outcome(status) && demo_check(&at->demo, at->context, status);
+  }
+  if (!failed && report.cycles > 0) {
+    bench_add(&r->factor, rounded(report.factor));
+    bench_add(&r->cycle, rounded(report.seconds / report.cycles));
+    if (clock) bench_add(&r->sweep, rounded(study_clock_seconds(clock) / (2 * report.cycles)));
+  }
+  gmg_solver_destroy(solver);
+  return failed;
+}
+
+static int runs(const setting *w, result *r)
+{
+  const gmg_problem p = study_problem(w->dim, w->n, 0);
+  const demo_options *o = &w->place->demo;
+  flight model = flight_make(w->order == TURNING);
+  demo_array f = {0}, u = {0};
+  study_clock *clock = NULL;
+  int failed = !(demo_array_create(o, &p, &f) & demo_array_create(o, &p, &u));
+  if (failed) demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&p));
+  for (int i = 0; i < w->runs && !failed && !*r->skipped; i++) {
+    gmg_params params = params_of(w, i);
+    if (w->kind == MODEL) params.smoother = &model.smoother;
+    if (w->clocked && !clock && !(clock = study_clock_create(params.smoother))) failed = demo_fail(o, "out of memory");
+    if (clock) params.smoother = study_clock_smoother(clock);
+    if (!failed) failed = one_run(w, &p, &params, &f, &u, clock, r);
+  }
+  study_clock_destroy(clock);
+  demo_array_destroy(&f);
+  demo_array_destroy(&u);
+  return failed;
+}
+
+static size_t blocks(const setting *w)
+{
+  size_t total = 1;
+  for (int a = 0; a < w->dim; a++) total *= w->block[a] ? (w->n + w->block[a] - 1) / w->block[a] : 1;
+  return total;
+}
+
+static struct cJSON *begin_record(study *s, const setting *w)
+{
+  static const char *const locals[] = {"red-black", "jacobi", "gauss-seidel"};
+  struct cJSON *to = study_record(s, w->part);
+  study_text(s, to, "smoother", w->kind == PLAIN ? w->plain : kinds[w->kind]);
+  study_text(s, to, "where", w->place->demo.device.kind == DEMO_CUDA ? "device" : "host");
+  study_number(s, to, "dim", w->dim);
+  study_number(s, to, "n", (double)w->n);
+  if (w->kind == PLAIN) return to;
+  study_text(s, to, "order", orders[w->order]);
+  study_text(s, to, "local", locals[w->local]);
+  study_number(s, to, "overlap", w->overlap);
+  study_number(s, to, "sweeps", w->sweeps);
+  study_number(s, to, "omega", rounded(w->omega));
+  study_number(s, to, "block", (double)w->block[0]);
+  if (w->block[0]) study_number(s, to, "blocks", (double)blocks(w));
+  study_number(s, to, "in_flight", w->in_flight);
+  if (w->oversubscription) study_number(s, to, "oversubscription", w->oversubscription);
+  return to;
+}
+
+static int measure(study *s, const setting *w)
+{
+  static result r; /* large */
+  char flying[32] = "all";
+  memset(&r, 0, sizeof r);
+  if (runs(w, &r)) return 1;
+  struct cJSON *to = begin_record(s, w);
+  if (*r.skipped) study_text(s, to, "skipped", r.skipped);
+  if (w->cycles >= 5) study_spread(s, to, "factor", &r.factor);
+  if (w->kind != MODEL) study_spread(s, to, "cycle_seconds", &r.cycle); /* a model's time says nothing */
+  study_spread(s, to, "sweep_seconds", &r.sweep);
+  if (w->in_flight) snprintf(flying, sizeof flying, "%d", w->in_flight);
+  if (*r.skipped) study_say(s, "%-8s %dD n %zu: skipped: %s", w->part, w->dim, w->n, r.skipped);
+  else
+    study_say(s, "%-8s %-10s %dD n %zu, block %zu, %s, overlap %d, %d sweeps, %s in flight: factor %.4f (%.4f - %.4f), %.3g s a cycle",
+              w->part, w->kind == PLAIN ? w->plain : kinds[w->kind], w->dim, w->n, w->block[0], orders[w->order], w->overlap, w->sweeps,
+              flying, bench_median(&r.factor), bench_min(&r.factor), bench_max(&r.factor), bench_median(&r.cycle));
+  return 0;
+}
+
+static setting base(const study *s, const scale *x, const char *part, int dim, int size)
+{
+  setting w = {.part = part, .place = study_best(s), .dim = dim, .n = x->n[size][dim], .overlap = 0, .sweeps = 2,
+               .local = dim == 1 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, .omega = weight(dim, 0, 2), .cycles = 12, .runs = x->runs};
+  memcpy(w.block, blocks_of[size][dim], sizeof w.block);
+  return w;
+}
+
+/* --- Table 3: the order --- */
+
+/* The library's blocks in every order: one in flight (with two sweeps, the default), as many as there are threads or room; and the stale
+   twin, to which all orders are the same. */
+static int orders_of(study *s, const scale *x, setting w)
+{
+  for (int many = w.sweeps != 2; many < 2; many++)
+    for (int i = 0; i < ORDERS - 1; i++) {
+      w.kind = ASYNC, w.order = as_told[i], w.in_flight = many ? 0 : 1;
+      w.runs = many || w.order == GMG_ORDER_RANDOM ? x->runs : x->runs < 3 ? x->runs : 3; /* one block after the other: no chance */
+      if (measure(s, &w)) return 1;
+    }
+  w.kind = TWIN, w.in_flight = 0, w.order = GMG_ORDER_RANDOM, w.runs = 3;
+  return measure(s, &w);
+}
+
+static int over_order(study *s, const scale *x)
+{
+  for (int size = SMALL; size <= LARGE; size++)
+    for (int dim = 1; dim <= 3; dim++)
+      for (int overlap = 0; overlap < 2; overlap++)
+        for (int sweeps = 1; sweeps <= x->most_sweeps; sweeps++) {
+          setting w = base(s, x, "order", dim, size);
+          w.overlap = overlap, w.sweeps = sweeps, w.omega = weight(dim, overlap, sweeps);
+          if (size == SMALL || (x->large_sweeps && (x->large_sweeps == sweeps || x->large_sweeps == x->most_sweeps)))
+            if (orders_of(s, x, w)) return 1;
+        }
+  return 0;
+}
+
+/* The paper's order follows a Gaussian elimination; what comes nearest is Gauss-Seidel unknown by unknown. Blocks of whole lines in natural
+   order, one in flight, are just that. On the host, where these sweeps have a place. */
+static int over_elimination(study *s, const scale *x)
+{
+  for (int dim = 1; dim <= 3; dim++) {
+    setting w = base(s, x, "elimination", dim, SMALL);
+    w.place = &s->place[STUDY_HOST], w.local = GMG_LOCAL_GAUSS_SEIDEL, w.sweeps = 1, w.in_flight = 1, w.omega = 1;
+    for (int a = 0; a < dim - 1; a++) w.block[a] = w.n;
+    w.block[dim - 1] = dim == 1 ? 64 : 4;
+    for (int i = 0; i < ORDERS - 1; i++) {
+      w.kind = ASYNC, w.order = as_told[i], w.runs = w.order == GMG_ORDER_RANDOM ? x->runs : 1;
+      if (measure(s, &w)) return 1;
+    }
+    w.kind = PLAIN, w.plain = "gauss_seidel", w.order = 0, w.runs = 1;
+    if (measure(s, &w)) return 1;
+  }
+  return 0;
+}
+
+/* --- Table 5: blocks in flight --- */
+
+/* The model, on the host, in every order; one unknown a block: two colours, half of the blocks in flight are red-black. */
+static int flights_of(study *s, const scale *x, setting w)
+{
+  const int total = (int)blocks(&w);
+  w.kind = MODEL, w.place = &s->place[STUDY_HOST];
+  for (int i = 0; i < ORDERS; i++)
+    for (int k = 1; k <= total; k = k * 4 < total || k == total ? k * 4 : total) {
+      w.order = as_told[i], w.in_flight = k;
+      w.runs = w.order == GMG_ORDER_RANDOM && k < total ? x->runs : 1;
+      if (measure(s, &w)) return 1;
+      if (k == total) break;
+    }
+  return 0;
+}
+
+static int chess_board(study *s, const scale *x, int dim)
+{
+  setting w = base(s, x, "flight", dim, SMALL);
+  w.kind = MODEL, w.place = &s->place[STUDY_HOST], w.sweeps = 1, w.order = GMG_ORDER_TWO_COLOUR, w.runs = 1, w.levels = 2;
+  w.block[0] = w.block[1] = w.block[2] = 1;
+  w.in_flight = (int)(blocks(&w) + 1) / 2;
+  if (measure(s, &w)) return 1;
+  w.kind = PLAIN, w.plain = "red_black";
+  return measure(s, &w);
+}
+
+/* A device can have as many in flight as it has room for; and thread blocks that stay, more of them than find room. */
+static int on_device(study *s, const scale *x, setting w)
+{
+  w.kind = ASYNC, w.place = &s->place[STUDY_DEVICE], w.runs = x->runs;
+  for (int i = 0; i < ORDERS - 1 && w.place->context; i++) {
+    w.order = as_told[i], w.oversubscription = 0;
+    for (w.in_flight = 1; w.in_flight <= 4096; w.in_flight *= 4)
+      if (measure(s, &w)) return 1;
+    for (w.in_flight = 0, w.oversubscription = 1; w.oversubscription <= 16; w.oversubscription *= 2)
+      if (measure(s, &w)) return 1;
+  }
+  return 0;
+}
+
+static int over_flight(study *s, const scale *x)
+{
+  for (int dim = 1; dim <= 3; dim++) {
+    if (dim > 1 && chess_board(s, x, dim)) return 1;
+    for (int overlap = 0; overlap < 2; overlap++) {
+      setting w = base(s, x, "flight", dim, SMALL);
+      w.overlap = overlap, w.omega = weight(dim, overlap, w.sweeps);
+      if (flights_of(s, x, w)) return 1;
+      w.n = x->n[LARGE][dim], memcpy(w.block, blocks_of[LARGE][dim], sizeof w.block);
+      if (on_device(s, x, w)) return 1;
+    }
+  }
+  return 0;
+}
+
+/* --- Table 4: locality --- */
+
+/* Seconds of a smoothing step, coarser levels included, over the blocks' size and order, on grids beyond the caches. */
+static int over_locality(study *s, const scale *x)
+{
+  static const size_t sides[4][6] = {{0}, {64, 512, 4096, 32768}, {16, 64, 256}, {4, 8, 16, 32, 64}};
+  for (int dim = 1; dim <= 3; dim++)
+    for (int i = 0; sides[dim][i]; i++)
+      for (int o = 0; o < ORDERS - 1; o++) {
+        setting w = base(s, x, "locality", dim, LARGE);
+        w.n = x->locality[dim], w.order = as_told[o], w.overlap = 1, w.omega = weight(dim, 1, 2);
+        w.cycles = 1, w.clocked = 1, w.runs = 5;
+        for (int a = 0; a < dim; a++) w.block[a] = sides[dim][i];
+        if (measure(s, &w)) return 1;
+      }
+  return 0;
+}
+
+static const char *const parts[] = {"order", "elimination", "flight", "locality", NULL};
+static int (*const run[])(study *, const scale *) = {over_order, over_elimination, over_flight, over_locality};
+
+static const study_program about = {
+    "study_order",
+    "Order of the blocks and blocks in flight, for smoothers, after Chow, Anzt, Dongarra (2015). Parts: order and elimination (Table 3),\n"
+    "flight (Table 5), locality (Table 4).",
+    parts, 100, 1000000000};
+
+int main(int argc, char **argv)
+{
+  study s;
+  int code = study_begin(&s, &about, argc, argv);
+  if (code >= 0) return code;
+  scale x = scales[s.options.scale];
+  if (s.options.n) x.n[LARGE][1] = x.locality[1] = (size_t)s.options.n;
+  if (s.options.runs) x.runs = s.options.runs;
+  code = 0;
+  for (int i = 0; parts[i] && !code; i++)
+    if (study_wants(&s, parts[i])) code = run[i](&s, &x);
+  return study_end(&s, code);
+}
