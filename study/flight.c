@@ -165,7 +165,7 @@ static void write_own(const gmg_operator *A, const box *x, const double *from, d
 static void relax_group(const gmg_smoother_level *l, const state *s, size_t first, size_t last, int back, const double *f, double *u)
 {
 #define NUMBER(b) s->order[back ? s->total - 1 - (b) : (b)]
-#pragma omp parallel num_threads(s->threads) if (last - first > 1)
+#pragma omp parallel num_threads(s->threads) if (last - first >= 16)
   {
     double *tile = s->tiles + (size_t)omp_get_thread_num() * s->tile;
 #pragma omp for

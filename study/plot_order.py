@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Pictures of the study of block orders. Usage: plot_order.py [FILE.json] [-o PREFIX]
+Draws PREFIX-sweeps.png (factor over local sweeps), -flight.png (over blocks in flight) and -locality.png (time over blocks). Default:
+what the page shows, into docs/pictures."""
+import argparse
+import json
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+import order
+from smoothers import select, values
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Okabe and Ito's colours, told apart also by the colour-blind
+COLOUR = {"natural": "#0072B2", "backward": "#D55E00", "random": "#009E73", "two-colour": "#CC79A7", order.TURNING: "#E69F00"}
+
+
+def curve(axes, rows, key, name, label, **style):
+    points = sorted((r[key], r[name]) for r in rows if name in r)
+    if not points:
+        return
+    at = [x for x, _ in points]
+    axes.plot(at, [y["median"] for _, y in points], marker="o", markersize=3.5, linewidth=1.4, label=label, **style)
+    axes.fill_between(at, [y["min"] for _, y in points], [y["max"] for _, y in points], color=style["color"], alpha=0.2, linewidth=0)
+
+
+def panels(seen, words, draw):
+    """A panel for every dimension and overlap."""
+    figure, grid = plt.subplots(2, 3, figsize=(12, 7), layout="constrained", sharex="col")
+    for line, overlap in zip(grid, (0, 1)):
+        for axes, dim in zip(line, (1, 2, 3)):
+            rows = select(seen, dim=dim, overlap=overlap)
+            n = min(values(rows, "n"))
+            draw(axes, select(rows, n=n))
+            axes.set_title(f"{order.size({'n': n, 'dim': dim})}, overlap {overlap}", fontsize=10)
+            axes.grid(True, color="#cccccc", linewidth=0.7)
+            axes.set_ylim(bottom=0)
+            if overlap:
+                axes.set_xlabel(words)
+    for line in grid:
+        line[0].set_ylabel("factor a cycle, V(1,1)")
+    grid[0][0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+def draw_sweeps(results):
+    def draw(axes, rows):
+        for name in order.ORDERS:
+            curve(axes, select(rows, smoother="async", in_flight=0, order=name), "sweeps", "factor", name, color=COLOUR[name])
+        curve(axes, select(rows, smoother="stale twin"), "sweeps", "factor", "all in flight (stale twin)", color="black", linestyle="--")
+        axes.set_xticks(values(rows, "sweeps"))
+
+    seen = select(results, part="order")
+    return panels(seen, "local sweeps", draw) if seen else None
+
+
+def draw_flight(results):
+    def draw(axes, rows):
+        for name, colour in COLOUR.items():
+            curve(axes, select(rows, order=name), "in_flight", "factor", name, color=colour)
+        axes.set_xscale("log", base=2)
+
+    seen = order.flight_rows(results, "model")
+    return panels(seen, "blocks in flight", draw) if seen else None
+
+
+def draw_locality(results):
+    seen = select(results, part="locality")
+    if not seen:
+        return None
+    figure, line = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
+    for axes, dim in zip(line, (1, 2, 3)):
+        rows = select(seen, dim=dim)
+        for name in order.ORDERS:
+            curve(axes, select(rows, order=name), "block", "sweep_seconds", name, color=COLOUR[name])
+        axes.set_xscale("log", base=2)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("unknowns along a block")
+        axes.set_title(order.size(rows[0]), fontsize=10)
+        axes.grid(True, color="#cccccc", linewidth=0.7)
+    line[0].set_ylabel("seconds a smoothing step")
+    line[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+PICTURES = {"sweeps": draw_sweeps, "flight": draw_flight, "locality": draw_locality}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", type=pathlib.Path)
+    parser.add_argument("-o", "--output", default=str(ROOT / "docs/pictures/study-order"))
+    given = parser.parse_args()
+    paths = [given.file] if given.file else [p for p in (ROOT / "study/results" / name for name in order.FILES) if p.is_file()]
+    results = json.loads(paths[0].read_text())["results"]
+    for name, draw in PICTURES.items():
+        figure = draw(results)
+        if figure:
+            figure.savefig(f"{given.output}-{name}.png", dpi=80)
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
