@@ -21,7 +21,7 @@ typedef struct scale {
 
 static const scale scales[STUDY_SCALES] = {
     [STUDY_QUICK] = {{{0, 8191, 127, 31}, {0, 8191, 127, 31}}, {0, 65535, 127, 31}, 3, 2, 0},
-    [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 65535, 255, 63}}, {0, 1000000, 1023, 127}, 20, 5, 2},
+    [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 65535, 255, 47}}, {0, 1000000, 1023, 127}, 20, 5, 2},
     [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 10000000, 4095, 255}}, {0, 100000000, 8191, 511}, 20, 5, 5}};
 
 /* 512 unknowns a block, as the papers on smoothers have them; small grids in 1D have blocks of 64, so that there are as many. */

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Runs study_order on small sizes and checks its numbers against what must hold, then what it says of bad input.
+Usage: test_order.py PROGRAM"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import order
+from smoothers import first, select
+
+PROGRAM = sys.argv[1]
+failures = []
+
+
+def check(condition, words):
+    if not condition:
+        failures.append(words)
+
+
+def run(*args, code=0, says=None):
+    done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=300)
+    text = done.stdout + done.stderr
+    if done.returncode != code or (says and says not in text):
+        failures.append(f"{' '.join(args)}: exit {done.returncode}, wanted {code} and {says!r}\n{text[-600:]}")
+    return done.stdout
+
+
+def near(a, b, words, within=1e-4):
+    check(a and b and abs(a["median"] / b["median"] - 1) <= within, f"{words}: {a} and {b}")
+
+
+def sequential(results):
+    """One block of whole lines after the other, unknown by unknown: the sequential sweep."""
+    for dim in (1, 2, 3):
+        same = {"part": "elimination", "dim": dim}
+        sweep = first(results, smoother="gauss_seidel", **same)
+        near(first(results, order="natural", **same)["factor"], sweep["factor"], f"{dim}D: natural order, one in flight; Gauss-Seidel")
+        moved = first(results, order="backward", **same)["factor"]["median"]
+        check(abs(moved / sweep["factor"]["median"] - 1) > 1e-3, f"{dim}D: the order backward does nothing: {moved}")
+
+
+def model(results):
+    """With one block in flight it is the library's on one thread, with all of them the stale twin, with a colour of single unknowns
+    red-black."""
+    for dim in (1, 2, 3):
+        for overlap in (0, 1):
+            same = {"dim": dim, "overlap": overlap, "sweeps": 2}
+            twin = first(results, part="order", smoother="stale twin", **same)["factor"]
+            check(twin["max"] - twin["min"] <= 1e-12, f"{dim}D, overlap {overlap}: the stale twin depends on the order: {twin}")
+            flights = order.flight_rows(results, "model")
+            for name in [*order.ORDERS, order.TURNING]:
+                rows = select(flights, order=name, **same)
+                near(rows[-1]["factor"], twin, f"{dim}D, overlap {overlap}, {name}: all in flight; stale twin")
+                one = first(results, part="order", smoother="async", in_flight=1, order=name, **same)
+                if overlap == 0 and one: # with overlap the library's first pass on coarse levels is the stale one
+                    near(rows[0]["factor"], one["factor"], f"{dim}D, {name}: one in flight")
+    for dim in (2, 3):
+        board = first(results, part="flight", smoother="model", dim=dim, block=1)
+        near(board["factor"], first(results, part="flight", smoother="red_black", dim=dim)["factor"], f"{dim}D: a chess board of unknowns; red_black")
+
+
+def freshness(results):
+    """Without overlap staleness costs, with overlap little; half of the blocks of two colours in flight lose nothing in 3D."""
+    flights = order.flight_rows(results, "model")
+    for dim, least in ((1, 1.4), (2, 3), (3, 2)):
+        def factor(name, overlap, at, dim=dim):
+            return select(flights, dim=dim, overlap=overlap, order=name)[at]["factor"]["median"]
+
+        check(factor("natural", 0, -1) > least * factor("natural", 0, 0), f"{dim}D: staleness costs nothing: {factor('natural', 0, -1)}")
+        check(factor("natural", 1, -1) < 1.8 * factor("natural", 1, 0), f"{dim}D: overlap does not help: {factor('natural', 1, -1)}")
+        check(factor("two-colour", 0, 2) < factor("natural", 0, 2), f"{dim}D: two colours are no better than the natural order")
+
+
+def times(results):
+    rows = select(results, part="locality")
+    check(len(rows) == 4 * 12, f"{len(rows)} rows of locality")
+    check(all(r["sweep_seconds"]["min"] > 0 for r in rows), "no time of a sweep")
+    check(all(r["cycle_seconds"]["min"] > 0 for r in select(results, part="order")), "no time of a cycle")
+
+
+def bad_input(folder):
+    run("--n", "10", code=2, says="--n '10': expected a whole number from 100")
+    run("--runs", "0", code=2, says="--runs '0'")
+    run("--only", "order,nonsense", code=2, says="expected some of order elimination flight locality")
+    run("--device", "gpu", code=2, says="--device 'gpu'")
+    run("--quick", "--full", code=2, says="exclude each other")
+    run("more", code=2, says="'more' is not an option")
+    run("--help", says="usage: study_order")
+    quiet = run("--quick", "--device", "host", "--only", "elimination", "--quiet", "--json", f"{folder}/no/such/place.json", code=1,
+                says="no/such/place.json")
+    check(quiet == "", f"--quiet prints {quiet!r}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "study.json"
+        out = run("--quick", "--device", "host", "--threads", "1", "--json", str(path))  # chance plays no part
+        check(out.count(" s] ") > 100, "no progress")
+        results = json.loads(path.read_text())["results"]
+        sequential(results)
+        model(results)
+        freshness(results)
+        times(results)
+        bad_input(folder)
+    print("\n".join(failures) if failures else "study_order: all as it should be")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
