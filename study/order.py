@@ -3,7 +3,7 @@ from page import number, spread, table
 from smoothers import first, select, values
 
 PAGE = "study-order.md"
-FILES = ["order-device.json", "order-host.json"]
+FILES = ["order-device.json", "order-host.json", "order-host-locality.json"]
 ORDERS = ["natural", "backward", "random", "two-colour"]
 TURNING = "natural, then backward"
 

@@ -73,8 +73,10 @@ def draw_locality(results):
     seen = select(results, part="locality")
     if not seen:
         return None
-    figure, line = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
-    for axes, dim in zip(line, (1, 2, 3)):
+    dims = values(seen, "dim")
+    figure, line = plt.subplots(1, len(dims), figsize=(4.2 * len(dims), 3.8), layout="constrained", squeeze=False)
+    line = line[0]
+    for axes, dim in zip(line, dims):
         rows = select(seen, dim=dim)
         for name in order.ORDERS:
             curve(axes, select(rows, order=name), "block", "sweep_seconds", name, color=COLOUR[name])

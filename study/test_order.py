@@ -75,7 +75,7 @@ def freshness(results):
 
 def times(results):
     rows = select(results, part="locality")
-    check(len(rows) == 4 * 12, f"{len(rows)} rows of locality")
+    check(len(rows) == 4 * 8, f"{len(rows)} rows of locality")
     check(all(r["sweep_seconds"]["min"] > 0 for r in rows), "no time of a sweep")
     check(all(r["cycle_seconds"]["min"] > 0 for r in select(results, part="order")), "no time of a cycle")
 
