@@ -195,9 +195,9 @@ static setting base(const study *s, const scale *x, const char *part, int dim, i
 
 /* The library's blocks in every order: one in flight (with two sweeps, the default), as many as there are threads or room; and the stale
    twin, to which all orders are the same. */
-static int orders_of(study *s, const scale *x, setting w)
+static int orders_of(study *s, const scale *x, setting w, int no_single)
 {
-  for (int many = w.sweeps != 2; many < 2; many++)
+  for (int many = w.sweeps != 2 || no_single; many < 2; many++)
     for (int i = 0; i < ORDERS - 1; i++) {
       w.kind = ASYNC, w.order = as_told[i], w.in_flight = many ? 0 : 1;
       w.runs = many || w.order == GMG_ORDER_RANDOM ? x->runs : x->runs < 3 ? x->runs : 3; /* one block after the other: no chance */
@@ -216,7 +216,7 @@ static int over_order(study *s, const scale *x)
           setting w = base(s, x, "order", dim, size);
           w.overlap = overlap, w.sweeps = sweeps, w.omega = weight(dim, overlap, sweeps);
           if (size == SMALL || (x->large_sweeps && (x->large_sweeps == sweeps || x->large_sweeps == x->most_sweeps)))
-            if (orders_of(s, x, w)) return 1;
+            if (orders_of(s, x, w, size == LARGE && w.place == &s->place[STUDY_DEVICE])) return 1; /* takes a device minutes a solve */
         }
   return 0;
 }
@@ -269,12 +269,12 @@ static int chess_board(study *s, const scale *x, int dim)
 }
 
 /* A device can have as many in flight as it has room for; and thread blocks that stay, more of them than find room. */
-static int on_device(study *s, const scale *x, setting w)
+static int on_device(study *s, const scale *x, setting w, int least)
 {
   w.kind = ASYNC, w.place = &s->place[STUDY_DEVICE], w.runs = x->runs;
   for (int i = 0; i < ORDERS - 1 && w.place->context; i++) {
     w.order = as_told[i], w.oversubscription = 0;
-    for (w.in_flight = 1; w.in_flight <= 4096; w.in_flight *= 4)
+    for (w.in_flight = least; w.in_flight <= 4096; w.in_flight *= 4)
       if (measure(s, &w)) return 1;
     for (w.in_flight = 0, w.oversubscription = 1; w.oversubscription <= 16; w.oversubscription *= 2)
       if (measure(s, &w)) return 1;
@@ -289,9 +289,9 @@ static int over_flight(study *s, const scale *x)
     for (int overlap = 0; overlap < 2; overlap++) {
       setting w = base(s, x, "flight", dim, SMALL);
       w.overlap = overlap, w.omega = weight(dim, overlap, w.sweeps);
-      if (flights_of(s, x, w)) return 1;
+      if (flights_of(s, x, w) || on_device(s, x, w, 1)) return 1;
       w.n = x->n[LARGE][dim], memcpy(w.block, blocks_of[LARGE][dim], sizeof w.block);
-      if (on_device(s, x, w)) return 1;
+      if (on_device(s, x, w, 64)) return 1;
     }
   }
   return 0;

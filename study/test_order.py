@@ -58,7 +58,8 @@ def model(results):
                     near(rows[0]["factor"], one["factor"], f"{dim}D, {name}: one in flight")
     for dim in (2, 3):
         board = first(results, part="flight", smoother="model", dim=dim, block=1)
-        near(board["factor"], first(results, part="flight", smoother="red_black", dim=dim)["factor"], f"{dim}D: a chess board of unknowns; red_black")
+        red_black = first(results, part="flight", smoother="red_black", dim=dim)
+        near(board["factor"], red_black["factor"], f"{dim}D: a chess board of unknowns; red_black")
 
 
 def freshness(results):
