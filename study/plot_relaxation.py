@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Pictures of study_relaxation from its JSON file. Usage: plot_relaxation.py [FILE.json ...] [-o PREFIX]
+Draws PREFIX-spread.png (Figure 5), -sweeps.png (Table 4), -iterations.png (Figures 6, 7) and -time.png (Figure 9), each from the first file
+that has something to show. Default: what the page shows, into docs/pictures."""
+import argparse
+import json
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+import relaxation
+from relaxation import METHODS, TABLE_2, TABLE_3, TABLE_4, first, measured
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Okabe and Ito's colours, told apart also by the colour-blind
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
+STYLE = {"async-(5), stale": ":", "CG": "--", "multigrid": "-."}
+PANELS = ["Chem97ZtZ", "Fv1", "Fv3", "Trefethen_20000"]
+
+
+def finish(axes, title, across):
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel(across)
+    axes.grid(True, which="major", color="#cccccc", linewidth=0.7)
+
+
+def draw_spread(results):
+    cases = [("Fv1", TABLE_2, "Table 2"), ("Trefethen_20000", TABLE_3, "Table 3")]
+    if not all(measured(results, part="spread", matrix=matrix) for matrix, _, _ in cases):
+        return None
+    figure, panels = plt.subplots(2, 2, figsize=(10, 7), layout="constrained", sharex="col")
+    for column, (matrix, paper, table) in enumerate(cases):
+        free, wait = (first(results, part="spread", matrix=matrix, method="async-(5)", wait=w) for w in (0, 1))
+        twin = first(results, part="spread", matrix=matrix, method="async-(5), stale")
+        up, down = panels[0][column], panels[1][column]
+        up.fill_between(free["iterations"], free["min"], free["max"], color=PALETTE[0], alpha=0.25, linewidth=0)
+        up.semilogy(free["iterations"], free["average"], color=PALETTE[0], label=f"nothing waits, {free['runs']} runs: average, min to max")
+        up.semilogy(wait["iterations"], wait["average"], "--", color=PALETTE[1], label=f"waiting after every iteration, {wait['runs']} runs: average")
+        up.semilogy(twin["iterations"], twin["average"], ":", color=PALETTE[2], label="deterministic twin")
+        up.semilogy(list(paper), [row[0] for row in paper.values()], "o", color="black", markersize=3, label="paper: average")
+        for r, colour, style in ((free, PALETTE[0], "-"), (wait, PALETTE[1], "--")):
+            points = [(i, (h - l) / a) for i, l, h, a in zip(r["iterations"], r["min"], r["max"], r["average"]) if h > l]
+            down.semilogy(*zip(*points), style, color=colour)
+        down.semilogy(list(paper), [row[1] for row in paper.values()], "o", color="black", markersize=3)
+        theirs = "Fv1" if matrix == "Fv1" else "Trefethen_2000"
+        finish(up, f"stencil, {free['n']}^{free['dim']} (paper: {theirs}, {table})", "")
+        finish(down, "(largest - smallest) / average (paper: Figure 5)", "iterations")
+        up.legend(frameon=False, fontsize=8)
+    panels[0][0].set_ylabel("residual / first residual")
+    return figure
+
+
+def draw_sweeps(results):
+    free = [first(measured(results, part="sweeps", method=f"async-({k})")) for k in range(1, 10)]
+    large = [first(measured(results, part="large", method=f"async-({k})")) for k in range(1, 10)]
+    twin = [first(measured(results, part="sweeps", method=f"async-({k}), stale")) for k in range(1, 10)]
+    if not all(free) or not all(twin):
+        return None
+    ks = list(range(1, 10))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    left.plot(ks, [TABLE_4[k][-1] / TABLE_4[1][-1] for k in ks], "o", color="black", markersize=4, label="paper, Fv3")
+    left.plot(ks, [r["least"][-1] / free[0]["least"][-1] for r in free], color=PALETTE[0], label=f"stencil, {free[0]['n']}^2")
+    if all(large):
+        seconds = [r["seconds_per_iteration"]["min"] for r in large]
+        left.plot(ks, [s / seconds[0] for s in seconds], color=PALETTE[1], label=f"stencil, {large[0]['n']}^2")
+    left.plot(ks, ks, ":", color="#999999", label="as much as the arithmetic")
+    left.set_ylabel("time / time of async-(1)")
+    right.plot(ks, [1 - r["factor"]["median"] for r in free], color=PALETTE[0], label="async-(k)")
+    right.plot(ks, [1 - r["factor"]["median"] for r in twin], "--", color=PALETTE[2], label="deterministic twin")
+    theory = [1 - relaxation.stale_factor(r["n"], r["eps"], r["block"][1], k) for k, r in zip(ks, twin)]
+    right.plot(ks, theory, "x", color="black", markersize=5, label="theory for the twin")
+    right.plot(ks, [k * theory[0] for k in ks], ":", color="#999999", label="k Jacobi iterations")
+    right.set_ylabel("1 - reduction of an iteration")
+    for axes, title in ((left, "cost of local sweeps (paper: Table 4)"), (right, "what they bring")):
+        finish(axes, title, "local sweeps k")
+        axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def draw_curves(results, across, title):
+    if not measured(results, part="solvers"):
+        return None
+    figure, panels = plt.subplots(2, 2, figsize=(10, 7.6), layout="constrained")
+    for axes, matrix in zip(panels.flat, PANELS):
+        last = 0
+        for colour, method in zip(PALETTE, METHODS):
+            r = first(measured(results, part="solvers", matrix=matrix, method=method))
+            if not r:
+                continue
+            points = [(x, y) for x, y in zip(*relaxation.curve(r, across)) if y > 1e-15 and x > 1e-6]
+            axes.semilogy(*zip(*points), color=colour, linestyle=STYLE.get(method, "-"), linewidth=1.4, label=method)
+            last = max(last, relaxation.reached_at(r, across, 1e-10) or 0)
+        r = first(measured(results, part="solvers", matrix=matrix))
+        axes.set_ylim(1e-13, 2)
+        if across == "seconds" or matrix == "Fv3":
+            axes.set_xscale("log")
+        elif last:
+            axes.set_xlim(0, 1.1 * last)
+        size = f"{r['n']}^{r['dim']}" if r["dim"] > 1 else f"{r['n']}"
+        finish(axes, f"stencil for {matrix}, {size} {title}", across)
+        axes.set_ylabel("residual / first residual")
+    panels.flat[2].legend(frameon=False, fontsize=8)
+    return figure
+
+
+def draw_iterations(results):
+    return draw_curves(results, "iterations", "(paper: Figures 6, 7)")
+
+
+def draw_time(results):
+    return draw_curves(results, "seconds", "(paper: Figure 9)")
+
+
+PICTURES = {"spread": draw_spread, "sweeps": draw_sweeps, "iterations": draw_iterations, "time": draw_time}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    parser.add_argument("-o", "--output", default=str(ROOT / "docs/pictures/study-relaxation"))
+    given = parser.parse_args()
+    paths = given.files or [ROOT / "study/results" / name for name in relaxation.FILES]
+    there = [json.loads(path.read_text())["results"] for path in paths if given.files or path.is_file()]
+    for name, draw in PICTURES.items():
+        figure = next((f for f in map(draw, there) if f), None)
+        if figure:
+            figure.savefig(f"{given.output}-{name}.png", dpi=100)
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

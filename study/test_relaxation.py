@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Runs study_relaxation on fewer runs and iterations and checks its numbers against theory, then what it says of bad input.
+Usage: test_relaxation.py PROGRAM"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import relaxation
+from relaxation import first, reached_at, select, stale_factor
+
+PROGRAM = sys.argv[1]
+failures = []
+
+
+def check(condition, words):
+    if not condition:
+        failures.append(words)
+
+
+def run(*args, code=0, says=None):
+    done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=300)
+    text = done.stdout + done.stderr
+    if done.returncode != code or (says and says not in text):
+        failures.append(f"{' '.join(args)}: exit {done.returncode}, wanted {code} and {says!r}\n{text[-600:]}")
+    return done.stdout
+
+
+def close(a, b, tolerance, words):
+    check(abs(a / b - 1) <= tolerance, f"{words}: {a}, wanted {b} within {tolerance:g}")
+
+
+def spreads(results):
+    for matrix, marks in (("Fv1", 13), ("Trefethen_20000", 10)):
+        free, wait = (first(results, part="spread", matrix=matrix, method="async-(5)", wait=w) for w in (0, 1))
+        twin = first(results, part="spread", matrix=matrix, method="async-(5), stale")
+        check(twin["runs"] == 20 and twin["max"] == twin["min"] == twin["average"] and not any(twin["variance"]), f"{matrix}: the twin varies")
+        for r in (free, wait):
+            check(r["runs"] == 20 and len(r["iterations"]) == marks, f"{matrix}: {r['runs']} runs, {len(r['iterations'])} marks")
+            for i in range(marks):
+                low, middle, high = r["min"][i], r["average"][i], r["max"][i]
+                check(0 < low <= middle * (1 + 1e-7) and middle <= high * (1 + 1e-7), f"{matrix}, {r['iterations'][i]}: {low} {middle} {high}")
+                # the variance of 20 values between these ends
+                most = (high - low) ** 2 * 20 / 19 / 4 * 1.001
+                check((high - low) ** 2 / (2 * 19) * 0.999 <= r["variance"][i] <= most, f"{matrix}, {r['iterations'][i]}: variance {r['variance'][i]}")
+        # who waits after every iteration never has older values than the twin: its error is at most the twin's, unknown by unknown
+        for i in range(marks):
+            check(wait["max"][i] <= 1.3 * twin["max"][i] + 1e-15, f"{matrix}, {wait['iterations'][i]}: {wait['max'][i]}, twin {twin['max'][i]}")
+        check(wait["average"][5] < 0.9 * twin["average"][5], f"{matrix}: newer values do not help")
+    twin = first(results, part="spread", matrix="Fv1", method="async-(5), stale")
+    close((twin["average"][6] / twin["average"][3]) ** (1 / 30), stale_factor(98, twin["eps"], 1, 5), 5e-3, "Fv1, twin, lines")
+
+
+def local_sweeps(results):
+    for k in range(1, 10):
+        free = first(results, part="sweeps", method=f"async-({k})")
+        twin = first(results, part="sweeps", method=f"async-({k}), stale")
+        theory = stale_factor(99, twin["eps"], 4, k)
+        close(1 - twin["factor"]["median"], 1 - theory, 0.02, f"1 - factor of async-({k}), stale")
+        check(free["factor"]["max"] < theory + 1e-4, f"async-({k}): {free['factor']}, stale {theory}")
+        for r in (free, twin):
+            check(all(a < b for a, b in zip([0, *r["seconds"]], r["seconds"])), f"{r['method']}: seconds {r['seconds']}")
+    close(first(results, part="sweeps", method="async-(1), stale")["factor"]["median"], 0.9993, 2e-5, "async-(1), stale: is not Jacobi")
+
+
+def curves(results):
+    def solver(matrix, method):
+        return first(results, part="solvers", matrix=matrix, method=method)
+
+    # blocks of one unknown: the twin is Jacobi however often it sweeps, a single thread (few unknowns) Gauss-Seidel
+    for method, same in (("async-(5), stale", "Jacobi"), ("async-(5)", "Gauss-Seidel"), ("async-(1)", "Gauss-Seidel")):
+        for a, b in zip(solver("Chem97ZtZ", method)["residual"], solver("Chem97ZtZ", same)["residual"]):
+            check(abs(a - b) <= 2e-4 * b + 1e-14, f"Chem97ZtZ: {method} {a}, {same} {b}")
+    for matrix in ("Chem97ZtZ", "Fv1", "Fv2", "Fv3", "Trefethen_20000"):
+        jacobi = solver(matrix, "Jacobi")
+        rho, dim, n = jacobi["rho"], jacobi["dim"], jacobi["n"]
+        close(2 * dim * math.cos(math.pi / (n + 1)) / (2 * dim + jacobi["eps"]), rho, 1e-6, f"{matrix}: eps")
+        close(jacobi["factor"]["median"], rho, 5e-3, f"{matrix}: Jacobi")
+        check(rho**2 - 0.02 < solver(matrix, "Gauss-Seidel")["factor"]["median"] < rho**2 + 0.03, f"{matrix}: Gauss-Seidel")
+        cg, kappa = solver(matrix, "CG"), (1 + rho) / (1 - rho)
+        most = math.sqrt(kappa) / 2 * math.log(2 * math.sqrt(kappa) / 1e-10) + 1
+        check(most / 4 < reached_at(cg, "iterations") < most, f"{matrix}: CG {reached_at(cg, 'iterations')}, bound {most}")
+        check(all(r < 2 * 10.0 ** -(i + 1) for i, r in enumerate(cg["reached"][:11])), f"{matrix}: CG reached {cg['reached']}")
+        check(reached_at(solver(matrix, "multigrid"), "iterations") < 9, f"{matrix}: multigrid")
+        check(all(r["seconds_per_iteration"]["min"] > 0 for r in select(results, part="solvers", matrix=matrix) if "factor" in r), f"{matrix}: times")
+    for matrix in ("Fv1", "Fv3", "Trefethen_20000"):
+        order = [1 - solver(matrix, m)["factor"]["median"] for m in ("Jacobi", "async-(1)", "async-(5), stale", "async-(5)")]
+        check(all(a < b * 1.05 for a, b in zip(order, order[1:])), f"{matrix}: 1 - factor of Jacobi, async-(1), async-(5) stale, async-(5): {order}")
+
+
+def bad_input(folder):
+    run("--n", "99", code=2, says="--n '99': expected a whole number from 100 to 20000")
+    run("--n", "x", code=2, says="--n 'x'")
+    run("--runs", "0", code=2, says="--runs '0': expected a whole number from 1 to")
+    run("--only", "spread,nothing", code=2, says="--only 'spread,nothing': expected some of spread sweeps timing solvers")
+    run("--device", "gpu", code=2, says="--device 'gpu': expected host, cuda")
+    run("--quick", "--full", code=2, says="exclude each other")
+    run("--nonsense", code=2, says="--nonsense is not an option here")
+    run("--help", says="usage: study_relaxation")
+    quiet = run("--quick", "--runs", "1", "--device", "host", "--only", "timing", "--quiet", "--json", f"{folder}/no/such/place.json", code=1,
+                says="no/such/place.json")
+    check(quiet == "", f"--quiet prints {quiet!r}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "study.json"
+        out = run("--quick", "--device", "host", "--threads", "2", "--json", str(path))
+        check(out.count(" s] ") > 60, "no progress")
+        data = json.loads(path.read_text())
+        check(data["device"] == "none" and data["scale"] == "quick" and data["threads"] == 2, "header: what was run")
+        check(path.stat().st_size < 100000, f"{path.stat().st_size} bytes are a large file")
+        spreads(data["results"])
+        local_sweeps(data["results"])
+        curves(data["results"])
+        check(len(first(data["results"], part="timing", method="async-(5)")["iterations"]) == 8, "times over the number of iterations")
+        for name, make in relaxation.TABLES.items():
+            check(name == "large" or "|" in (make(data["results"]) or ""), f"table {name} is empty")
+        bad_input(folder)
+    print("\n".join(failures) if failures else "study_relaxation: all as it should be")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
