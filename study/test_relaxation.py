@@ -60,8 +60,7 @@ def local_sweeps(results):
         theory = stale_factor(99, twin["eps"], 4, k)
         close(1 - twin["factor"]["median"], 1 - theory, 0.02, f"1 - factor of async-({k}), stale")
         check(free["factor"]["max"] < theory + 1e-4, f"async-({k}): {free['factor']}, stale {theory}")
-        for r in (free, twin):
-            check(all(a < b for a, b in zip([0, *r["seconds"]], r["seconds"])), f"{r['method']}: seconds {r['seconds']}")
+        check(free["seconds_per_iteration"]["min"] > 0, f"async-({k}): {free['seconds_per_iteration']}")
     close(first(results, part="sweeps", method="async-(1), stale")["factor"]["median"], 0.9993, 2e-5, "async-(1), stale: is not Jacobi")
 
 
