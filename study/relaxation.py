@@ -136,7 +136,14 @@ def sweeps_table(results):
     return f"{base.get('threads', 'device')} thread(s).\n\n{table(head, rows)}" if rows else None
 
 
+def timed(results):
+    """Whether times are of short calls: those of long ones tell, on a busy machine, of other programs."""
+    return any("seconds_per_iteration" in r for r in select(results, part="sweeps"))
+
+
 def large_table(results):
+    if not timed(results):
+        return None
     rows = []
     base = first(measured(results, part="large", method="async-(1)"))
     for k in range(1, 10):
@@ -148,6 +155,8 @@ def large_table(results):
 
 
 def timing_table(results):
+    if not timed(results):
+        return None
     rows = [[r["method"], *(f"{number(s)} ({number(l)})" for s, l in zip(r["seconds_per_iteration"], r["least"]))]
             for r in measured(results, part="timing")]
     counts = next((r["iterations"] for r in measured(results, part="timing")), [])
@@ -155,6 +164,8 @@ def timing_table(results):
 
 
 def iteration_table(results):
+    if not timed(results):
+        return None
     rows = []
     for matrix in TABLE_1:
         ours = [first(measured(results, part="solvers", matrix=matrix, method=m)) for m in ("Gauss-Seidel", "Jacobi", "async-(5)")]
@@ -217,6 +228,8 @@ def factor_table(results):
 
 
 def solve_table(results):
+    if not timed(results):
+        return None
     rows = []
     for matrix in TABLE_1:
         records = [first(measured(results, part="solvers", matrix=matrix, method=m)) for m in METHODS]
