@@ -94,7 +94,7 @@ def bad_input(folder):
     run("--n", "99", code=2, says="--n '99': expected a whole number from 100 to 20000")
     run("--n", "x", code=2, says="--n 'x'")
     run("--runs", "0", code=2, says="--runs '0': expected a whole number from 1 to")
-    run("--only", "spread,nothing", code=2, says="--only 'spread,nothing': expected some of spread sweeps timing solvers")
+    run("--only", "spread,nothing", code=2, says="--only 'spread,nothing': expected some of spread sweeps large timing solvers")
     run("--device", "gpu", code=2, says="--device 'gpu': expected host, cuda")
     run("--quick", "--full", code=2, says="exclude each other")
     run("--nonsense", code=2, says="--nonsense is not an option here")
