@@ -107,6 +107,7 @@ static const gmg_smoother_ops *timed(gmg_smoother_ops *to, const gmg_smoother_op
   if (!inner || !sweep) return NULL;
   *to = *inner;
   to->sweep = sweep;
+  to->sweep_restrict = NULL, to->sweep_onto = NULL; /* they would go past the clock */
   if (inner->sweep_from_zero) to->sweep_from_zero = from_zero;
   return to;
 }

@@ -11,10 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ["smoothers", "faults"]
-PAGES = ["smoothers", "staleness"]
-PAGES = ["smoothers", "order"]
-PAGES = ["smoothers", "relaxation"]
+PAGES = ["smoothers", "relaxation", "faults", "staleness", "order"]
 
 sys.path.insert(0, str(ROOT / "bench"))
 from study import number, table  # noqa: E402  of bench/study.py

@@ -50,6 +50,7 @@ template <int dim> static constexpr size_t onto_bytes(void)
   return lift<dim, shape::lanes, shape::rows>::SLOTS * lift<dim, shape::lanes, shape::rows>::CELLS * sizeof(real);
 }
 
+#if GMG_REAL_F32 /* as corrections in mixed precision are */
 static int onto_correction(onto *o, const gmg_onto *to, const gmg_operator *A, const gmg_blocks *b)
 {
   enum { FEW_ROWS = 5, FEW = 16, PLAIN_FROM = 8 };
@@ -68,5 +69,6 @@ static int onto_correction(onto *o, const gmg_onto *to, const gmg_operator *A, c
   o->coarse = (const real *)to->coarse;
   return 1;
 }
+#endif
 
 #endif
