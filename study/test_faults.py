@@ -4,28 +4,12 @@ fault happened and that no wrong answer passed; then what it says of bad input. 
 import json
 import math
 import pathlib
-import subprocess
 import sys
 import tempfile
 
+from checking import check, failures, run
 import faults
 from faults import first, select
-
-PROGRAM = sys.argv[1]
-failures = []
-
-
-def check(condition, words):
-    if not condition:
-        failures.append(words)
-
-
-def run(*args, code=0, says=None):
-    done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=300)
-    text = done.stdout + done.stderr
-    if done.returncode != code or (says and says not in text):
-        failures.append(f"{' '.join(args)}: exit {done.returncode}, wanted {code} and {says!r}\n{text[-600:]}")
-    return done.stdout
 
 
 def random_numbers(state):
