@@ -3,7 +3,7 @@
    layers around it a block finds exactly what sweeps over the level as a whole find, on its own unknowns and, for the residual one
    layer around, which the adjoint of interpolation reads, on two layers more. That takes f of five. A lane has four of the columns;
    of the fifth only what the first half sweep makes of it counts, for the second: one value of f, and not in every row. As blocks
-   depend on f alone, their order does not matter. Included by async_cuda.cu.
+   depend on f alone, their order does not matter. Included by async_strip_launch_cuda.cuh.
 
    As there, in a step one row comes in and half sweep h relaxes the row h before; the one four before is done, and the residual is
    taken of the one five before. */

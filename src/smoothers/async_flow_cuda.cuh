@@ -1,5 +1,5 @@
 /* The asynchronous smoother's pass where coefficients lie on the faces: 3D, two local red-black sweeps, overlap 1. Included by
-   async_cuda.cu alone, after async_tile_cuda.cuh; its other kernels do everything else.
+   async_flow_launch_cuda.cuh; other kernels do everything else.
 
    Planes stream through a block of unknowns as in async_stream_cuda.cuh, here with a thread a column and its rows in registers
    from their first relaxation to their second: so a face is read once for a column on either side, nothing is fetched twice along
@@ -25,9 +25,7 @@
 #ifndef GMG_ASYNC_FLOW_CUDA_H
 #define GMG_ASYNC_FLOW_CUDA_H
 
-#include "../stencil/even_cuda.cuh"
-
-#include <cuda_pipeline.h>
+#include "async_stream_cuda.cuh"
 
 enum {
   FLOW_WIDE = 32, FLOW_DEEP = sizeof(real) == 8 ? 8 : 16, FLOW_THREADS = FLOW_WIDE * FLOW_DEEP,
@@ -307,60 +305,6 @@ template <int kind, int wraps>
 static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel_onto(const flow s, const real *f, const real *from, const onto o)
 {
   relax_flow<kind, wraps, 1>(s, f, from, NULL, o);
-}
-
-/* Blocks for planes that stream through; 0 where the level or the caller has others, that leave half of the threads idle or hardly
-   fill the pipeline. */
-static int flow_blocks(const gmg_smoother_level *l, size_t processors, gmg_blocks *b)
-{
-  const gmg_operator *A = l->A;
-  gmg_blocks best = {};
-  size_t least = 0;
-  for (size_t parts = 1; parts <= 64 && parts <= A->n[2]; parts++) {
-    const size_t want[3] = {FLOW_WIDE - 2, FLOW_DEEP - 2, (A->n[2] + parts - 1) / parts};
-    *b = gmg_blocks_make(A, l->params->block, want);
-    const size_t time = (b->total + processors - 1) / processors * (b->shape[2] + FLOW_FILL);
-    if (b->shape[0] > want[0] || b->shape[1] > want[1] || b->shape[2] + 4 > FLOW_MOST_PLANES || (least && time >= least)) continue;
-    if (2 * (b->shape[0] + 2) * (b->shape[1] + 2) < (size_t)FLOW_THREADS || b->shape[2] < FLOW_FILL) continue;
-    best = *b, least = time;
-  }
-  *b = best;
-  return least > 0;
-}
-
-typedef void (*flow_function)(flow, const real *, const real *, real *);
-
-static flow_function flow_kernel_of(const gmg_operator *A)
-{
-  static const flow_function kernels[2][2] = {{flow_kernel<GMG_FACES, 0>, flow_kernel<GMG_FACES, 1>},
-                                              {flow_kernel<GMG_FACES | GMG_SIGMA, 0>, flow_kernel<GMG_FACES | GMG_SIGMA, 1>}};
-  return kernels[A->sigma != NULL][A->wraps[2]];
-}
-
-#if GMG_REAL_F32
-typedef void (*flow_function_onto)(flow, const real *, const real *, onto);
-
-static flow_function_onto flow_kernel_onto_of(const gmg_operator *A)
-{
-  static const flow_function_onto kernels[2][2] = {{flow_kernel_onto<GMG_FACES, 0>, flow_kernel_onto<GMG_FACES, 1>},
-                                                   {flow_kernel_onto<GMG_FACES | GMG_SIGMA, 0>, flow_kernel_onto<GMG_FACES | GMG_SIGMA, 1>}};
-  return kernels[A->sigma != NULL][A->wraps[2]];
-}
-#endif
-
-static size_t flow_bytes(const gmg_operator *A) { return A->sigma ? flow_slot<GMG_FACES | GMG_SIGMA>::bytes : flow_slot<GMG_FACES>::bytes; }
-
-static flow flow_of(const gmg_smoother_level *l, const gmg_blocks *b, const int *order, int reversed)
-{
-  const gmg_operator *A = l->A;
-  flow s = {};
-  for (int a = 0; a < 3; a++) {
-    s.n[a] = (int)A->n[a], s.wraps[a] = A->wraps[a], s.own[a] = (int)b->shape[a], s.count[a] = (int)b->count[a];
-    s.lo[a] = (const real *)A->lo_diag[a], s.hi[a] = (const real *)A->hi_diag[a], s.face[a] = (const real *)A->face[a];
-  }
-  s.sigma = (const real *)A->sigma, s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params);
-  s.reversed = reversed, s.total = b->total, s.order = l->params->order == GMG_ORDER_NATURAL ? NULL : order;
-  return s;
 }
 
 #endif

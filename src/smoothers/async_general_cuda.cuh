@@ -4,11 +4,7 @@
 #define GMG_ASYNC_GENERAL_CUDA_H
 
 #include "../stencil/row_cuda.cuh"
-#include "async_tickets_cuda.cuh"
-
-extern "C" {
-#include "blocks.h"
-}
+#include "async_way_cuda.cuh"
 
 static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};
 
@@ -164,5 +160,40 @@ typedef struct {
 static const general_function general_kernels[4] = {KERNELS(GMG_CONSTANT), KERNELS(GMG_FACES), KERNELS(GMG_SIGMA),
                                                     KERNELS(GMG_FACES | GMG_SIGMA)};
 #undef KERNELS
+
+/* Any level. */
+static int lay_out_general(const gmg_smoother_level *l, async_state *s)
+{
+  const general_tiles t = general_tiles_of(l);
+  s->blocks = t.blocks, s->bytes = t.bytes, s->threads = dim3(GMG_THREADS);
+  return 1;
+}
+
+static const void *prepare_general(const gmg_smoother_level *l, const async_state *s)
+{
+  const general_function f = general_kernels[gmg_kind_of(l->A)];
+  const void *kernel = takes(l->params) ? (const void *)f.taking : (const void *)f.fixed;
+  allow_shared(l, kernel, s->most);
+  return kernel;
+}
+
+static void run_general(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+{
+  const gmg_params *q = l->params;
+  const general_function kernel = general_kernels[gmg_kind_of(l->A)];
+  const relaxation how = {(int)q->local, q->local_sweeps, q->local == GMG_LOCAL_RED_BLACK ? EXTRA : 0, p->reversed,
+                          (real)gmg_weight_async(l->A, q)};
+  const size_t all = p->passes * s->blocks.total;
+  general_tiles t = general_tiles_of(l);
+  t.order = s->order;
+  if (k->staying) {
+    kernel.taking<<<k->staying, k->threads, k->bytes, k->stream>>>(*l->A, t, how, k->taking, p->f, p->from, p->to);
+    return;
+  }
+  for (size_t first = 0; first < all; first += MOST_BLOCKS) {
+    const unsigned grid = (unsigned)(all - first < MOST_BLOCKS ? all - first : MOST_BLOCKS);
+    kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(*l->A, t, how, first, p->f, p->from, p->to);
+  }
+}
 
 #endif

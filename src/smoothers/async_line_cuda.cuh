@@ -12,7 +12,7 @@
 #define GMG_ASYNC_LINE_CUDA_H
 
 #include "../stencil/row_cuda.cuh"
-#include "async_tickets_cuda.cuh"
+#include "async_way_cuda.cuh"
 
 enum {
   LINE_PER = 64 / sizeof(real),    /* unknowns of a thread */
@@ -196,6 +196,66 @@ static __global__ void __launch_bounds__(LINE_MOST, 1)
     line_kernel_taking(line_pass s, tickets t, const real *f, const real *from, real *to)
 {
   for_tickets(t, [&](unsigned long long n) { relax_stretch<coloured>(s, (unsigned)(n % s.total), f, from, to); });
+}
+
+/* --- levels that are taken so ----------------------------------------------------------------------------------------- */
+
+/* Stretches of a line: as long as pays, but two for each multiprocessor. */
+static int lay_out_line(const gmg_smoother_level *l, async_state *s)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  enum { DEFAULT = 256, LEAST = 64 };
+  const size_t across[3] = {1, 1, 1};
+  size_t want[3] = {p->block[0], p->block[1], p->block[2]};
+  if (A->dim != 1 || gmg_kind_of(A) != GMG_CONSTANT || !A->uniform[0] || A->n[0] < 3) return 0;
+  for (size_t threads = DEFAULT; !p->block[0] && threads >= LEAST; threads /= 2) {
+    want[0] = threads * LINE_PER - LINE_SPARE;
+    if (A->n[0] / want[0] >= 2 * processors_of(l)) break;
+  }
+  s->blocks = gmg_blocks_make(A, want, across);
+  const size_t threads = line_threads(s->blocks.shape[0], p->overlap);
+  s->threads = dim3((unsigned)threads), s->bytes = line_bytes(threads);
+  return threads <= LINE_MOST;
+}
+
+typedef struct {
+  void (*fixed)(line_pass s, const real *f, const real *from, real *to);
+  void (*taking)(line_pass s, tickets t, const real *f, const real *from, real *to);
+} line_function;
+
+/* By whether relaxation is by colours. */
+static const line_function line_kernels[2] = {{line_kernel<0>, line_kernel_taking<0>}, {line_kernel<1>, line_kernel_taking<1>}};
+
+static line_function line_kernel_of(const gmg_smoother_level *l) { return line_kernels[l->params->local == GMG_LOCAL_RED_BLACK]; }
+
+static const void *prepare_line(const gmg_smoother_level *l, const async_state *s)
+{
+  const line_function f = line_kernel_of(l);
+  const void *kernel = takes(l->params) ? (const void *)f.taking : (const void *)f.fixed;
+  allow_shared(l, kernel, s->most);
+  return kernel;
+}
+
+static void run_line(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *q = l->params;
+  const int extra = q->local == GMG_LOCAL_RED_BLACK && A->wraps[0] && A->n[0] % 2 ? EXTRA : 0;
+  const size_t all = p->passes * s->blocks.total;
+  const line_function kernel = line_kernel_of(l);
+  line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->overlap, q->local_sweeps, extra, p->reversed, 0,
+                 (unsigned)s->blocks.total, q->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
+                 {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
+  if (k->staying) {
+    kernel.taking<<<k->staying, k->threads, k->bytes, k->stream>>>(x, k->taking, p->f, p->from, p->to);
+    return;
+  }
+  for (size_t first = 0; first < all; first += MOST_BLOCKS) {
+    const unsigned grid = (unsigned)(all - first < MOST_BLOCKS ? all - first : MOST_BLOCKS);
+    x.first = (unsigned)(first % s->blocks.total);
+    kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
+  }
 }
 
 #endif

@@ -26,6 +26,9 @@ typedef struct {
   real own[2], side[2]; /* weights along, away from the ends: of planes 2 K and 2 K + 1 */
 } onto;
 
+/* Without a correction. */
+static inline onto onto_of(const gmg_onto *to) { return {(double *)to->x, to->scale, to->size, to->keep}; }
+
 /* An addition that nobody waits for; to every unknown there is one. */
 static __device__ __forceinline__ void put_onto(const onto &o, double scale, int place, real value)
 {

@@ -1,5 +1,5 @@
 /* The asynchronous smoother's pass on levels that lie in the cache: 3D, constant coefficients, float, local red-black sweeps,
-   overlap 1. Included by async_cuda.cu alone, whose other kernels do everything else and are the oracle in tests.
+   overlap 1. Included by async_patch_launch_cuda.cuh; other kernels do everything else and are the oracle in tests.
 
    There the memory's speed is not the limit, but how many instructions a relaxation takes and how long a block waits for its
    values. So a block is a tile wholly on chip, with the ring around it, and a thread has a patch of 2 x 2 columns, HIGH unknowns
@@ -14,6 +14,8 @@
 
 #include "async_stream_cuda.cuh"
 #include "async_tile_cuda.cuh"
+
+#if GMG_REAL_F32 /* in double a patch would take twice the registers */
 
 /* Threads across the axes, unknowns a thread has along the last one, blocks of a multiprocessor at least. */
 template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
@@ -212,70 +214,5 @@ static __global__ void __launch_bounds__(shape::threads, shape::blocks)
   relax_patches<shape, 0, whole, 1>(s, blockIdx.x, f, from, NULL, o);
 }
 
-/* --- levels and blocks that are taken so ------------------------------------------------------------------------------ */
-
-typedef struct {
-  void (*kernel[2][2])(patches s, const real *f, const real *from, real *to); /* whether u is 0 before; whether pairs are aligned */
-  void (*onto[2])(patches s, const real *f, const real *from, onto o); /* whether pairs are aligned */
-  int threads, most[3]; /* of a block: own unknowns at most */
-  size_t bytes, bytes_onto;
-} patch_function;
-
-/* The larger a block, the less of what it loads and relaxes is its neighbours'; the smaller, the more multiprocessors have one. In us
-   on an H200, launched one after the other, with u and from zero: large 16.3 and 12.8 at 128^3 (planes that stream: about 34), middle
-   3.9 and 3.3 at 64^3, small 2.6 and 2.3 at 32^3. More warps with fewer registers each lose: nothing may be spilled while
-   so much is on its way. */
-#define KERNEL(shape)                                                                                                         \
-  {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}},          \
-   {patch_kernel_onto<shape, 0>, patch_kernel_onto<shape, 1>}, shape::threads,                                                \
-   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(real),                             \
-   shape::reals * sizeof(real) + shape::pairs * sizeof(double2)}
-typedef patch_shape<18, 14, 2, 6, 1> patch_large;
-typedef patch_shape<10, 10, 2, 6, 2> patch_middle;
-typedef patch_shape<6, 6, 3, 4, 4> patch_small;
-enum { PATCH_SHAPES = 3 };
-static const patch_function patch_functions[PATCH_SHAPES] = {KERNEL(patch_large), KERNEL(patch_middle), KERNEL(patch_small)};
-#undef KERNEL
-
-/* The largest blocks of which there are enough for the device, or the caller's in the smallest tile that holds them: 1 + the shape; 0
-   where none does. */
-static int patch_blocks(const gmg_smoother_level *l, size_t processors, gmg_blocks *b)
-{
-  const gmg_operator *A = l->A;
-  const int given = l->params->block[0] > 0;
-  if (A->n[0] % 2 || A->n[2] < 12) return 0; /* pairs; a wall to a patch */
-  for (int i = 0; i < PATCH_SHAPES; i++) {
-    const int shape = given ? PATCH_SHAPES - 1 - i : i, *most = patch_functions[shape].most;
-    size_t want[3] = {(size_t)most[0], (size_t)most[1], (size_t)most[2]}, fits = 1;
-    *b = gmg_blocks_make(A, l->params->block, want);
-    if (b->shape[0] % 2 && !given) want[0] = b->shape[0] + 1, *b = gmg_blocks_make(A, l->params->block, want);
-    for (int a = 0; a < 3; a++) fits = fits && b->shape[a] <= (size_t)most[a] && b->count[a] < 1 << PATCH_BITS;
-    if (!fits || (b->shape[0] % 2 && b->count[0] > 1)) continue;
-    if (given || 4 * b->total >= 3 * processors || i == PATCH_SHAPES - 1) return shape + 1;
-  }
-  return 0;
-}
-
-/* The places of blocks from their numbers. */
-static void patch_order(const gmg_blocks *b, int *order)
-{
-  for (size_t t = 0; t < b->total; t++) {
-    const size_t n = (size_t)order[t], line = n / b->count[0];
-    order[t] = (int)(n % b->count[0] | line % b->count[1] << PATCH_BITS | line / b->count[1] << 2 * PATCH_BITS);
-  }
-}
-
-static patches patches_of(const gmg_smoother_level *l, const gmg_blocks *b, const int *order, int reversed)
-{
-  const gmg_operator *A = l->A;
-  patches s = {};
-  for (int a = 0; a < 3; a++) {
-    s.n[a] = (int)A->n[a], s.around[a] = A->wraps[a] ? s.n[a] : 0, s.own[a] = (int)b->shape[a], s.diag[a] = A->diag[a];
-    s.coupling[a] = (real)A->coupling[a];
-  }
-  s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params), s.sweeps = l->params->local_sweeps;
-  s.reversed = reversed, s.total = (unsigned)b->total, s.order = (const unsigned *)order;
-  return s;
-}
-
+#endif
 #endif

@@ -1,7 +1,7 @@
 /* A last pass in 2D that does all of the way up to a level, as rows stream through the registers of warps (async_strip_cuda.cuh):
    u gets the next coarser level's correction as it comes in, is relaxed, and goes, scaled, to a field in double instead of back
    to u. As nothing is written that is read, blocks see what was there before the pass, as those of the deterministic twin do, and
-   their order does not matter. Included by async_cuda.cu. */
+   their order does not matter. Included by async_strip_launch_cuda.cuh. */
 #ifndef GMG_ASYNC_STRIP_ONTO_CUDA_H
 #define GMG_ASYNC_STRIP_ONTO_CUDA_H
 

@@ -1,5 +1,6 @@
 /* The asynchronous smoother's pass with a tile wholly on chip: 2D and 3D, all kinds of coefficients, any overlap, local red-black
-   and Jacobi sweeps. Included by async_cuda.cu alone, whose general kernel takes what does not fit here (1D, and blocks of more
+   and Jacobi sweeps. Included by
+   async_tile_launch_cuda.cuh; the general kernel takes what does not fit here (1D, and blocks of more
    threads than there are).
 
    A thread has HIGH unknowns of a column along the last axis in its registers, with all that relaxing them takes: nothing
@@ -268,103 +269,6 @@ static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blo
     tile_kernel_taking(tiles s, tickets t, unsigned total, const real *f, const real *from, real *to)
 {
   for_tickets(t, [&](unsigned long long n) { relax_tile<dim, kind, local>(s, (unsigned)(n % total), total, f, from, to); });
-}
-
-typedef struct {
-  void (*fixed)(tiles s, const real *f, const real *from, real *to);
-  void (*taking)(tiles s, tickets t, unsigned total, const real *f, const real *from, real *to);
-} tile_function;
-
-/* By dimension, kind and local. */
-#define KERNEL(dim, kind, local) {tile_kernel<dim, kind, local>, tile_kernel_taking<dim, kind, local>}
-#define KERNELS(dim, kind) {KERNEL(dim, kind, GMG_LOCAL_RED_BLACK), KERNEL(dim, kind, GMG_LOCAL_JACOBI)}
-#define KERNELS_OF(dim) \
-  {KERNELS(dim, 0), KERNELS(dim, GMG_FACES), KERNELS(dim, GMG_SIGMA), KERNELS(dim, GMG_FACES | GMG_SIGMA)}
-static const tile_function tile_kernels[2][4][2] = {KERNELS_OF(2), KERNELS_OF(3)};
-#undef KERNELS_OF
-#undef KERNELS
-#undef KERNEL
-
-static tile_function tile_kernel_of(const gmg_smoother_level *l)
-{
-  return tile_kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->local];
-}
-
-/* Unknowns relaxed together along the axes, where there are so many blocks for every multiprocessor. Small levels take small
-   ones: what counts there is how long one block takes, and below about 200 threads that falls no more. */
-typedef struct {
-  size_t relaxed[3];
-  size_t blocks;
-} tile_choice;
-enum { TILE_CHOICES = 3 };
-static const tile_choice tile_choices[2][2][TILE_CHOICES] = {
-    {{{{64, 30, 1}, 2}, {{34, 18, 1}, 0}}, {{{64, 30, 1}, 2}, {{34, 14, 1}, 0}}},
-    {{{{32, 6, 10}, 8}, {{18, 10, 10}, 1}, {{10, 10, 10}, 0}},
-     {{{sizeof(real) == 8 ? 16 : 32, sizeof(real) == 8 ? 9 : 8, 14}, 4}, {{16, 9, 10}, 1}, {{10, 10, 10}, 0}}}};
-
-/* How the blocks of a level lie in tiles. */
-typedef struct {
-  dim3 threads;
-  int margin[3], pitch, column; /* of a tile: columns of a line, reals of a column */
-  size_t bytes;                /* of shared memory; 0: they do not fit */
-} tile_shape;
-
-static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b, size_t most_bytes)
-{
-  const gmg_operator *A = l->A;
-  const int kind = gmg_kind_of(A), dim = A->dim, faces = kind & GMG_FACES;
-  const size_t high = faces ? tile_of<GMG_FACES>::high : tile_of<GMG_CONSTANT>::high;
-  const size_t most = faces ? tile_of<GMG_FACES>::most : tile_of<GMG_CONSTANT>::most;
-  tile_shape t = {};
-  size_t relaxed[3];
-  for (int a = 0; a < 3; a++) {
-    t.margin[a] = b->count[a] > 1 || A->wraps[a] ? l->params->overlap + 1 : 1;
-    relaxed[a] = b->shape[a] + 2 * (size_t)t.margin[a] - 2;
-  }
-  const size_t wide = relaxed[0], deep = dim == 3 ? relaxed[1] : 1, stretches = (relaxed[dim - 1] + 2 + high - 1) / high;
-  if (wide > most || deep > most || stretches > 64 || wide * deep * stretches > most) return t;
-  const size_t threads = wide * deep * stretches, planes = stretches * high + 1, pitch = wide + 2;
-  const size_t columns = pitch * (dim == 3 ? deep + 2 : 1);
-  t.threads = dim3((unsigned)wide, (unsigned)deep, (unsigned)stretches);
-  t.pitch = (int)pitch, t.column = (int)planes;
-  t.bytes = planes * sizeof(tile_plane) + (columns * planes + 2) * sizeof(real);
-  if (faces) t.bytes += threads * (high * (size_t)(dim - 1) + 1) * sizeof(tile_pair);
-  if (t.bytes > most_bytes) t.bytes = 0;
-  return t;
-}
-
-/* Blocks for tiles: the caller's, or as large as pays. */
-static tile_shape tile_blocks(const gmg_smoother_level *l, size_t processors, size_t most_bytes, gmg_blocks *b)
-{
-  const gmg_operator *A = l->A;
-  const tile_choice *choice = tile_choices[A->dim - 2][gmg_kind_of(A) & GMG_FACES ? 1 : 0];
-  for (int c = 0;; c++) {
-    size_t want[3];
-    for (int a = 0; a < 3; a++) want[a] = a < A->dim ? choice[c].relaxed[a] - 2 * (size_t)l->params->overlap : 1;
-    *b = gmg_blocks_make(A, l->params->block, want);
-    const tile_shape t = tile_shape_of(l, b, most_bytes);
-    if (!choice[c].blocks || (t.bytes && b->total >= choice[c].blocks * processors)) return t;
-  }
-}
-
-static tiles tiles_of(const gmg_smoother_level *l, const tile_shape *t, const gmg_blocks *b, const int *order, int reversed)
-{
-  const gmg_operator *A = l->A;
-  const gmg_params *p = l->params;
-  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}, faces = gmg_kind_of(A) & GMG_FACES;
-  tiles s = {};
-  for (int a = 0; a < 3; a++) {
-    const int c = axis[a];
-    s.n[a] = (int)A->n[c], s.wraps[a] = A->wraps[c];
-    s.own[a] = (int)b->shape[c], s.count[a] = (int)b->count[c], s.margin[a] = t->margin[c];
-    s.lo[a] = A->lo[c], s.hi[a] = A->hi[c], s.face[a] = A->face[c];
-    s.lo_diag[a] = faces ? A->lo_diag[c] : A->diag[c], s.hi_diag[a] = A->hi_diag[c];
-  }
-  s.pitch = t->pitch, s.column = t->column;
-  s.sigma = A->sigma, s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, p);
-  s.sweeps = p->local_sweeps, s.extra = p->local == GMG_LOCAL_RED_BLACK ? 2 : 0, s.reversed = reversed;
-  s.order = p->order == GMG_ORDER_NATURAL ? NULL : order;
-  return s;
 }
 
 #endif

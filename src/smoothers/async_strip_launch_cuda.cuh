@@ -1,0 +1,66 @@
+/* Levels in 2D as rows that stream through the registers of warps (async_strip_cuda.cuh; legs: async_descend_cuda.cuh,
+   async_strip_onto_cuda.cuh): which, and the launches. Included by async_cuda.cu. */
+#ifndef GMG_ASYNC_STRIP_LAUNCH_CUDA_H
+#define GMG_ASYNC_STRIP_LAUNCH_CUDA_H
+
+#include "async_descend_cuda.cuh"
+#include "async_stream_launch_cuda.cuh"
+#include "async_strip_onto_cuda.cuh"
+
+enum { SEVERAL = 300000 }; /* on smaller levels tiles take less time: 512^2 6 instead of 15 us */
+
+static unsigned strip_grid(size_t strips) { return ((unsigned)strips + STRIP_WARPS - 1) / STRIP_WARPS; }
+
+static int lay_out_strips(const gmg_smoother_level *l, async_state *s)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  const int processors = (int)processors_of(l);
+  if (!stream_suits(A) || A->dim != 2 || !enough(l, SEVERAL) || !is_usual(p) || takes(p)) return 0;
+  if (!strip_blocks(A, p->block, STRIP_BLOCKS * processors, &s->blocks)) return 0;
+#if GMG_REAL_F32
+  s->last = s->blocks;
+  if (!p->deterministic) (void)strip_blocks(A, p->block, ONTO_BLOCKS * processors, &s->last);
+#endif
+  stream_room(l, s);
+  return 1;
+}
+
+/* Fields that are not aligned go by planes. */
+static void run_strips(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+{
+  const unsigned turns = (unsigned)(p->passes * s->blocks.total);
+  if (!gmg_is_strip(p->f, p->from, p->to)) run_stream(l, s, k, p);
+  else
+    strip_kernel<<<strip_grid(turns), 32 * STRIP_WARPS, 0, k->stream>>>(stream_of_level(l, s, p->reversed, p->from, p->to), turns, p->f,
+                                                                        p->from, p->to);
+}
+
+#if GMG_REAL_F32
+/* From zero in one pass. */
+static int strips_down(const gmg_smoother_level *l, const async_state *s, const down_leg *d)
+{
+  if (!d->from_zero || d->passes > 1 || !can_descend(l->A, &s->blocks, d->map, d->f, d->u, d->coarse)) return 0;
+  const stream x = stream_of(l->A, &s->blocks, NULL, gmg_weight_async(l->A, l->params), 0, d->u, NULL);
+  descend_kernel<<<strip_grid(s->blocks.total), 32 * STRIP_WARPS, 0, launch_of(l, s, 1).stream>>>(x, gmg_pair_maps_of(d->map), d->f, d->u,
+                                                                                                d->coarse);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+
+/* One pass, with a correction. */
+static int strips_up(const gmg_smoother_level *l, const async_state *s, const up_leg *u)
+{
+  const gmg_onto *to = u->to;
+  if (u->passes > 1 || !to->coarse || !can_strip_onto(l->A, to->prolong, u->f, u->u, to->x)) return 0;
+  const stream x = stream_of(l->A, &s->last, NULL, gmg_weight_async(l->A, l->params), u->reversed, u->u, NULL);
+  const strip_onto o = {(double *)to->x, to->scale, to->size, to->keep, (const real *)to->coarse, to->prolong[0], to->prolong[1],
+                        gmg_pair_family_of(&to->prolong[1])};
+  (u->reversed ? strip_onto_kernel<1> : strip_onto_kernel<0>)<<<strip_grid(s->last.total), 32 * STRIP_WARPS, 0, launch_of(l, s, 1).stream>>>(
+      x, o, u->f, u->u);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+#endif
+
+#endif
