@@ -125,6 +125,15 @@ static inline void same_sweeps(const char *name, const char *what, const both *b
   end_twin(&u), end_twin(&f);
 }
 
+/* The asynchronous smoother's parameters as a row of a table has them. */
+static inline gmg_params relaxing(gmg_local_kind local, int sweeps, int overlap, gmg_block_order order, size_t x, size_t y, size_t z)
+{
+  gmg_params q = gmg_params_default();
+  q.local = local, q.local_sweeps = sweeps, q.overlap = overlap, q.order = order;
+  q.block[0] = x, q.block[1] = y, q.block[2] = z;
+  return q;
+}
+
 typedef struct {
   const char *name;
   shape shape;
