@@ -1,5 +1,7 @@
 #include "manufactured.h"
 
+#include "reference.h"
+
 #include <math.h>
 #include <stdlib.h>
 

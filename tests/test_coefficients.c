@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "media.h"
+#include "reference.h"
 
 /* Iterations with default parameters from a zero start; f = 1 or random. */
 static gmg_report iterations(const medium *m, int random)

@@ -1,6 +1,6 @@
 /* The operator and whole solves against a dense reference: every boundary kind, both centrings, sizes 1, 2, 3, 5,
    with boundary values and shift, in 1D, 2D and 3D; float against double. */
-#include "util.h"
+#include "reference.h"
 
 #include "mg/solver.h"
 

@@ -1,6 +1,6 @@
 /* How a solve ends: converged, not converged, stagnated at the rounding floor; and what it reports. Diverged: see
    test_divergence.c. */
-#include "util.h"
+#include "reference.h"
 
 #include "mg/solver.h"
 

@@ -2,6 +2,7 @@
    boundary kinds with values, shifts, anisotropy, coefficients and stretched axes, every smoother, cycle, coarse solver,
    acceleration and type. Two things are asked of each: its true residual, by the reference's matrix, is what the report
    says it is; and the solution is the reference's. */
+#include "reference.h"
 #include "sample.h"
 
 #include <math.h>

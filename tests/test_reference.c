@@ -1,5 +1,6 @@
 /* The dense reference itself, for which no library is needed: with all coefficients, stretched axes and boundary kinds it is
    symmetric under the control volumes, keeps constants, and is exact for a flux of 1 through layers in 1D. */
+#include "reference.h"
 #include "sample.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Singular problems: all Neumann or fully periodic, with right-hand sides that are not compatible. */
-#include "util.h"
+#include "reference.h"
 
 #include "mg/solver.h"
 

@@ -1,5 +1,5 @@
 /* What a solver can do besides: preconditioning, acceleration, update, cycles, coarse solvers, plan. */
-#include "util.h"
+#include "reference.h"
 
 #include "mg/solver.h"
 
