@@ -7,7 +7,7 @@
 static int can_be_recorded(const gmg_solver *s)
 {
   const gmg_params *q = &s->params;
-  return s->exec.graph && !s->unrecordable && !q->time_levels && !s->watch.on && gmg_smoother_by_name(q->smoother->name) == q->smoother;
+  return s->exec.graph && !s->unrecordable && !q->time_levels && !s->watch.on && gmg_smoother_is_builtin(q->smoother);
 }
 
 static int same(const gmg_recording *a, const gmg_recording *b)
