@@ -68,6 +68,32 @@ static void stagnation_in_float(void **state)
     }
 }
 
+/* The residual that an acceleration knows by recursion falls for ever; what is reported is the true one. */
+static void stagnation_with_an_acceleration(void **state)
+{
+  (void)state;
+  static const gmg_accel accel[] = {GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_CG};
+  const gmg_problem p = make_problem(3, 20, 18, 16, GMG_CELL, "dnddrd");
+  const size_t n = unknowns(&p);
+  for (int way = 0; way < 6; way++) { /* f random or constant; in double, mixed, plain CG */
+    double *f = field(n, 1), *u = field(n, 0), *r = field(n, 0);
+    gmg_params params = gmg_params_default();
+    gmg_report report;
+    for (size_t c = 0; c < n && way % 2; c++) f[c] = 1;
+    params.accel = accel[way / 4], params.precision = way / 2 == 1 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+    if (way >= 4) params.smoother = gmg_smoother_by_name("red_black");
+    params.rtol = 1e-60;
+    session s = begin_solver(&p, &params, 2);
+    const gmg_status status = solve_in(&s, f, u, &report);
+    if (status != GMG_STAGNATED) fail_msg("way %d: %s after %d cycles", way, gmg_status_string(status), report.cycles);
+    assert_below(report.cycles, 30);
+    assert_ok(s.context, residual_in(&s, f, u, r));
+    assert_near(report.residual, norm2(r, n), 0.1 * norm2(r, n));
+    end_solver(&s);
+    free(f), free(u), free(r);
+  }
+}
+
 /* A slow smoother must not be taken for a floor. */
 static void slow_is_not_stagnated(void **state)
 {
@@ -246,6 +272,7 @@ int main(int argc, char **argv)
   if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(stagnation_in_1d),
                                      cmocka_unit_test(stagnation_in_float),
+                                     cmocka_unit_test(stagnation_with_an_acceleration),
                                      cmocka_unit_test(slow_is_not_stagnated),
                                      cmocka_unit_test(slow_near_the_floor_is_not_stagnated),
                                      cmocka_unit_test(monitor_stops),

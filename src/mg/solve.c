@@ -58,9 +58,9 @@ static gmg_status stagnated(gmg_solver *s, const progress *p)
                   now_residual(s, p), p->floor, p->target);
 }
 
-/* An acceleration knows its residual by recursion, which rounding takes away from the truth. Where it meets the target or
-   hardly falls the truth is looked up; where they differ the recursion starts anew from the truth. A truth that stays where
-   it was the last time is at the floor. */
+/* An acceleration knows its residual by recursion, which rounding takes away from the truth. Where it meets the target,
+   hardly falls or falls below what rounding leaves of f the truth is looked up; where they differ the recursion starts anew from the
+   truth. A truth that stays where it was the last time is at the floor. */
 static int at_the_floor(gmg_solver *s, progress *p)
 {
   const double recursion = now_residual(s, p), truth = gmg_true_residual(s, &p->it);
@@ -82,7 +82,8 @@ static gmg_status judge(gmg_solver *s, progress *p, int *done)
   const double growth = s->params.accel == GMG_ACCEL_NONE ? GROWTH : CG_GROWTH;
   if (!isfinite(r) || r > growth * fmax(s->history[0], p->f_norm)) return diverged(s, p);
   if (s->params.accel != GMG_ACCEL_NONE) {
-    if ((r <= p->target || stopped_falling(s, p)) && at_the_floor(s, p)) return stagnated(s, p);
+    const double doubtful = fmax(p->target, gmg_type_traits_of(s->problem.type)->epsilon * p->f_norm);
+    if ((r <= doubtful || stopped_falling(s, p)) && at_the_floor(s, p)) return stagnated(s, p);
   } else if (r > p->target && stopped_falling(s, p)) {
     p->floor = gmg_floor_of(s, p->it.u);
     if (r <= NEAR_FLOOR * p->floor) return stagnated(s, p);
