@@ -69,6 +69,7 @@ int main(int argc, char **argv)
   int code = demo_options_read(argc, argv, &about, &o);
   if (code >= 0) return code;
   o.params.smoother = &mine;
+  if (demo_room(&o, &o.problem, 2)) return 1;
   double *f = demo_field_create(&o.problem), *u = demo_field_create(&o.problem);
   code = f && u ? demo_context_create(&o, &context) : demo_fail(&o, "out of memory");
   if (!code) code = solve(&o, context, f, u);

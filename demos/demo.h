@@ -130,7 +130,10 @@ int demo_options_set(demo_options *o, const char *name, const char *value);
 /* Prints `program: status text: context's text` for anything but GMG_OK. Returns 0 or 1. */
 int demo_check(const demo_options *o, const gmg_context *context, gmg_status status);
 int demo_fail(const demo_options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+double demo_now(void); /* seconds of a clock that only goes forward */
 int demo_is_outcome(gmg_status status); /* 1 for the outcomes of a solve, 0 for errors */
+/* Whether `fields` fields of the program fit into memory: where they are made before the plan, which reads coefficients. */
+int demo_room(const demo_options *o, const gmg_problem *problem, int fields);
 /* gmg_plan() with its errors told, and whether the solver and `fields` fields of the program fit into memory. */
 int demo_plan(const demo_options *o, gmg_context *context, const gmg_problem *problem, const gmg_params *params, int fields,
               gmg_plan_info *plan);
@@ -195,6 +198,9 @@ void demo_fill_rhs(const demo_options *o, const gmg_problem *problem, void *f);
 void demo_fill_guess(const demo_options *o, const gmg_problem *problem, void *u);
 void *demo_field_create(const gmg_problem *problem); /* zeros of the problem's type; free() it */
 void demo_field_random(const gmg_problem *problem, unsigned long seed, void *field); /* uniform in -0.5..0.5 */
+/* Vectors of n doubles, for the methods that gmg is set beside: <x, y>; y = s y + a x. */
+double demo_dot(size_t n, const double *x, const double *y);
+void demo_combine(size_t n, double s, double *y, double a, const double *x);
 double demo_get(gmg_type type, const void *field, size_t i);
 void demo_set(gmg_type type, void *field, size_t i, double value);
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 static const double PI = 3.14159265358979323846, WALL = 1, HELD = 0.25; /* q keeps a quarter of the mode alive */
+enum { FIELDS = 8 };
 
 /* The host program's own data. */
 typedef struct simulation {
@@ -122,6 +123,7 @@ static int step(simulation *s, gmg_context *context, gmg_solver *solver, int num
 /* The program's fields, and the start in them. */
 static int start(simulation *s)
 {
+  if (demo_room(s->o, &s->problem, FIELDS)) return 1;
   demo_array *shared[] = {&s->to_u, &s->to_f, &s->to_k};
   double **fields[] = {&s->u, &s->f, &s->k}, **own[] = {&s->mode, &s->steep};
   int ok = 1;
@@ -155,7 +157,7 @@ static int simulate(simulation *s)
   s->problem.beta = s->to_k.there;
   s->problem.shift = 1 / s->dt;
 
-  bad = bad || demo_plan(o, context, &s->problem, &o->params, 8, &plan);
+  bad = bad || demo_plan(o, context, &s->problem, &o->params, FIELDS, &plan);
   if (!bad) demo_print_header(o, &s->problem, &plan);
   bad = bad || demo_check(o, context, gmg_solver_create(context, &s->problem, &o->params, &solver));         /* call 2 */
   for (int face = 0; face < 2 * s->problem.dim && !bad; face++)

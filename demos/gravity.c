@@ -25,6 +25,7 @@ static const demo_program about = {
 
 static const double BOX[3] = {2000, 2000, 1000}; /* metres; the surface is the upper face of axis 2 */
 static const double PI = 3.14159265358979323846, G = 6.67428e-11, MILLIGAL = 1e-5; /* m^3 / (kg s^2); m / s^2 */
+static const double DENSEST = 1e18; /* the core of a neutron star */
 /* What is allowed, in (h / radius)^2 of the largest potential and (h / depth)^2 of the largest anomaly: twice what is seen. */
 static const double OF_POTENTIAL = 0.25, OF_ANOMALY = 5;
 enum { PARTS = 16 }; /* of a cut cell's side, for its mean density */
@@ -246,6 +247,7 @@ static int refuse(const run *r)
   const double R = o->radius;
   if (r->problem.dim != 3) return demo_fail(o, "--dim %d: a sphere is in 3D", r->problem.dim), 2;
   if (o->density == 0) return demo_fail(o, "--density 0: nothing to find"), 2;
+  if (fabs(o->density) > DENSEST) return demo_fail(o, "--density %g: nothing is denser than %g kg/m^3", o->density, DENSEST), 2;
   if (o->depth <= R) return demo_fail(o, "--depth %g: a sphere of radius %g reaches the surface", o->depth, R), 2;
   if (R >= BOX[0] / 2) return demo_fail(o, "--radius %g: the ground is only %g metres wide", R, BOX[0]), 2;
   if (o->depth + R >= BOX[2])

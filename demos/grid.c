@@ -104,3 +104,17 @@ void demo_fill_guess(const demo_options *o, const gmg_problem *p, void *u)
   else
     for (size_t i = 0; i < cells; i++) demo_set(p->type, u, i, 0);
 }
+
+double demo_dot(size_t n, const double *x, const double *y)
+{
+  double sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
+  return sum;
+}
+
+void demo_combine(size_t n, double s, double *y, double a, const double *x)
+{
+#pragma omp parallel for
+  for (size_t i = 0; i < n; i++) y[i] = s * y[i] + a * x[i];
+}

@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(x) #x
-#define VERSION_TEXT(a, b, c) TEXT(a) "." TEXT(b) "." TEXT(c)
-
 static const char *const status_names[] = {
 #define STATUS_NAME(name, text) #name,
     GMG_STATUS_LIST(STATUS_NAME)
@@ -183,7 +180,7 @@ cJSON *demo_json_start(const demo_options *o, const gmg_context *context, const 
   cJSON *root = cJSON_CreateObject();
   int ok = root != NULL;
   ok &= text(root, "program", o->program);
-  ok &= text(root, "version", VERSION_TEXT(GMG_VERSION_MAJOR, GMG_VERSION_MINOR, GMG_VERSION_PATCH));
+  ok &= text(root, "version", GMG_VERSION_STRING);
   ok &= text(root, "device", o->device.kind == DEMO_CUDA ? "cuda" : "host") & text(root, "device_name", o->device_name);
   ok &= number(root, "threads", gmg_context_threads(context));
   ok = ok && add_problem(root, o, problem) && add_params(root, o, problem);

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const demo_program about = {
     "layers",
@@ -22,7 +21,7 @@ static const demo_program about = {
         DEMO_TAKES_CONTRAST | DEMO_TAKES_OUTPUT,
     DEMO_SMOOTH, 3, 200};
 
-enum { LAYERS = 4, CELLS_A_LAYER = 3, GMG = 0, DIAGONAL_CG = 1, PLAIN_CG = 2, METHODS = 3 };
+enum { LAYERS = 4, CELLS_A_LAYER = 3, GMG = 0, DIAGONAL_CG = 1, PLAIN_CG = 2, METHODS = 3, FIELDS = 13 };
 static const double BOX[3] = {1, 1, 0.06}, WAVE = 250, RTOL = 1e-6;
 static const char *const METHOD_TEXT[METHODS] = {"gmg", "CG, diagonally preconditioned", "CG"};
 static const char *const METHOD_NAME[METHODS] = {"gmg", "diagonal_cg", "cg"};
@@ -59,13 +58,6 @@ typedef struct run {
   double defect;      /* of the balance of the box */
 } run;
 
-static double seconds_now(void)
-{
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double layer_mu(const run *r, int layer)
 {
   const double contrast = r->o->contrast, mu[LAYERS] = {10, 10 * sqrt(contrast), 10, 10 * contrast};
@@ -87,21 +79,6 @@ static void fill(run *r)
 }
 
 /* --- conjugate gradients (Hestenes and Stiefel 1952) --- */
-
-static double dot(const run *r, const double *x, const double *y)
-{
-  double sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-  for (size_t c = 0; c < r->cells; c++) sum += x[c] * y[c];
-  return sum;
-}
-
-/* y = s y + a x */
-static void add(const run *r, double s, double *y, double a, const double *x)
-{
-#pragma omp parallel for
-  for (size_t c = 0; c < r->cells; c++) y[c] = s * y[c] + a * x[c];
-}
 
 /* The residual of f = 0 is -A x. */
 static int apply(const run *r, const double *x, double *minus_Ax)
@@ -132,7 +109,7 @@ static int conjugate_gradients(run *r, int method)
 {
   enum { LIMIT = 20000 };
   effort *e = &r->effort[method];
-  const double start = seconds_now(), norm = sqrt(dot(r, r->f, r->f)), rtol = r->params.rtol;
+  const double start = demo_now(), norm = sqrt(demo_dot(r->cells, r->f, r->f)), rtol = r->params.rtol;
   if (method == DIAGONAL_CG && find_diagonal(r)) return 1;
   memset(r->x, 0, r->cells * sizeof(double));
   memset(r->p, 0, r->cells * sizeof(double));
@@ -140,16 +117,16 @@ static int conjugate_gradients(run *r, int method)
   double before = 1;
   for (e->residual = 1; e->residual > rtol && e->iterations < LIMIT; e->iterations++) {
     precondition(r, method == DIAGONAL_CG);
-    const double rz = dot(r, r->r, r->z);
-    add(r, e->iterations ? rz / before : 0, r->p, 1, r->z);
+    const double rz = demo_dot(r->cells, r->r, r->z);
+    demo_combine(r->cells, e->iterations ? rz / before : 0, r->p, 1, r->z);
     if (apply(r, r->p, r->Ap)) return 1;
-    const double step = -rz / dot(r, r->p, r->Ap);
-    add(r, 1, r->x, step, r->p);
-    add(r, 1, r->r, step, r->Ap);
-    e->residual = sqrt(dot(r, r->r, r->r)) / norm;
+    const double step = -rz / demo_dot(r->cells, r->p, r->Ap);
+    demo_combine(r->cells, 1, r->x, step, r->p);
+    demo_combine(r->cells, 1, r->r, step, r->Ap);
+    e->residual = sqrt(demo_dot(r->cells, r->r, r->r)) / norm;
     before = rz;
   }
-  e->seconds = seconds_now() - start;
+  e->seconds = demo_now() - start;
   return 0;
 }
 
@@ -203,6 +180,7 @@ static int create_fields(run *r)
 {
   gmg_problem *p = &r->problem;
   double **fields[] = {&r->zero, &r->x, &r->r, &r->z, &r->p, &r->Ap, &r->diagonal};
+  if (demo_room(r->o, p, FIELDS)) return 1;
   int ok = demo_array_create(r->o, p, &r->to_mu) & demo_array_create(r->o, p, &r->to_f) & demo_array_create(r->o, p, &r->to_u);
   r->mu = r->to_mu.here, r->f = r->to_f.here, r->u = r->to_u.here;
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) ok &= (*fields[i] = demo_field_create(p)) != NULL;
@@ -235,7 +213,7 @@ static int create(run *r)
   gmg_problem *p = &r->problem;
   if (create_fields(r)) return 1;
   p->beta = r->to_mu.there;
-  if (demo_plan(r->o, r->context, p, &r->params, 13, &r->plan)) return 1;
+  if (demo_plan(r->o, r->context, p, &r->params, FIELDS, &r->plan)) return 1;
   demo_print_header(r->o, p, &r->plan);
   if (demo_check(r->o, r->context, gmg_solver_create(r->context, p, &r->params, &r->solver))) return 1;
   return create_cg(r);

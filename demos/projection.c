@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SIZES = 3, ROWS = 10 }; /* of --order; lines of the table */
+enum { SIZES = 3, ROWS = 10, FIELDS = 24, MOST_STEPS = 1000000 }; /* SIZES: of --order; ROWS: lines of the table */
+
+static const double MOST_RATIO = 1e12; /* beyond it rounding decides where a drop goes */
 
 /* One simulation. */
 typedef struct run {
@@ -74,11 +76,9 @@ static int send_beta(run *r, const flow_state *q)
 static int run_create(run *r)
 {
   gmg_problem *p = &r->problem;
-  for (int a = 0; a < p->dim; a++) {
+  for (int a = 0; a < p->dim; a++)
     p->bc[a][0] = p->bc[a][1] = r->o->closed ? GMG_NEUMANN : GMG_PERIODIC; /* a wall lets no flux through */
-    if (p->n[a] >= FLOW_LEAST_CELLS) continue;
-    return demo_fail(r->o, "--n: an axis of %zu cells, at least %d are needed", p->n[a], FLOW_LEAST_CELLS), 2;
-  }
+  if (demo_room(r->o, p, FIELDS)) return 1;
   r->flow = flow_start(r->o, p);
   r->error = (flow_norm){NAN, NAN};
   r->rows = r->o->json ? cJSON_CreateArray() : NULL;
@@ -88,7 +88,7 @@ static int run_create(run *r)
   if (!ok) return demo_fail(r->o, "out of memory: fields of %zu cells", demo_cells(p));
   flow_set(&r->flow, 0, &r->now);
   if (send_beta(r, &r->now)) return 1;
-  if (demo_plan(r->o, r->context, p, &r->o->params, 24, &r->plan)) return 1;
+  if (demo_plan(r->o, r->context, p, &r->o->params, FIELDS, &r->plan)) return 1;
   return demo_check(r->o, r->context, gmg_solver_create(r->context, p, &r->o->params, &r->solver));
 }
 
@@ -131,7 +131,10 @@ static int advance(run *r, double end)
 {
   const flow *s = &r->flow;
   const double most = flow_largest_step(s, &r->now), left = end - r->time;
-  const double count = ceil(left / most - 1e-9);
+  const double count = fmax(1, ceil(left / most - 1e-9));
+  if (!(r->steps + count <= MOST_STEPS))
+    return demo_fail(r->o, "--time %g: more than %d steps of at most %.3g; --viscosity %g, --density-ratio %g and the velocity limit them",
+                     end, MOST_STEPS, most, s->viscosity, s->ratio);
   r->dt = left / count;
   flow_euler(s, r->dt, &r->now, &r->half);
   if (project(r, &r->half)) return 1;
@@ -293,6 +296,11 @@ int main(int argc, char **argv)
   int code = demo_options_read(argc, argv, &about, &o);
   if (code >= 0) return code;
   if (o.problem.dim == 1) return demo_fail(&o, "--dim 1: flow without divergence does not move in 1D"), 2;
+  if (!(o.density_ratio <= MOST_RATIO) || !(o.density_ratio >= 1 / MOST_RATIO))
+    return demo_fail(&o, "--density-ratio %g: must be from %g to %g", o.density_ratio, 1 / MOST_RATIO, MOST_RATIO), 2;
+  const size_t least = o.order ? FLOW_LEAST_CELLS << (SIZES - 1) : FLOW_LEAST_CELLS; /* of the finest grid */
+  for (int a = 0; a < o.problem.dim; a++)
+    if (o.problem.n[a] < least) return demo_fail(&o, "--n: an axis of %zu cells, at least %zu are needed", o.problem.n[a], least), 2;
   if (o.order && (o.closed || o.density_ratio != 1))
     return demo_fail(&o, "--order: the error is only known without --walls and --density-ratio"), 2;
   code = demo_context_create(&o, &context);

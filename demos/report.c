@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 int demo_fail(const demo_options *o, const char *format, ...)
@@ -26,19 +27,33 @@ int demo_check(const demo_options *o, const gmg_context *context, gmg_status sta
   return demo_fail(o, "%s: %s", gmg_status_string(status), gmg_context_error(context));
 }
 
+double demo_now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 int demo_is_outcome(gmg_status status) { return status <= GMG_DIVERGED; }
 
 /* The system promises more memory than there is, and ends the program when it is used: better to say so before. */
+static int fits(const demo_options *o, const gmg_problem *problem, int fields, double solver)
+{
+  double own = (double)fields * (problem->type == GMG_F32 ? 4 : 8); /* a product of sizes might leave the range of theirs */
+  for (int a = 0; a < problem->dim; a++) own *= (double)problem->n[a];
+  const double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  if (own + solver <= there) return 0;
+  return demo_fail(o, "out of memory: %.3g GB needed (solver %.3g, fields %.3g), this machine has %.3g", (own + solver) / 1e9,
+                   solver / 1e9, own / 1e9, there / 1e9);
+}
+
+int demo_room(const demo_options *o, const gmg_problem *problem, int fields) { return fits(o, problem, fields, 0); }
+
 int demo_plan(const demo_options *o, gmg_context *context, const gmg_problem *problem, const gmg_params *params, int fields,
               gmg_plan_info *plan)
 {
   if (demo_check(o, context, gmg_plan(context, problem, params, plan))) return 1;
-  const double size = problem->type == GMG_F32 ? 4 : 8, own = (double)fields * (double)demo_cells(problem) * size;
-  const double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-  const double solver = o->device.kind == DEMO_CUDA ? 0 : (double)plan->bytes; /* a device says itself what it has not */
-  if (own + solver <= there) return 0;
-  return demo_fail(o, "out of memory: %.3g GB needed (solver %.3g, fields %.3g), this machine has %.3g", (own + solver) / 1e9,
-                   solver / 1e9, own / 1e9, there / 1e9);
+  return fits(o, problem, fields, o->device.kind == DEMO_CUDA ? 0 : (double)plan->bytes); /* a device says itself what it has not */
 }
 
 static void print_shape(const demo_options *o, const gmg_problem *p, const size_t n[3])

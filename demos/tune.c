@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const demo_program about = {
     "tune",
@@ -34,13 +33,6 @@ typedef struct tuner {
   cJSON *variants; /* NULL: no JSON wanted */
   int complete;
 } tuner;
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* --- measuring --- */
 
@@ -230,7 +222,7 @@ static int try_value(tuner *t, int i, int v, int *improved)
 
 static int out_of_time(tuner *t)
 {
-  if (now() - t->begun < t->o->seconds && t->count < MOST_TRIALS) return 0;
+  if (demo_now() - t->begun < t->o->seconds && t->count < MOST_TRIALS) return 0;
   t->in_time = 0;
   return 1;
 }
@@ -311,7 +303,7 @@ static int finish(tuner *t, cJSON *root, int confirmed)
   if (root) {
     t->complete &= add_best(root, &t->best, &t->start);
     t->complete &= cJSON_AddBoolToObject(root, "finished", t->in_time) != NULL;
-    t->complete &= cJSON_AddNumberToObject(root, "tuning_seconds", now() - t->begun) != NULL;
+    t->complete &= cJSON_AddNumberToObject(root, "tuning_seconds", demo_now() - t->begun) != NULL;
     if (demo_json_write(o, root, t->complete)) return 1;
   }
   if (t->best.runs == 0)
@@ -364,7 +356,7 @@ static int run(tuner *t)
   cJSON *root = o->json ? demo_json_start(o, t->context, &o->problem, &plan) : NULL;
   t->variants = cJSON_AddArrayToObject(root, "variants");
   t->complete = !o->json || t->variants;
-  t->begun = now();
+  t->begun = demo_now();
   return tune(t, root);
 }
 
