@@ -2,10 +2,6 @@
    relaxation of whole levels, so both are the same but for rounding. */
 #include "twins.h"
 
-#ifdef GMG_CUDA
-#include <cuda_runtime_api.h>
-#endif
-
 typedef struct {
   int dim;
   size_t n[3];
@@ -59,19 +55,25 @@ static double apart(const double *a, const double *b, size_t n)
   return most == 0 ? 0 : most / largest;
 }
 
+static void take_mean(double *x, size_t n)
+{
+  double mean = 0;
+  for (size_t i = 0; i < n; i++) mean += x[i] / (double)n;
+  for (size_t i = 0; i < n; i++) x[i] -= mean;
+}
+
 static int compare(const char *name, gmg_context *c, const gmg_problem *p, const gmg_params *q)
 {
   gmg_solver *s;
-  assert_ok(c, gmg_solver_create(c, p, q, &s));
+  assert_ok(c, create_there(c, p, q, &s));
   const int some = s->tail != NULL, count = s->levels - s->tail_from;
   /* rounding, times the condition that the levels have together: in 1D it grows with n^2 (2048 in float: 0.042) */
   const double longest = (double)p->n[0] / 2, in_1d = fmax(100, 5e-5 * longest * longest);
   const double limit = (p->type == GMG_F64 ? 1e-11 : 4e-4) * (p->dim == 1 ? in_1d : 1);
   for (int l = s->tail_from; l < s->levels; l++) {
     const size_t n = s->level[l].A.cells;
-    double *f = field(n, 71), *u = field(n, 72), mean = 0;
-    for (size_t i = 0; i < n; i++) mean += f[i] / (double)n;
-    for (size_t i = 0; i < n && s->singular; i++) f[i] -= mean;
+    double *f = field(n, 71), *u = field(n, 72);
+    if (s->singular) take_mean(f, n);
     for (int k = 0; k < 3; k++)
       for (int zero = 0; zero < 2; zero++) {
         double *a = cycled(s, l, kinds[k], zero, f, u, 1), *b = cycled(s, l, kinds[k], zero, f, u, 0);
@@ -87,33 +89,64 @@ static int compare(const char *name, gmg_context *c, const gmg_problem *p, const
   return some ? count : 0;
 }
 
-static void levels_agree(void **state)
+/* Values of a random field, from `least` on, times `more` within a ball. */
+static void *values(const gmg_problem *p, double least, double more, uint64_t seed)
+{
+  const size_t cells = unknowns(p), *n = p->n;
+  double *x = field(cells, seed);
+  float *narrow = malloc(cells * sizeof *narrow);
+  for (size_t c = 0; c < cells; c++) {
+    const size_t at[3] = {c % n[0], c / n[0] % n[1], c / (n[0] * n[1])};
+    double away = 0;
+    for (int a = 0; a < 3; a++) away += n[a] > 1 ? pow(((double)at[a] + 0.5) / (double)n[a] - 0.45, 2) : 0;
+    x[c] = (least + fabs(x[c])) * (away < 0.09 ? more : 1);
+    narrow[c] = (float)x[c];
+  }
+  if (p->type == GMG_F64) return free(narrow), x;
+  return free(x), narrow;
+}
+
+/* By constant coefficients or not; many: may leave too many for an inverse; jump of beta. */
+static const struct {
+  int symmetric, pre, post, sigma;
+  double shift, jump;
+  size_t many;
+} variants[2][3] = {{{0, 1, 1, 0, 0, 0, 0}, {1, 2, 2, 0, 3, 0, 0}, {0, 0, 3, 0, 0, 0, 100}},
+                    {{0, 1, 1, 0, 0, 100, 0}, {0, 2, 0, 1, 0, 1, 0}, {0, 0, 3, 0, 3, 100, 0}}};
+
+static void compare_boxes(int on_faces)
 {
   gmg_context *c;
-  (void)state;
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   for (int i = 0; i < BOXES; i++)
     for (int centering = 0; centering < 2; centering++) {
       int done = 0;
       char name[128];
       for (int type = 0; type < 2; type++)
-        for (int variant = 0; variant < 3; variant++) {
+        for (int v = 0; v < 3; v++) {
           const size_t *n = boxes[i].n;
           gmg_problem p = make_problem(boxes[i].dim, n[0], n[1], n[2], (gmg_centering)centering, boxes[i].bc);
           gmg_params q = gmg_params_default();
-          p.type = type ? GMG_F64 : GMG_F32;
+          p.type = type ? GMG_F64 : GMG_F32, p.shift = variants[on_faces][v].shift;
+          void *const beta = values(&p, 1, variants[on_faces][v].jump, 75), *const sigma = values(&p, 0, 1e3, 76);
+          if (on_faces) p.beta = beta;
+          if (variants[on_faces][v].sigma) p.sigma = sigma;
           q.smoother = gmg_smoother_by_name("red_black");
           q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type ? 1e-13 : 1e-6;
-          if (variant == 1) q.symmetric = 1, q.pre = 2, q.post = 2, p.shift = 3;
-          if (variant == 2) q.pre = 0, q.post = 3, q.coarse_cells = 100; /* may leave too many for an inverse */
-          snprintf(name, sizeof name, "%zu x %zu x %zu %s, %s, %s, variant %d", n[0], n[1], n[2], centering ? "cells" : "vertices",
-                   boxes[i].bc, type ? "double" : "float", variant);
+          q.symmetric = variants[on_faces][v].symmetric, q.coarse_cells = variants[on_faces][v].many;
+          q.pre = variants[on_faces][v].pre, q.post = variants[on_faces][v].post;
+          snprintf(name, sizeof name, "%s%zu x %zu x %zu %s, %s, %s, variant %d", on_faces ? "faces, " : "", n[0], n[1], n[2],
+                   centering ? "cells" : "vertices", boxes[i].bc, type ? "double" : "float", v);
           done = compare(name, c, &p, &q);
+          free(beta), free(sigma);
         }
-      print_message("%-48s %d levels in one go\n", name, done);
+      print_message("%-55s %d levels in one go\n", name, done);
     }
   gmg_context_destroy(c);
 }
+
+static void levels_agree(void **state) { (void)state, compare_boxes(0); }
+static void levels_on_faces_agree(void **state) { (void)state, compare_boxes(1); }
 
 /* New values reach the tables; a captured cycle is that of a call. */
 static void updates_reach_them(void **state)
@@ -132,14 +165,11 @@ static void updates_reach_them(void **state)
     assert_ok(c, gmg_solver_update(s, &p));
     const int l = s->tail_from;
     const size_t n = s->level[l].A.cells;
-    double *f = field(n, 73), *u = field(n, 74), mean = 0;
-    for (size_t k = 0; k < n; k++) mean += f[k] / (double)n;
-    for (size_t k = 0; k < n; k++) f[k] -= mean, u[k] = 0;
+    double *f = field(n, 73), *u = field(n, 0);
+    take_mean(f, n);
     assert_non_null(s->tail);
     double *a = cycled(s, l, GMG_CYCLE_V, 1, f, u, 1), *b = cycled(s, l, GMG_CYCLE_V, 1, f, u, 0);
-    double here = 0, there = 0; /* beside a shift of next to nothing rounding alone decides about the mean */
-    for (size_t k = 0; k < n; k++) here += a[k] / (double)n, there += b[k] / (double)n;
-    for (size_t k = 0; k < n; k++) a[k] -= here, b[k] -= there;
+    take_mean(a, n), take_mean(b, n); /* beside a shift of next to nothing rounding alone decides about it */
     const double d = apart(a, b, n);
     print_message("shift %g: %g apart\n", p.shift, d);
     assert_below(d, 1e-9 + (p.shift > 0 ? 1e-15 / p.shift : 0)); /* what is left of the inverse: 1.1e-4 beside 1e-13 */
@@ -148,61 +178,6 @@ static void updates_reach_them(void **state)
   gmg_solver_destroy(s);
   gmg_context_destroy(c);
 }
-
-#ifdef GMG_CUDA
-/* Values on the device: those of a random field, from `least` on, times `more` within a ball. */
-static void *values(size_t n[3], gmg_type type, double least, double more, unsigned long seed)
-{
-  const size_t cells = n[0] * n[1] * n[2], size = type == GMG_F64 ? sizeof(double) : sizeof(float);
-  double *x = field(cells, seed);
-  float *narrow = malloc(cells * sizeof *narrow);
-  void *to;
-  for (size_t c = 0; c < cells; c++) {
-    const size_t at[3] = {c % n[0], c / n[0] % n[1], c / (n[0] * n[1])};
-    double away = 0;
-    for (int a = 0; a < 3; a++) away += n[a] > 1 ? pow(((double)at[a] + 0.5) / (double)n[a] - 0.45, 2) : 0;
-    x[c] = (least + fabs(x[c])) * (away < 0.09 ? more : 1), narrow[c] = (float)x[c];
-  }
-  assert_int_equal(cudaMalloc(&to, cells * size), cudaSuccess);
-  assert_int_equal(cudaMemcpy(to, type == GMG_F64 ? (void *)x : (void *)narrow, cells * size, cudaMemcpyHostToDevice), cudaSuccess);
-  free(x), free(narrow);
-  return to;
-}
-
-/* Where coefficients are arrays. */
-static void levels_on_faces_agree(void **state)
-{
-  gmg_context *c;
-  (void)state;
-  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
-  for (int i = 0; i < BOXES; i++)
-    for (int centering = 0; centering < 2; centering++) {
-      int done = 0;
-      char name[128];
-      for (int type = 0; type < 2; type++)
-        for (int variant = 0; variant < 3; variant++) {
-          size_t n[3] = {boxes[i].n[0], boxes[i].n[1], boxes[i].n[2]};
-          gmg_problem p = make_problem(boxes[i].dim, n[0], n[1], n[2], (gmg_centering)centering, boxes[i].bc);
-          gmg_params q = gmg_params_default();
-          p.type = type ? GMG_F64 : GMG_F32;
-          void *const beta = values(n, p.type, 1, variant == 1 ? 1 : 100, 75), *const sigma = values(n, p.type, 0, 1e3, 76);
-          p.beta = beta;
-          q.smoother = gmg_smoother_by_name("red_black");
-          q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type ? 1e-13 : 1e-6;
-          if (variant == 1) q.pre = 2, q.post = 0, p.sigma = sigma;
-          if (variant == 2) q.pre = 0, q.post = 3, p.shift = 3;
-          snprintf(name, sizeof name, "faces, %zu x %zu x %zu %s, %s, %s, variant %d", n[0], n[1], n[2],
-                   centering ? "cells" : "vertices", boxes[i].bc, type ? "double" : "float", variant);
-          done = compare(name, c, &p, &q);
-          cudaFree(beta), cudaFree(sigma);
-        }
-      print_message("%-55s %d levels in one go\n", name, done);
-    }
-  gmg_context_destroy(c);
-}
-#else
-static void levels_on_faces_agree(void **state) { (void)state; }
-#endif
 
 int main(int argc, char **argv)
 {
