@@ -110,16 +110,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
   const int folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
   const int plain_from = HALVES + MARGIN + 2 + late, plain_to = folded ? -1 : gone - AHEAD + late;
   const int last = own + MARGIN + HALVES + 2 + late;
-  for (int T = 0; T < last; T += SLOTS) {
-    if (T >= plain_from && T + SLOTS <= plain_to) {
-#pragma unroll
-      for (int t = 0; t < SLOTS; t++) step(gmg_plain(), t, T + t - late);
-    } else {
-#pragma unroll
-      for (int t = 0; t < SLOTS; t++)
-        if (T + t < last) step(gmg_checked(), t, T + t - late);
-    }
-  }
+  for_steps<SLOTS>(plain_from, plain_to, last, late, step);
 }
 
 /* Whether blocks have both fine rows of every coarse one, and lines of coarse unknowns whole vectors. */

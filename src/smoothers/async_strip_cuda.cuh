@@ -15,6 +15,23 @@
 /* AHEAD: rows that are asked for before they are needed; SLOTS: those, and the rows that half sweeps look at. */
 enum { STRIP_HALVES = 4, STRIP_AHEAD = 4, STRIP_SLOTS = STRIP_AHEAD + STRIP_HALVES + 2 };
 
+/* step(checks, t, q), in which row q comes in, for `last` steps in rounds of SLOTS, t of its round; whole rounds from step plain_from to
+   plain_to go without checks. */
+template <int SLOTS, class Step>
+static __device__ __forceinline__ void for_steps(int plain_from, int plain_to, int last, int late, const Step &step)
+{
+  for (int T = 0; T < last; T += SLOTS) {
+    if (T >= plain_from && T + SLOTS <= plain_to) {
+#pragma unroll
+      for (int t = 0; t < SLOTS; t++) step(gmg_plain(), t, T + t - late);
+    } else {
+#pragma unroll
+      for (int t = 0; t < SLOTS; t++)
+        if (T + t < last) step(gmg_checked(), t, T + t - late);
+    }
+  }
+}
+
 /* Relaxes the cells of one colour, odd ones or not, of a row. at_end: `end` lies beside. */
 template <int odd>
 static __device__ __forceinline__ void relax_row(const stream &s, gmg_cells &row, const gmg_cells &below, const gmg_cells &above,
@@ -100,19 +117,10 @@ static __device__ __forceinline__ void relax_strip(const stream &s, unsigned tur
     const int p = q - HALVES;
     if (mine && (!checked || (p >= 2 && p < own + 2))) __stcg((real_vector *)(to + ((first + p) * stride + column)), gmg_vector_of(u[done]));
   };
-  /* steps in which every row that is touched is there, and none is at a wall, go without checks, SLOTS at once */
+  /* steps in which every row that is touched is there, and none is at a wall, go without checks */
   const int folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
   const int plain_from = HALVES + 3 + late, plain_to = folded ? -1 : gone - AHEAD + late, last = own + 2 + HALVES + late;
-  for (int T = 0; T < last; T += SLOTS) {
-    if (T >= plain_from && T + SLOTS <= plain_to) {
-#pragma unroll
-      for (int t = 0; t < SLOTS; t++) step(gmg_plain(), t, T + t - late);
-    } else {
-#pragma unroll
-      for (int t = 0; t < SLOTS; t++)
-        if (T + t < last) step(gmg_checked(), t, T + t - late);
-    }
-  }
+  for_steps<SLOTS>(plain_from, plain_to, last, late, step);
 }
 
 static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)

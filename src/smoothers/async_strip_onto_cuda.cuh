@@ -49,32 +49,19 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
     walls[0][c][me] = relaxed ? s.omega / (diag + gmg_at(s.diag[2], 0)) : (real)0;
     walls[1][c][me] = relaxed ? s.omega / (diag + gmg_at(s.diag[2], s.n[2] - 1)) : (real)0;
   }
-  real near[PAIRS][2], side[PAIRS][2], fetched[COARSE][PAIRS]; /* weights of the own coarse column and of the one beside */
+  gmg_spread spread;
+  real fetched[COARSE][PAIRS];
   int place[PAIRS];
 #pragma unroll
   for (int d = 0; d < PAIRS; d++) {
     place[d] = I + d <= o.mx.cols + 1 ? __ldg(o.mx.wrap + I + d) : 0;
 #pragma unroll
-    for (int c = 0; c < 2; c++) {
-      const int parent = column / 2 + d;
-      near[d][c] = exists ? gmg_weight_of(o.mx, 2 * parent + c, parent) : (real)0;
-      side[d][c] = exists ? gmg_weight_of(o.mx, 2 * parent + c, parent - 1 + 2 * c) : (real)0;
-    }
+    for (int b = 0; b < 2; b++) gmg_spread_column(&spread, o.mx, d, b, column / 2 + d, exists);
   }
   const auto ask_coarse = [&](int slot, int K) {
 #pragma unroll
     for (int d = 0; d < PAIRS; d++)
       fetched[slot][d] = K <= o.my.cols + 1 ? __ldg(o.coarse + __ldg(o.my.wrap + K) * o.mx.cols + place[d]) : (real)0;
-  };
-  const auto across = [&](const real c[PAIRS]) {
-    const real left = __shfl_up_sync(~0u, c[PAIRS - 1], 1), right = __shfl_down_sync(~0u, c[0], 1);
-    gmg_cells e;
-#pragma unroll
-    for (int d = 0; d < PAIRS; d++) {
-      const real low = d > 0 ? c[d - 1] : left, up = d + 1 < PAIRS ? c[d + 1] : right;
-      e.at[2 * d] = near[d][0] * c[d] + side[d][0] * low, e.at[2 * d + 1] = near[d][1] * c[d] + side[d][1] * up;
-    }
-    return e;
   };
 
   const int there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? rows : min(rows, s.n[2] - first);
@@ -101,7 +88,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
 #pragma unroll
   for (int c = 0; c < AHEAD; c++) ask_row(c, c - late);
   ask_coarse(0, first_K);
-  gmg_cells before = {}, here = across(fetched[0]);
+  gmg_cells before = {}, here = gmg_spread_row(spread, fetched[0]);
 #pragma unroll
   for (int c = 0; c < COARSE; c++) ask_coarse(c, first_K + 1 + c);
 #pragma unroll
@@ -117,7 +104,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
     const int has = !checked || (q >= there && q < gone), repeats = K >= o.py.begin && K < o.py.end;
     gmg_cells beside = before;
     if (odd) {
-      beside = across(fetched[t / 2]);
+      beside = gmg_spread_row(spread, fetched[t / 2]);
       ask_coarse(t / 2, ((first + q) >> 1) + 1 + COARSE);
     }
     real w = 0, w_side = 0;
@@ -144,8 +131,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
     if (is_own(p)) {
       const gmg_cells &v = u[(t - HALVES + SLOTS) % SLOTS];
 #pragma unroll
-      for (int d = 0; d < PAIRS; d++)
-        {
+      for (int d = 0; d < PAIRS; d++) {
         const double2 &was = old[t % 2][d];
         place_of(p)[d] = double2{was.x + scale * (double)v.at[2 * d], was.y + scale * (double)v.at[2 * d + 1]};
       }

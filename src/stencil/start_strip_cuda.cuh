@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
   const int exists = s.wraps[0] || (i >= 0 && i < s.n[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
   const int column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
   if (K0 >= K1) return;
-  real own[PAIRS][2], side[PAIRS][2];
+  gmg_spread spread;
   int from[PAIRS];
   gmg_cells diag;
 #pragma unroll
@@ -34,9 +34,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
     from[d] = I + d < mx.cols + PAIRS ? __ldg(mx.wrap + I + d) : 0;
 #pragma unroll
     for (int b = 0; b < 2; b++) {
-      const int parent = column / 2 + d;
-      own[d][b] = exists ? gmg_weight_of(mx, 2 * parent + b, parent) : (real)0;
-      side[d][b] = exists ? gmg_weight_of(mx, 2 * parent + b, parent - 1 + 2 * b) : (real)0;
+      gmg_spread_column(&spread, mx, d, b, column / 2 + d, exists);
       diag.at[2 * d + b] = s.shift + gmg_at(s.diag[0], column + 2 * d + b) + gmg_at(s.diag[1], 0);
     }
   }
@@ -54,16 +52,6 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
       if (there) rhs[slot][q] = gmg_cells_of(__ldg((const real_vector *)(f + ((size_t)k * stride + column))));
     }
   };
-  const auto across = [&](const real c[PAIRS]) {
-    const real left = __shfl_up_sync(~0u, c[PAIRS - 1], 1), right = __shfl_down_sync(~0u, c[0], 1);
-    gmg_cells e;
-#pragma unroll
-    for (int d = 0; d < PAIRS; d++) {
-      const real low = d > 0 ? c[d - 1] : left, up = d + 1 < PAIRS ? c[d + 1] : right;
-      e.at[2 * d] = own[d][0] * c[d] + side[d][0] * low, e.at[2 * d + 1] = own[d][1] * c[d] + side[d][1] * up;
-    }
-    return e;
-  };
   gmg_cells before = {}, here = {}, rows[4] = {}; /* coarse rows K - 1 and K across; u of fine rows 2 K - 2 to 2 K + 1 */
 #pragma unroll
   for (int t = 0; t < SLOTS; t++) {
@@ -74,7 +62,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
 #pragma unroll
     for (int t = 0; t < SLOTS; t++) { /* asks for what step K + SLOTS will take */
       const int K = K0 - 2 + T + t;
-      const gmg_cells after = across(fetched[t]);
+      const gmg_cells after = gmg_spread_row(spread, fetched[t]);
       const gmg_cells right_side[2] = {rhs[t][0], rhs[t][1]};
       ask_coarse(t, K + 1 + SLOTS);
       ask_f(t, K + SLOTS);

@@ -173,6 +173,31 @@ static __device__ __forceinline__ coarse_vector gmg_gathered(const gmg_gather &g
 #endif
 }
 
+/* What a lane's fine columns take along the line from the coarse column that each belongs to, and from the one beside that. */
+typedef struct {
+  real own[STRIP_PAIRS][2], side[STRIP_PAIRS][2];
+} gmg_spread;
+
+/* Of fine column 2 parent + b, which is the lane's 2 d + b. */
+static __device__ __forceinline__ void gmg_spread_column(gmg_spread *s, const gmg_map &m, int d, int b, int parent, int exists)
+{
+  s->own[d][b] = exists ? gmg_weight_of(m, 2 * parent + b, parent) : (real)0;
+  s->side[d][b] = exists ? gmg_weight_of(m, 2 * parent + b, parent - 1 + 2 * b) : (real)0;
+}
+
+/* A coarse row, of which each lane has its part, on fine columns. */
+static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[STRIP_PAIRS])
+{
+  const real left = __shfl_up_sync(~0u, c[STRIP_PAIRS - 1], 1), right = __shfl_down_sync(~0u, c[0], 1);
+  gmg_cells e;
+#pragma unroll
+  for (int d = 0; d < STRIP_PAIRS; d++) {
+    const real low = d > 0 ? c[d - 1] : left, up = d + 1 < STRIP_PAIRS ? c[d + 1] : right;
+    e.at[2 * d] = s.own[d][0] * c[d] + s.side[d][0] * low, e.at[2 * d + 1] = s.own[d][1] * c[d] + s.side[d][1] * up;
+  }
+  return e;
+}
+
 /* body(k, r) for the rows begin <= k < end, of the lane's columns from i on: the residual, 0 where there is no unknown. It is not to
    be used for the very first and last column of the warp. */
 template <class Body>

@@ -54,11 +54,11 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS)
 #pragma unroll
     for (int q = 0; q < 2; q++)
       v[r][q] = add && K0 + r < n ? *(const real_vector *)(to + (2 * r + q) * fine) : real_vector{};
-  real own[PAIRS][2], side[PAIRS][2];
+  gmg_spread spread;
 #pragma unroll
   for (int d = 0; d < PAIRS; d++)
 #pragma unroll
-    for (int b = 0; b < 2; b++) own[d][b] = gmg_weight_of(mx, 2 * (I + d) + b, I + d), side[d][b] = gmg_weight_of(mx, 2 * (I + d) + b, I + d - 1 + 2 * b);
+    for (int b = 0; b < 2; b++) gmg_spread_column(&spread, mx, d, b, I + d, 1);
   const int before = __ldg(mx.wrap + I - 1), after = __ldg(mx.wrap + I + PAIRS);
   gmg_cells e[ROWS + 2]; /* coarse rows from K0 - 1 on, interpolated across */
 #pragma unroll
@@ -73,7 +73,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS)
 #pragma unroll
     for (int d = 0; d < PAIRS; d++)
 #pragma unroll
-      for (int b = 0; b < 2; b++) e[r].at[2 * d + b] = own[d][b] * c[d + 1] + side[d][b] * c[d + 2 * b];
+      for (int b = 0; b < 2; b++) e[r].at[2 * d + b] = spread.own[d][b] * c[d + 1] + spread.side[d][b] * c[d + 2 * b];
   }
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
