@@ -10,7 +10,7 @@
 #define GMG_ASYNC_STRIP_CUDA_H
 
 #include "../stencil/strip_cuda.cuh"
-#include "async_stream_cuda.cuh"
+#include "async_stream_level_cuda.cuh"
 
 /* AHEAD: rows that are asked for before they are needed; SLOTS: those, and the rows that half sweeps look at. */
 enum { STRIP_HALVES = 4, STRIP_AHEAD = 4, STRIP_SLOTS = STRIP_AHEAD + STRIP_HALVES + 2 };
