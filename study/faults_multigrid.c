@@ -2,7 +2,6 @@
  * residual of our own, and the solver has to solve once more, undisturbed. */
 #include "faults.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -2,7 +2,6 @@
  * over 10, 20 or 30 passes later, or for good. */
 #include "faults.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
