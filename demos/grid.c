@@ -62,10 +62,10 @@ void demo_set(gmg_type type, void *field, size_t i, double value)
   else ((double *)field)[i] = value;
 }
 
-/* splitmix64: the same numbers everywhere, unlike rand(). */
-static double uniform(unsigned long long *state)
+/* splitmix64, number i of a seed: the same numbers everywhere, unlike rand(). */
+static double uniform(unsigned long seed, size_t i)
 {
-  unsigned long long z = *state += 0x9e3779b97f4a7c15ULL;
+  unsigned long long z = seed + (i + 1) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
   return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5;
@@ -73,9 +73,9 @@ static double uniform(unsigned long long *state)
 
 void demo_field_random(const gmg_problem *p, unsigned long seed, void *field)
 {
-  unsigned long long state = seed;
   const size_t cells = demo_cells(p);
-  for (size_t i = 0; i < cells; i++) demo_set(p->type, field, i, uniform(&state));
+#pragma omp parallel for if (cells > 1000000)
+  for (size_t i = 0; i < cells; i++) demo_set(p->type, field, i, uniform(seed, i));
 }
 
 /* 1 in the middle of the box, 0 on its walls, periodic. */

@@ -26,9 +26,7 @@ static study_clock *clock_of(const gmg_smoother_level *l) { return (study_clock 
 
 static unsigned traits(const gmg_params *p, int threads)
 {
-  gmg_params q = *p;
-  q.smoother = ((const study_clock *)p->smoother)->inner;
-  return q.smoother->traits ? q.smoother->traits(&q, threads) : 0;
+  return study_traits_of(((const study_clock *)p->smoother)->inner, p, threads);
 }
 
 /* --- on the host --- */

@@ -135,15 +135,11 @@ static void read_history(const gmg_report *r, result *to)
 }
 
 static int one_run(const setting *w, gmg_solver *solver, const gmg_problem *p, const demo_array *f, const demo_array *u, int number,
-                   timing *t, result *to)
+                   int first, timing *t, result *to)
 {
   const demo_options *o = &w->place->demo;
   gmg_report report;
-  study_fill(p, f->here, w->start == START_F_ONE);
-  if (w->start == START_F_RANDOM) demo_field_random(p, 1, f->here);
-  study_fill(p, u->here, 0);
-  if (w->start == START_U_RANDOM) demo_field_random(p, 2, u->here);
-  if (demo_array_send(o, f) || demo_array_send(o, u)) return 1;
+  if (w->start == START_U_RANDOM ? study_start(w->place, p, 2, !first, u) : demo_array_zero(o, u)) return 1;
   if (t->clock) study_clock_seconds(t->clock);
   to->status = gmg_solve(solver, f->there, u->there, &report);
   if (!demo_is_outcome(to->status)) return demo_check(o, w->place->context, to->status);
@@ -161,10 +157,14 @@ static int runs(const setting *w, gmg_solver *solver, const gmg_problem *p, timi
   const demo_options *o = &w->place->demo;
   demo_array f = {0}, u = {0};
   int failed = !(demo_array_create(o, p, &f) & demo_array_create(o, p, &u));
+  const int first = w->timed ? -1 : 0;
   if (failed) demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(p));
-  for (int i = w->timed ? -1 : 0; i < w->runs && !failed; i++) {
+  if (!failed && w->start == START_F_RANDOM) demo_field_random(p, 1, f.here);
+  if (!failed && w->start == START_F_ONE) study_fill(p, f.here, 1);
+  if (!failed) failed = demo_array_send(o, &f);
+  for (int i = first; i < w->runs && !failed; i++) {
     if (t->offload) gmg_smoother_offload_seconds(t->offload, &t->sweeps, &t->transfers);
-    failed = one_run(w, solver, p, &f, &u, i, t, to);
+    failed = one_run(w, solver, p, &f, &u, i, i == first, t, to);
     if (to->deterministic && !w->timed) break;
   }
   demo_array_destroy(&f);
@@ -180,7 +180,7 @@ static struct cJSON *begin_record(study *s, const setting *w)
   if (*w->paper) study_text(s, r, "paper", w->paper);
   if (w->column) study_text(s, r, "column", w->column);
   study_text(s, r, "method", w->method->name);
-  study_text(s, r, "where", w->place->demo.device.kind == DEMO_CUDA ? "device" : "host");
+  study_where(s, r, w->place);
   study_number(s, r, "dim", w->dim);
   study_number(s, r, "n", (double)w->n);
   study_number(s, r, "eps", w->eps);
@@ -207,7 +207,7 @@ static void record(study *s, const setting *w, const result *r)
   study_text(s, to, "status", demo_status_name(r->status));
   if (r->status != GMG_OK) study_text(s, to, "message", r->message);
   study_number(s, to, "levels_made", r->plan.levels);
-  study_number(s, to, "predicted_factor", r->plan.predicted_factor);
+  study_number(s, to, "predicted_factor", study_rounded(r->plan.predicted_factor, 5));
   study_spread(s, to, "cycles", &r->count);
   if (w->start == START_U_RANDOM) study_spread(s, to, "factor", &r->factor); /* else the last cycles may be at the floor */
   study_spread(s, to, "mean_factor", &r->mean);
@@ -219,7 +219,7 @@ static void record(study *s, const setting *w, const result *r)
   study_spread(s, to, "grid_seconds", &r->grid);
   if (w->timed) return;
   for (int i = 0; i <= r->cycles; i++) history[i] = bench_median(&r->history[i]);
-  study_numbers(s, to, "history", history, (size_t)r->cycles + 1);
+  study_numbers(s, to, "history", history, (size_t)r->cycles + 1, 5);
 }
 
 static void tell(const study *s, const setting *w, const result *r)

@@ -2,7 +2,6 @@
 #include "fault.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,22 +44,14 @@ static void copy(const faulty *s, void *to, const void *from, size_t bytes)
   memcpy(to, from, bytes);
 }
 
-double fault_random(unsigned long long *state)
-{
-  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
 /* --- what breaks --- */
 
 /* So many of `total`, at random (Fan, Muller, Rezucha 1962). */
 static void choose(unsigned long seed, size_t total, size_t count, unsigned char *mark)
 {
-  unsigned long long state = seed;
+  uint64_t state = seed;
   for (size_t i = 0; i < total; i++) {
-    mark[i] = fault_random(&state) * (double)(total - i) < (double)count;
+    mark[i] = study_uniform(&state) * (double)(total - i) < (double)count;
     count -= mark[i];
   }
 }
@@ -209,9 +200,7 @@ static gmg_status update_cuda(const gmg_smoother_level *l, void *state) { return
 
 static unsigned traits(const gmg_params *p, int threads)
 {
-  gmg_params q = *p;
-  q.smoother = ((const faulty *)p->smoother)->inner;
-  return q.smoother->traits ? q.smoother->traits(&q, threads) : 0;
+  return study_traits_of(((const faulty *)p->smoother)->inner, p, threads);
 }
 
 /* What has these functions alone, so that no sweep goes by unseen. */

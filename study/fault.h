@@ -45,7 +45,4 @@ size_t faulty_lost(const fault *f, const size_t n[3], const size_t block[3], uns
  * unknowns (or NULL) have of it. */
 double fault_residual(const gmg_problem *p, const double *f, const double *u, const unsigned char *mark, double *marked);
 
-/* Uniform in 0..1, the same everywhere (splitmix64). */
-double fault_random(unsigned long long *state);
-
 #endif

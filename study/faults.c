@@ -39,8 +39,7 @@ double patient_residual(patient *x, const unsigned char *mark, double *marked)
   return fault_residual(&x->problem, x->f.here, x->u.here, mark, marked);
 }
 
-static const char *const parts[] = {"relaxation", "multigrid", NULL};
-static int (*const run[])(study *) = {faults_relaxation, faults_multigrid};
+static const study_part parts[] = {{"relaxation", faults_relaxation}, {"multigrid", faults_multigrid}, {NULL, NULL}};
 
 static const study_program about = {
     "study_faults",
@@ -49,13 +48,4 @@ static const study_program about = {
     "--runs: of relaxation, each with other blocks.",
     parts, 100, 100000000};
 
-int main(int argc, char **argv)
-{
-  study s;
-  int code = study_begin(&s, &about, argc, argv);
-  if (code >= 0) return code;
-  code = 0;
-  for (int i = 0; parts[i] && !code; i++)
-    if (study_wants(&s, parts[i])) code = run[i](&s);
-  return study_end(&s, code);
-}
+int main(int argc, char **argv) { return study_main(&about, argc, argv); }

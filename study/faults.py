@@ -1,8 +1,8 @@
 """The tables of docs/study-faults.md (page.py fills them in)."""
-from page import number, spread, table
+from page import first, number, select, spread, table, values
 
 PAGE = "study-faults.md"
-FILES = ["faults-device.json", "faults-host.json"]
+FILES = ["faults-device*.json", "faults-host.json"]
 MATRICES = [("Fv1", 2), ("Trefethen_2000", 1), ("Trefethen_2000", 3), ("Fv3", 2)]
 METHODS = ["async-(5)", "async-(5), stale"]
 WAITS = ["recover-(10)", "recover-(20)", "recover-(30)"]
@@ -10,18 +10,6 @@ KINDS = ["blocks lost", "bit flipped in a level's u", "bit flipped in the caller
 
 # Table 6 of the paper: computation time in addition, in percent.
 PAPER = {"Fv1": (8.16, 19.50, 31.66), "Trefethen_2000": (8.16, 11.45, 16.61)}
-
-
-def select(results, **wanted):
-    return [r for r in results if all(r.get(key) == value for key, value in wanted.items())]
-
-
-def first(results, **wanted):
-    return next(iter(select(results, **wanted)), None)
-
-
-def values(results, key):
-    return list(dict.fromkeys(r[key] for r in results))
 
 
 def shape(record):

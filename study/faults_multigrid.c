@@ -35,22 +35,22 @@ typedef struct ward {
   study *s;
   patient x;
   int way, undisturbed, levels;
-  unsigned long long random;
+  uint64_t random;
   tally by[KINDS][LEVELS + 1]; /* 0: the caller's u; level + 1 */
   bits *bits;                  /* [KINDS] */
 } ward;
 
 static size_t cells_of(const ward *w) { return demo_cells(&w->x.problem); }
 
-static int pick(ward *w, int count) { return (int)(fault_random(&w->random) * count); }
+static int pick(ward *w, int count) { return (int)(study_uniform(&w->random) * count); }
 
 static fault random_fault(ward *w, int kind)
 {
   fault f = {.level = pick(w, w->levels - 1), .first = pick(w, w->undisturbed), .cycles = 1}; /* the coarsest is not smoothed */
   if (kind == BLOCKS)
-    f.kind = FAULT_BLOCKS, f.cycles = 1 + pick(w, 3), f.share = 0.5 * fault_random(&w->random), f.seed = (unsigned long)pick(w, 1 << 30);
+    f.kind = FAULT_BLOCKS, f.cycles = 1 + pick(w, 3), f.share = 0.5 * study_uniform(&w->random), f.seed = (unsigned long)pick(w, 1 << 30);
   if (kind == BIT_LEVEL || kind == BIT_U)
-    f.kind = FAULT_BIT, f.up = pick(w, 2), f.bit = pick(w, BITS), f.place = fault_random(&w->random);
+    f.kind = FAULT_BIT, f.up = pick(w, 2), f.bit = pick(w, BITS), f.place = study_uniform(&w->random);
   if (kind == BIT_U) f.level = -1;
   if (kind == CORRECTION) f.kind = FAULT_CORRECTION;
   return f;
@@ -140,8 +140,8 @@ static void add_counts(study *s, struct cJSON *to, const tally *t, int zeros)
     if (zeros || counts[i].value) study_number(s, to, counts[i].name, counts[i].value);
   for (int i = 0; i < EXTRA; i++)
     if (t->extra[i]) extra[length] = i - FEWER, times[length++] = t->extra[i];
-  study_numbers(s, to, "extra", extra, length);
-  study_numbers(s, to, "times", times, length);
+  study_numbers(s, to, "extra", extra, length, 6);
+  study_numbers(s, to, "times", times, length, 6);
 }
 
 static void record(const ward *w, int kind, int level)
@@ -179,7 +179,7 @@ static void record_sum(const ward *w)
   study_number(w->s, to, "dim", w->x.problem.dim);
   study_number(w->s, to, "n", (double)w->x.problem.n[0]);
   study_text(w->s, to, "way", ways[w->way].name);
-  study_text(w->s, to, "where", w->x.place->demo.device.kind == DEMO_CUDA ? "device" : "host");
+  study_where(w->s, to, w->x.place);
   study_number(w->s, to, "levels", w->levels);
   study_number(w->s, to, "undisturbed", w->undisturbed);
   study_number(w->s, to, "tolerance", w->x.params.rtol);
@@ -201,9 +201,9 @@ static void record_bits(study *s, int way, int kind, const bits *b)
   study_text(s, to, "way", ways[way].name);
   study_text(s, to, "kind", kinds[kind]);
   study_text(s, to, "type", floats ? "float" : "double");
-  study_numbers(s, to, "count", count, (size_t)many);
-  study_numbers(s, to, "most_extra", worst, (size_t)many);
-  study_numbers(s, to, "not_converged", lost, (size_t)many);
+  study_numbers(s, to, "count", count, (size_t)many, 6);
+  study_numbers(s, to, "most_extra", worst, (size_t)many, 6);
+  study_numbers(s, to, "not_converged", lost, (size_t)many, 6);
 }
 
 /* --- all of them --- */
@@ -215,7 +215,7 @@ static int control(ward *w, int faults)
   int said = 0, found = 0;
   for (int i = 0; i < faults; i++) {
     const fault f = {.kind = FAULT_BIT, .level = -1, .cycles = MOST_CYCLES + 1, .late = 1, .bit = 48 + i % 14,
-                     .place = fault_random(&w->random)};
+                     .place = study_uniform(&w->random)};
     gmg_report r;
     double truth;
     if (attempt(w, &f, &r, &truth)) return 1;
@@ -257,7 +257,7 @@ static int one_ward(study *s, int dim, size_t n, int way, int faults, bits *b)
   q.cycle = ways[way].cycle, q.precision = ways[way].precision, q.accel = ways[way].accel;
   q.max_cycles = MOST_CYCLES, q.rtol = 1e-8;
   for (int a = 0; a < 3; a++) q.block[a] = block[dim][a];
-  w = (ward){.s = s, .way = way, .random = (unsigned long long)(1000 * dim + way), .bits = b};
+  w = (ward){.s = s, .way = way, .random = (uint64_t)(1000 * dim + way), .bits = b};
   int failed = patient_admit(&w.x, study_best(s), &p, &q) || undisturbed(&w);
   for (int i = 0; i < faults && !failed; i++) failed = one_fault(&w, i);
   for (int k = 0; k < KINDS && !failed; k++)

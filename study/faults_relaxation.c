@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* What stands for the paper's matrices: -Lap u + eps u with h = 1, eps such that the spectral radius of the Jacobi iteration is the
  * matrix' own (Table 1), and about as many unknowns. Trefethen_2000, which couples unknowns that lie 1, 2, 4, ... apart, has no
@@ -43,13 +42,6 @@ typedef struct outcome {
   unsigned long seed;
 } outcome;
 
-static double three_digits(double x)
-{
-  char text[32];
-  snprintf(text, sizeof text, "%.2e", x);
-  return atof(text);
-}
-
 /* Until the tolerance, or so long that what cannot get there stands still. */
 static int one_run(patient *x, const wait *w, int scattered, unsigned long seed, int keep, outcome *to)
 {
@@ -68,7 +60,7 @@ static int one_run(patient *x, const wait *w, int scattered, unsigned long seed,
     faulty_relax(x->faulty, x->f.there, x->u.there);
     left = patient_residual(x, x->mark, &lost) / start;
     pass++;
-    if (keep && pass <= HISTORY) to->history[pass] = three_digits(left), to->length = pass;
+    if (keep && pass <= HISTORY) to->history[pass] = left, to->length = pass;
   }
   if (w->passes && faulty_changed(x->faulty) == 0) return demo_fail(&x->place->demo, "relaxation, %s: nothing broke", w->name);
   if (left <= TOLERANCE) bench_add(&to->passes, pass);
@@ -84,22 +76,22 @@ static void record(study *s, int m, const patient *x, const wait *w, int scatter
   study_text(s, to, "matrix", matrices[m].paper);
   study_number(s, to, "dim", x->problem.dim);
   study_number(s, to, "n", (double)x->problem.n[0]);
-  study_number(s, to, "eps", x->problem.shift);
+  study_number(s, to, "eps", study_rounded(x->problem.shift, 6));
   for (int a = 0; a < 3; a++) side[a] = (double)x->params.block[a];
-  study_numbers(s, to, "block", side, (size_t)x->problem.dim);
+  study_numbers(s, to, "block", side, (size_t)x->problem.dim, 6);
   study_text(s, to, "method", x->params.deterministic ? "async-(5), stale" : "async-(5)");
-  study_text(s, to, "where", x->place->demo.device.kind == DEMO_CUDA ? "device" : "host");
+  study_where(s, to, x->place);
   study_text(s, to, "lost", scattered ? "unknowns" : "blocks");
   study_text(s, to, "recovery", w->name);
   study_number(s, to, "tolerance", TOLERANCE);
-  study_number(s, to, "share", three_digits(r->share));
+  study_number(s, to, "share", study_rounded(r->share, 3));
   study_spread(s, to, "passes", &r->passes);
   study_spread(s, to, "extra", &r->extra);
   if (!scattered) study_spread(s, to, "percent", &r->percent);
   if (w->passes < 0) study_spread(s, to, "last", &r->last), study_spread(s, to, "working", &r->working);
   if (scattered || !r->length || matrices[m].slow) return;
   study_number(s, to, "seed", (double)r->seed);
-  study_numbers(s, to, "history", r->history, (size_t)r->length + 1);
+  study_numbers(s, to, "history", r->history, (size_t)r->length + 1, 3);
 }
 
 static int all_waits(study *s, int m, patient *x, int scattered, int runs)

@@ -1,48 +1,19 @@
 /* See flight.h. */
 #include "flight.h"
+#include "study.h"
 
 #include <omp.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct state {
   size_t shape[3], count[3], total;
-  size_t *order;
+  int *order;
   double *aside; /* what the blocks of a group write, [cells] */
   double *tiles; /* one for every thread, */
   size_t tile;   /* of so many values */
   int threads;
 } state;
-
-/* --- the order of the blocks --- */
-
-static int colour_of(const state *s, size_t b)
-{
-  return (int)((b % s->count[0] + b / s->count[0] % s->count[1] + b / (s->count[0] * s->count[1])) % 2);
-}
-
-/* splitmix64 (Steele, Lea, Flood 2014) */
-static uint64_t next_random(uint64_t *seed)
-{
-  uint64_t z = (*seed += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-static void put_in_order(const state *s, gmg_block_order kind, uint64_t seed)
-{
-  size_t at = 0;
-  for (int colour = 0; kind == GMG_ORDER_TWO_COLOUR && colour < 2; colour++)
-    for (size_t b = 0; b < s->total; b++)
-      if (colour_of(s, b) == colour) s->order[at++] = b;
-  for (; at < s->total; at++) s->order[at] = kind == GMG_ORDER_BACKWARD ? s->total - 1 - at : at;
-  for (size_t b = s->total - 1; kind == GMG_ORDER_RANDOM && b > 0; b--) { /* Fisher, Yates 1938 */
-    const size_t other = (size_t)(next_random(&seed) % (b + 1)), swap = s->order[b];
-    s->order[b] = s->order[other], s->order[other] = swap;
-  }
-}
 
 /* --- state --- */
 
@@ -65,7 +36,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **to)
   s->aside = malloc(A->cells * sizeof *s->aside);
   s->tiles = malloc((size_t)s->threads * s->tile * sizeof *s->tiles);
   if (!s->order || !s->aside || !s->tiles) return GMG_ERR_MEMORY;
-  put_in_order(s, p->order, p->seed + (unsigned long)l->index);
+  study_order_blocks(s->count, p->order, p->seed + (uint64_t)l->index, s->order);
   return GMG_OK;
 }
 
@@ -165,7 +136,7 @@ static void write_own(const gmg_operator *A, const box *x, const double *from, d
 /* Blocks number first .. last - 1 in the order, all at once. */
 static void relax_group(const gmg_smoother_level *l, const state *s, size_t first, size_t last, int back, const double *f, double *u)
 {
-#define NUMBER(b) s->order[back ? s->total - 1 - (b) : (b)]
+#define NUMBER(b) (size_t)s->order[back ? s->total - 1 - (b) : (b)]
 #pragma omp parallel num_threads(s->threads) if (last - first >= 16) /* fewer are faster alone */
   {
     double *tile = s->tiles + (size_t)omp_get_thread_num() * s->tile;

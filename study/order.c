@@ -7,22 +7,29 @@
 #include "flight.h"
 #include "study.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SMALL, LARGE };
 typedef struct scale {
   size_t n[2][4];     /* small and large grids by dimension */
   size_t locality[4]; /* of grids beyond the caches; 0: none */
-  int runs, most_sweeps, large_sweeps; /* of what differs from run to run */
+  int runs[2];        /* of what differs from run to run, on small and large grids: many blocks differ less */
+  int most_sweeps, large_sweeps; /* on small grids 1 to so many; on large ones alone, 0: none */
 } scale;
 
 static const scale scales[STUDY_SCALES] = {
-    [STUDY_QUICK] = {{{0, 8191, 127, 31}, {0, 8191, 127, 31}}, {0, 0, 127, 31}, 3, 2, 0},
-    [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 65535, 255, 47}}, {0, 0, 1023, 95}, 20, 5, 2},
-    [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 10000000, 4095, 255}}, {0, 100000000, 8191, 511}, 20, 5, 5}};
+    [STUDY_QUICK] = {{{0, 8191, 127, 31}, {0, 8191, 127, 31}}, {0, 0, 127, 31}, {3, 3}, 2, 0},
+    [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 32767, 255, 39}}, {0, 0, 1023, 95}, {20, 5}, 5, 2},
+    [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 10000000, 4095, 255}}, {0, 100000000, 8191, 511}, {20, 5}, 5, 2}};
+
+static scale scale_of(const study *s)
+{
+  scale x = scales[s->options.scale];
+  if (s->options.n) x.n[LARGE][1] = x.locality[1] = (size_t)s->options.n;
+  if (s->options.runs) x.runs[SMALL] = x.runs[LARGE] = s->options.runs;
+  return x;
+}
 
 /* 512 unknowns a block, as the papers on smoothers have them; small grids in 1D have blocks of 64, so that there are as many. */
 static const size_t blocks_of[2][4][3] = {{{0}, {64, 1, 1}, {16, 8, 1}, {8, 8, 8}}, {{0}, {512, 1, 1}, {32, 16, 1}, {8, 8, 8}}};
@@ -75,63 +82,74 @@ static gmg_params params_of(const setting *w, int run)
   return p;
 }
 
-/* Six digits: more are noise, and make files long. */
-static double rounded(double x)
+/* What the runs of a setting share. A random order is another one in every run, and takes a solver of its own. */
+typedef struct bed {
+  gmg_problem problem;
+  flight model;
+  study_clock *clock;
+  demo_array f, u; /* f = 0 */
+  gmg_solver *solver;
+} bed;
+
+static int make_bed(const setting *w, bed *b)
 {
-  char text[32];
-  snprintf(text, sizeof text, "%.6g", x);
-  return strtod(text, NULL);
+  const demo_options *o = &w->place->demo;
+  *b = (bed){.problem = study_problem(w->dim, w->n, 0), .model = flight_make(w->order == TURNING)};
+  const gmg_params p = params_of(w, 0);
+  if (w->clocked && !(b->clock = study_clock_create(p.smoother))) return demo_fail(o, "out of memory");
+  if (demo_array_create(o, &b->problem, &b->f) & demo_array_create(o, &b->problem, &b->u)) return 0;
+  return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&b->problem));
 }
 
-/* One solver, one solve; the clock's seconds where there is one. */
-static int one_run(const setting *w, const gmg_problem *p, const gmg_params *params, const demo_array *f, const demo_array *u,
-                   study_clock *clock, result *r)
+static void clear_bed(bed *b)
+{
+  gmg_solver_destroy(b->solver);
+  study_clock_destroy(b->clock);
+  demo_array_destroy(&b->f);
+  demo_array_destroy(&b->u);
+}
+
+/* r: NULL: does not count. The clock's seconds where there is one. */
+static int solve(const setting *w, bed *b, int again, result *r)
 {
   const study_place *at = w->place;
-  gmg_solver *solver = NULL;
   gmg_report report;
-  gmg_status status = gmg_solver_create(at->context, p, params, &solver);
+  if (study_start(at, &b->problem, 2, again, &b->u)) return 1;
+  if (b->clock) study_clock_seconds(b->clock);
+  const gmg_status status = gmg_solve(b->solver, b->f.there, b->u.there, &report);
+  if (!demo_is_outcome(status)) return demo_check(&at->demo, at->context, status);
+  if (!r || report.cycles == 0) return 0;
+  bench_add(&r->factor, report.factor);
+  bench_add(&r->cycle, report.seconds / report.cycles);
+  if (b->clock) bench_add(&r->sweep, study_clock_seconds(b->clock) / (2 * report.cycles));
+  return 0;
+}
+
+/* On a device a solver's first solve is not counted: its work is recorded there. */
+static int one_run(const setting *w, bed *b, int run, result *r)
+{
+  const study_place *at = w->place;
+  gmg_params p = params_of(w, run);
+  if (w->kind == MODEL) p.smoother = &b->model.smoother;
+  if (b->clock) p.smoother = study_clock_smoother(b->clock);
+  if (b->solver && w->order != GMG_ORDER_RANDOM) return solve(w, b, 1, r);
+  gmg_solver_destroy(b->solver);
+  const gmg_status status = gmg_solver_create(at->context, &b->problem, &p, &b->solver);
   if (status == GMG_ERR_UNSUPPORTED || status == GMG_ERR_MEMORY) {
     snprintf(r->skipped, sizeof r->skipped, "%s", gmg_context_error(at->context));
     return 0;
   }
   if (demo_check(&at->demo, at->context, status)) return 1;
-  study_fill(p, f->here, 0);
-  demo_field_random(p, 2, u->here);
-  int failed = demo_array_send(&at->demo, f) || demo_array_send(&at->demo, u);
-  if (clock) study_clock_seconds(clock);
-  if (!failed) {
-    status = gmg_solve(solver, f->there, u->there, &report);
-    failed = !demo_is_outcome(status) && demo_check(&at->demo, at->context, status);
-  }
-  if (!failed && report.cycles > 0) {
-    bench_add(&r->factor, rounded(report.factor));
-    bench_add(&r->cycle, rounded(report.seconds / report.cycles));
-    if (clock) bench_add(&r->sweep, rounded(study_clock_seconds(clock) / (2 * report.cycles)));
-  }
-  gmg_solver_destroy(solver);
-  return failed;
+  if (study_is_device(at) && solve(w, b, run > 0, NULL)) return 1;
+  return solve(w, b, run > 0 || study_is_device(at), r);
 }
 
 static int runs(const setting *w, result *r)
 {
-  const gmg_problem p = study_problem(w->dim, w->n, 0);
-  const demo_options *o = &w->place->demo;
-  flight model = flight_make(w->order == TURNING);
-  demo_array f = {0}, u = {0};
-  study_clock *clock = NULL;
-  int failed = !(demo_array_create(o, &p, &f) & demo_array_create(o, &p, &u));
-  if (failed) demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&p));
-  for (int i = 0; i < w->runs && !failed && !*r->skipped; i++) {
-    gmg_params params = params_of(w, i);
-    if (w->kind == MODEL) params.smoother = &model.smoother;
-    if (w->clocked && !clock && !(clock = study_clock_create(params.smoother))) failed = demo_fail(o, "out of memory");
-    if (clock) params.smoother = study_clock_smoother(clock);
-    if (!failed) failed = one_run(w, &p, &params, &f, &u, clock, r);
-  }
-  study_clock_destroy(clock);
-  demo_array_destroy(&f);
-  demo_array_destroy(&u);
+  bed b;
+  int failed = make_bed(w, &b);
+  for (int run = 0; run < w->runs && !failed && !*r->skipped; run++) failed = one_run(w, &b, run, r);
+  clear_bed(&b);
   return failed;
 }
 
@@ -147,7 +165,7 @@ static struct cJSON *begin_record(study *s, const setting *w)
   static const char *const locals[] = {"red-black", "jacobi", "gauss-seidel"};
   struct cJSON *to = study_record(s, w->part);
   study_text(s, to, "smoother", w->kind == PLAIN ? w->plain : kinds[w->kind]);
-  study_text(s, to, "where", w->place->demo.device.kind == DEMO_CUDA ? "device" : "host");
+  study_where(s, to, w->place);
   study_number(s, to, "dim", w->dim);
   study_number(s, to, "n", (double)w->n);
   if (w->kind == PLAIN) return to;
@@ -155,7 +173,7 @@ static struct cJSON *begin_record(study *s, const setting *w)
   study_text(s, to, "local", locals[w->local]);
   study_number(s, to, "overlap", w->overlap);
   study_number(s, to, "sweeps", w->sweeps);
-  study_number(s, to, "omega", rounded(w->omega));
+  study_number(s, to, "omega", study_rounded(w->omega, 6));
   study_number(s, to, "block", (double)w->block[0]);
   if (w->block[0]) study_number(s, to, "blocks", (double)blocks(w));
   study_number(s, to, "in_flight", w->in_flight);
@@ -186,7 +204,7 @@ static int measure(study *s, const setting *w)
 static setting base(const study *s, const scale *x, const char *part, int dim, int size)
 {
   setting w = {.part = part, .place = study_best(s), .dim = dim, .n = x->n[size][dim], .overlap = 0, .sweeps = 2,
-               .local = dim == 1 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, .omega = weight(dim, 0, 2), .cycles = 10, .runs = x->runs};
+               .local = dim == 1 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, .omega = weight(dim, 0, 2), .cycles = 10, .runs = x->runs[size]};
   memcpy(w.block, blocks_of[size][dim], sizeof w.block);
   return w;
 }
@@ -195,43 +213,46 @@ static setting base(const study *s, const scale *x, const char *part, int dim, i
 
 /* The library's blocks in every order: one in flight (with two sweeps, the default), as many as there are threads or room; and the stale
    twin, to which all orders are the same. */
-static int orders_of(study *s, const scale *x, setting w, int no_single)
+static int orders_of(study *s, setting w, int no_single)
 {
+  const int runs_of_chance = w.runs;
   for (int many = w.sweeps != 2 || no_single; many < 2; many++)
     for (int i = 0; i < ORDERS - 1; i++) {
       w.kind = ASYNC, w.order = as_told[i], w.in_flight = many ? 0 : 1;
-      w.runs = many || w.order == GMG_ORDER_RANDOM ? x->runs : x->runs < 3 ? x->runs : 3; /* one block after the other: no chance */
+      w.runs = many || w.order == GMG_ORDER_RANDOM || runs_of_chance < 3 ? runs_of_chance : 3; /* one block after the other: no chance */
       if (measure(s, &w)) return 1;
     }
   w.kind = TWIN, w.in_flight = 0, w.order = GMG_ORDER_RANDOM, w.runs = 3;
   return measure(s, &w);
 }
 
-static int over_order(study *s, const scale *x)
+static int over_order(study *s)
 {
+  const scale x = scale_of(s);
   for (int size = SMALL; size <= LARGE; size++)
     for (int dim = 1; dim <= 3; dim++)
       for (int overlap = 0; overlap < 2; overlap++)
-        for (int sweeps = 1; sweeps <= x->most_sweeps; sweeps++) {
-          setting w = base(s, x, "order", dim, size);
+        for (int sweeps = 1; sweeps <= x.most_sweeps; sweeps++) {
+          setting w = base(s, &x, "order", dim, size);
           w.overlap = overlap, w.sweeps = sweeps, w.omega = weight(dim, overlap, sweeps);
-          if (size == SMALL || (x->large_sweeps && (x->large_sweeps == sweeps || x->large_sweeps == x->most_sweeps)))
-            if (orders_of(s, x, w, size == LARGE && w.place == &s->place[STUDY_DEVICE])) return 1; /* takes a device minutes a solve */
+          if (size == SMALL || sweeps == x.large_sweeps)
+            if (orders_of(s, w, size == LARGE && study_is_device(w.place))) return 1; /* takes a device minutes a solve */
         }
   return 0;
 }
 
 /* The paper's order follows a Gaussian elimination; what comes nearest is Gauss-Seidel unknown by unknown. Blocks of whole lines in natural
    order, one in flight, are just that. On the host, where these sweeps have a place. */
-static int over_elimination(study *s, const scale *x)
+static int over_elimination(study *s)
 {
+  const scale x = scale_of(s);
   for (int dim = 1; dim <= 3; dim++) {
-    setting w = base(s, x, "elimination", dim, SMALL);
+    setting w = base(s, &x, "elimination", dim, SMALL);
     w.place = &s->place[STUDY_HOST], w.local = GMG_LOCAL_GAUSS_SEIDEL, w.sweeps = 1, w.in_flight = 1, w.omega = 1;
     for (int a = 0; a < dim - 1; a++) w.block[a] = w.n;
     w.block[dim - 1] = dim == 1 ? 64 : 4;
     for (int i = 0; i < ORDERS - 1; i++) {
-      w.kind = ASYNC, w.order = as_told[i], w.runs = w.order == GMG_ORDER_RANDOM ? x->runs : 1;
+      w.kind = ASYNC, w.order = as_told[i], w.runs = w.order == GMG_ORDER_RANDOM ? x.runs[SMALL] : 1;
       if (measure(s, &w)) return 1;
     }
     w.kind = PLAIN, w.plain = "gauss_seidel", w.order = 0, w.runs = 1;
@@ -243,14 +264,14 @@ static int over_elimination(study *s, const scale *x)
 /* --- Table 5: blocks in flight --- */
 
 /* The model, on the host, in every order; one unknown a block: two colours, half of the blocks in flight are red-black. */
-static int flights_of(study *s, const scale *x, setting w)
+static int flights_of(study *s, setting w)
 {
-  const int total = (int)blocks(&w);
+  const int total = (int)blocks(&w), runs_of_chance = w.runs;
   w.kind = MODEL, w.place = &s->place[STUDY_HOST];
   for (int i = 0; i < ORDERS; i++)
     for (int k = 1; k <= total; k = k * 4 < total || k == total ? k * 4 : total) {
       w.order = as_told[i], w.in_flight = k;
-      w.runs = w.order == GMG_ORDER_RANDOM && k < total ? x->runs : 1;
+      w.runs = w.order == GMG_ORDER_RANDOM && k < total ? runs_of_chance : 1;
       if (measure(s, &w)) return 1;
       if (k == total) break;
     }
@@ -268,30 +289,33 @@ static int chess_board(study *s, const scale *x, int dim)
   return measure(s, &w);
 }
 
-/* A device can have as many in flight as it has room for; and thread blocks that stay, more of them than find room. */
-static int on_device(study *s, const scale *x, setting w, int least)
+/* A device can have as many in flight as it has room for, on large grids more than find room; backward is natural order mirrored. */
+static int on_device(study *s, setting w, int least)
 {
-  w.kind = ASYNC, w.place = &s->place[STUDY_DEVICE], w.runs = x->runs;
-  for (int i = 0; i < ORDERS - 1 && w.place->context; i++) {
-    w.order = as_told[i], w.oversubscription = 0;
-    for (w.in_flight = least; w.in_flight <= 4096; w.in_flight *= 4)
+  static const int order[] = {GMG_ORDER_NATURAL, GMG_ORDER_RANDOM, GMG_ORDER_TWO_COLOUR};
+  const int total = blocks(&w) < 4096 ? (int)blocks(&w) : 4096, most = least > 1 ? 16 : 1;
+  w.kind = ASYNC, w.place = &s->place[STUDY_DEVICE];
+  for (int i = 0; i < 3 && w.place->context; i++) {
+    w.order = order[i], w.oversubscription = 0;
+    for (w.in_flight = least; w.in_flight < 4 * total; w.in_flight *= 4)
       if (measure(s, &w)) return 1;
-    for (w.in_flight = 0, w.oversubscription = 1; w.oversubscription <= 16; w.oversubscription *= 2)
+    for (w.in_flight = 0, w.oversubscription = 1; w.oversubscription <= most; w.oversubscription *= 2)
       if (measure(s, &w)) return 1;
   }
   return 0;
 }
 
-static int over_flight(study *s, const scale *x)
+static int over_flight(study *s)
 {
+  const scale x = scale_of(s);
   for (int dim = 1; dim <= 3; dim++) {
-    if (dim > 1 && chess_board(s, x, dim)) return 1;
+    if (dim > 1 && chess_board(s, &x, dim)) return 1;
     for (int overlap = 0; overlap < 2; overlap++) {
-      setting w = base(s, x, "flight", dim, SMALL);
+      setting w = base(s, &x, "flight", dim, SMALL);
       w.overlap = overlap, w.omega = weight(dim, overlap, w.sweeps);
-      if (flights_of(s, x, w) || on_device(s, x, w, 1)) return 1;
-      w.n = x->n[LARGE][dim], memcpy(w.block, blocks_of[LARGE][dim], sizeof w.block);
-      if (on_device(s, x, w, 64)) return 1;
+      if (flights_of(s, w) || on_device(s, w, 1)) return 1;
+      w.n = x.n[LARGE][dim], w.runs = x.runs[LARGE], memcpy(w.block, blocks_of[LARGE][dim], sizeof w.block);
+      if (on_device(s, w, 64)) return 1;
     }
   }
   return 0;
@@ -300,14 +324,15 @@ static int over_flight(study *s, const scale *x)
 /* --- Table 4: locality --- */
 
 /* Seconds of a smoothing step, coarser levels included, over the blocks' size and order, on grids beyond the caches. */
-static int over_locality(study *s, const scale *x)
+static int over_locality(study *s)
 {
+  const scale x = scale_of(s);
   static const size_t sides[4][6] = {{0}, {64, 512, 4096, 32768}, {16, 64, 256}, {4, 8, 16, 32, 64}};
   for (int dim = 1; dim <= 3; dim++)
-    for (int i = 0; x->locality[dim] && sides[dim][i]; i++)
+    for (int i = 0; x.locality[dim] && sides[dim][i]; i++)
       for (int o = 0; o < ORDERS - 1; o++) {
-        setting w = base(s, x, "locality", dim, LARGE);
-        w.n = x->locality[dim], w.order = as_told[o], w.overlap = 1, w.omega = weight(dim, 1, 2);
+        setting w = base(s, &x, "locality", dim, LARGE);
+        w.n = x.locality[dim], w.order = as_told[o], w.overlap = 1, w.omega = weight(dim, 1, 2);
         w.cycles = 1, w.clocked = 1, w.runs = 3;
         for (int a = 0; a < dim; a++) w.block[a] = sides[dim][i];
         if (measure(s, &w)) return 1;
@@ -315,8 +340,8 @@ static int over_locality(study *s, const scale *x)
   return 0;
 }
 
-static const char *const parts[] = {"order", "elimination", "flight", "locality", NULL};
-static int (*const run[])(study *, const scale *) = {over_order, over_elimination, over_flight, over_locality};
+static const study_part parts[] = {
+    {"order", over_order}, {"elimination", over_elimination}, {"flight", over_flight}, {"locality", over_locality}, {NULL, NULL}};
 
 static const study_program about = {
     "study_order",
@@ -324,16 +349,4 @@ static const study_program about = {
     "flight (Table 5), locality (Table 4).",
     parts, 100, 1000000000};
 
-int main(int argc, char **argv)
-{
-  study s;
-  int code = study_begin(&s, &about, argc, argv);
-  if (code >= 0) return code;
-  scale x = scales[s.options.scale];
-  if (s.options.n) x.n[LARGE][1] = x.locality[1] = (size_t)s.options.n;
-  if (s.options.runs) x.runs = s.options.runs;
-  code = 0;
-  for (int i = 0; parts[i] && !code; i++)
-    if (study_wants(&s, parts[i])) code = run[i](&s, &x);
-  return study_end(&s, code);
-}
+int main(int argc, char **argv) { return study_main(&about, argc, argv); }

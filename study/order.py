@@ -1,9 +1,8 @@
 """The tables of docs/study-order.md (page.py fills them in)."""
-from page import number, spread, table
-from smoothers import first, select, values
+from page import first, number, select, spread, table, values
 
 PAGE = "study-order.md"
-FILES = ["order-device.json", "order-host.json"]
+FILES = ["order-device*.json", "order-host.json"]
 ORDERS = ["natural", "backward", "random", "two-colour"]
 TURNING = "natural, then backward"
 

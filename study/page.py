@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fills the tables of the study's pages in docs/ from study/results. Usage: page.py [--check] [--results FOLDER] [PAGE ...]
-A page is a module of this folder: PAGE, the file; FILES, the results it shows, the largest sizes first; TABLES, by name a function from the
-results of one file to a table, or None where that file has nothing for it. A table stands between the lines <!-- NAME --> and
+A page is a module of this folder: PAGE, the file; FILES, patterns of the results it shows, the largest sizes first; TABLES, by name a function
+from the results of one file to a table, or None where that file has nothing for it. A table stands between the lines <!-- NAME --> and
 <!-- end -->, once for every file that has something. --check writes nothing and fails where a page is not what the results make of it."""
 import argparse
 import importlib
@@ -11,10 +11,27 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "study/results"
 PAGES = ["smoothers", "relaxation", "faults", "staleness", "order"]
 
 sys.path.insert(0, str(ROOT / "bench"))
 from study import number, table  # noqa: E402  of bench/study.py
+
+
+def select(results, **wanted):
+    return [r for r in results if all(r.get(key) == value for key, value in wanted.items())]
+
+
+def measured(results, **wanted):
+    return [r for r in select(results, **wanted) if "skipped" not in r]
+
+
+def first(results, **wanted):
+    return next(iter(select(results, **wanted)), None)
+
+
+def values(results, key):
+    return list(dict.fromkeys(r[key] for r in results))
 
 
 def spread(record, name, digits=3):
@@ -33,13 +50,12 @@ def origin(data):
             f"{data['commit']}, {data['date'][:10]}.")
 
 
-def read(folder, name):
-    path = folder / name
-    return json.loads(path.read_text()) if path.is_file() else None
+def read(folder, patterns):
+    return [json.loads(path.read_text()) for pattern in patterns for path in sorted(folder.glob(pattern))]
 
 
 def fill(module, folder, page):
-    files = [data for data in (read(folder, name) for name in module.FILES) if data]
+    files = read(folder, module.FILES)
     for name, make in module.TABLES.items():
         made = [(data, make(data["results"])) for data in files]
         text = "\n\n".join(f"{origin(data)}\n\n{lines}" for data, lines in made if lines) or "*Not measured yet.*"
@@ -53,7 +69,7 @@ def fill(module, folder, page):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "study/results")
+    parser.add_argument("--results", type=pathlib.Path, default=RESULTS)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"of {', '.join(PAGES)}; all unless named")
     given = parser.parse_args()
     for name in given.pages or PAGES:

@@ -1,21 +1,12 @@
 #!/usr/bin/env python3
-"""Pictures of study_faults from its JSON. Usage: plot_faults.py [FILE.json] [-o PREFIX]
+"""Pictures of study_faults from its JSON. Usage: plot_faults.py [FILE.json ...] [-o PREFIX]
 Draws PREFIX-relaxation.png (Figure 10) and PREFIX-cycles.png. Default: what the page shows, into docs/pictures."""
-import argparse
-import json
-import pathlib
-import sys
+from picture import PALETTE, grid, main, plt
 
-import matplotlib
+import faults
+from faults import KINDS, MATRICES, level_name, merged, shape
+from page import first, select, values
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-from plot import PALETTE  # before what leads to bench/, which has a plot.py of its own
-
-from faults import FILES, KINDS, MATRICES, first, level_name, merged, select, shape, values
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECOVERIES = ["undisturbed", "recover-(10)", "recover-(20)", "recover-(30)", "no recovery"]
 
 
@@ -33,7 +24,7 @@ def draw_relaxation(results):
         axes.axvline(10, color="#999999", linewidth=0.8)
         axes.set_title(f"for {matrix}: {dim}D, {shape(r)} (paper: Figure 10)", fontsize=10)
         axes.set_xlabel("passes")
-        axes.grid(True, which="major", color="#cccccc", linewidth=0.7)
+        grid(axes)
     panels[0][0].set_ylabel("residual / first residual")
     panels[0][0].legend(frameon=False, fontsize=8)
     panels[0][-1].plot([], [], "-", color="black", label="async-(5)")
@@ -52,10 +43,10 @@ def draw_cycles(results):
         levels = sorted(set(values(select(rows, kind=kind), "level")))
         width = 0.85 / len(levels)
         for number, level in enumerate(levels):
-            extra, lost, faults = merged(select(rows, kind=kind, level=level))
-            heights = [100 * sum(t for more, t in extra.items() if max(more, 0) == x) / faults for x in range(most + 1)] + [100 * lost / faults]
+            extra, lost, count = merged(select(rows, kind=kind, level=level))
+            heights = [100 * sum(t for more, t in extra.items() if max(more, 0) == x) / count for x in range(most + 1)] + [100 * lost / count]
             places = [x + (number - (len(levels) - 1) / 2) * width for x in range(most + 2)]
-            axes.bar(places, heights, 0.92 * width, color=PALETTE[number % len(PALETTE)], label=f"level {level_name(level)}, {faults}" if level >= 0 else f"{faults}")
+            axes.bar(places, heights, 0.92 * width, color=PALETTE[number % len(PALETTE)], label=f"level {level_name(level)}, {count}" if level >= 0 else f"{count}")
         axes.set_xticks(range(most + 2), [*map(str, range(most + 1)), "div."])
         axes.set_title(kind, fontsize=10)
         axes.set_xlabel("extra cycles; div.: reported as diverged")
@@ -69,21 +60,5 @@ def draw_cycles(results):
 PICTURES = {"relaxation": draw_relaxation, "cycles": draw_cycles}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?", type=pathlib.Path)
-    parser.add_argument("-o", "--output", default=str(ROOT / "docs/pictures/study-faults"))
-    given = parser.parse_args()
-    path = given.file or next((p for p in (ROOT / "study/results" / name for name in FILES) if p.is_file()), None)
-    if not path:
-        sys.exit(f"plot_faults.py: study/results has none of {', '.join(FILES)}")
-    results = json.loads(path.read_text())["results"]
-    for name, draw in PICTURES.items():
-        figure = draw(results)
-        if figure:
-            figure.savefig(f"{given.output}-{name}.png", dpi=100)
-            plt.close(figure)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__, faults, PICTURES, dpi=100)

@@ -1,23 +1,13 @@
 #!/usr/bin/env python3
-"""Pictures of the study of block orders. Usage: plot_order.py [FILE.json] [-o PREFIX]
+"""Pictures of the study of block orders. Usage: plot_order.py [FILE.json ...] [-o PREFIX]
 Draws PREFIX-sweeps.png (factor over local sweeps), -flight.png (over blocks in flight) and -locality.png (time over blocks). Default:
 what the page shows, into docs/pictures."""
-import argparse
-import json
-import pathlib
-import sys
-
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+from picture import PALETTE, grid, main, plt
 
 import order
-from smoothers import select, values
+from page import select, values
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Okabe and Ito's colours, told apart also by the colour-blind
-COLOUR = {"natural": "#0072B2", "backward": "#D55E00", "random": "#009E73", "two-colour": "#CC79A7", order.TURNING: "#E69F00"}
+COLOUR = dict(zip([*order.ORDERS, order.TURNING], PALETTE))
 
 
 def curve(axes, rows, key, name, label, **style):
@@ -31,20 +21,20 @@ def curve(axes, rows, key, name, label, **style):
 
 def panels(seen, words, draw):
     """A panel for every dimension and overlap."""
-    figure, grid = plt.subplots(2, 3, figsize=(12, 7), layout="constrained", sharex="col")
-    for line, overlap in zip(grid, (0, 1)):
+    figure, lines = plt.subplots(2, 3, figsize=(12, 7), layout="constrained", sharex="col")
+    for line, overlap in zip(lines, (0, 1)):
         for axes, dim in zip(line, (1, 2, 3)):
             rows = select(seen, dim=dim, overlap=overlap)
             n = min(values(rows, "n"))
             draw(axes, select(rows, n=n))
             axes.set_title(f"{order.size({'n': n, 'dim': dim})}, overlap {overlap}", fontsize=10)
-            axes.grid(True, color="#cccccc", linewidth=0.7)
+            grid(axes)
             axes.set_ylim(bottom=0)
             if overlap:
                 axes.set_xlabel(words)
-    for line in grid:
+    for line in lines:
         line[0].set_ylabel("factor a cycle, V(1,1)")
-    grid[0][0].legend(frameon=False, fontsize=8)
+    lines[0][0].legend(frameon=False, fontsize=8)
     return figure
 
 
@@ -84,7 +74,7 @@ def draw_locality(results):
         axes.set_ylim(bottom=0)
         axes.set_xlabel("unknowns along a block")
         axes.set_title(order.size(rows[0]), fontsize=10)
-        axes.grid(True, color="#cccccc", linewidth=0.7)
+        grid(axes)
     line[0].set_ylabel("seconds a smoothing step")
     line[0].legend(frameon=False, fontsize=8)
     return figure
@@ -93,19 +83,5 @@ def draw_locality(results):
 PICTURES = {"sweeps": draw_sweeps, "flight": draw_flight, "locality": draw_locality}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?", type=pathlib.Path)
-    parser.add_argument("-o", "--output", default=str(ROOT / "docs/pictures/study-order"))
-    given = parser.parse_args()
-    paths = [given.file] if given.file else [p for p in (ROOT / "study/results" / name for name in order.FILES) if p.is_file()]
-    results = json.loads(paths[0].read_text())["results"]
-    for name, draw in PICTURES.items():
-        figure = draw(results)
-        if figure:
-            figure.savefig(f"{given.output}-{name}.png", dpi=80)
-            plt.close(figure)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__, order, PICTURES, dpi=80)

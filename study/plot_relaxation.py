@@ -2,22 +2,12 @@
 """Pictures of study_relaxation from its JSON file. Usage: plot_relaxation.py [FILE.json ...] [-o PREFIX]
 Draws PREFIX-spread.png (Figure 5), -sweeps.png (Table 4), -iterations.png (Figures 6, 7) and -time.png (Figure 9), each from the first file
 that has something to show. Default: what the page shows, into docs/pictures."""
-import argparse
-import json
-import pathlib
-import sys
-
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+from picture import PALETTE, grid, main, plt
 
 import relaxation
-from relaxation import METHODS, TABLE_2, TABLE_3, TABLE_4, first, measured
+from page import first, measured
+from relaxation import METHODS, TABLE_2, TABLE_3, TABLE_4
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Okabe and Ito's colours, told apart also by the colour-blind
-PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
 STYLE = {"async-(5), stale": ":", "CG": "--", "multigrid": "-."}
 PANELS = ["Chem97ZtZ", "Fv1", "Fv3", "Trefethen_20000"]
 
@@ -25,7 +15,7 @@ PANELS = ["Chem97ZtZ", "Fv1", "Fv3", "Trefethen_20000"]
 def finish(axes, title, across):
     axes.set_title(title, fontsize=10)
     axes.set_xlabel(across)
-    axes.grid(True, which="major", color="#cccccc", linewidth=0.7)
+    grid(axes)
 
 
 def draw_spread(results):
@@ -119,19 +109,5 @@ def draw_time(results):
 PICTURES = {"spread": draw_spread, "sweeps": draw_sweeps, "iterations": draw_iterations, "time": draw_time}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", type=pathlib.Path)
-    parser.add_argument("-o", "--output", default=str(ROOT / "docs/pictures/study-relaxation"))
-    given = parser.parse_args()
-    paths = given.files or [ROOT / "study/results" / name for name in relaxation.FILES]
-    there = [json.loads(path.read_text())["results"] for path in paths if given.files or path.is_file()]
-    for name, draw in PICTURES.items():
-        figure = next((f for f in map(draw, there) if f), None)
-        if figure:
-            figure.savefig(f"{given.output}-{name}.png", dpi=100)
-            plt.close(figure)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__, relaxation, PICTURES, dpi=100)

@@ -1,25 +1,18 @@
 #!/usr/bin/env python3
-"""Pictures of the study of staleness. Usage: plot_staleness.py [FILE.json] [-o PREFIX]
+"""Pictures of the study of staleness. Usage: plot_staleness.py [FILE.json ...] [-o PREFIX]
 Draws PREFIX-ages.png (Figure 11), -relation.png and -rate.png (Figures 3 to 8, 12, 13). Default: what the page shows, into docs/pictures."""
-import argparse
-import json
-import pathlib
-import sys
+from picture import main, plt
 
-import matplotlib
+import staleness
+from page import first, select
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-from smoothers import first, select
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Okabe and Ito's colours, told apart also by the colour-blind
 COLOURS = {"sync": "#000000", "static": "#E69F00", "stride": "#D55E00", "ticket": "#0072B2"}
 
 
 def draw_ages(results):
     grids = list(dict.fromkeys((r["dim"], r["n"]) for r in select(results, part="ages")))
+    if not grids:
+        return None
     figure, panels = plt.subplots(len(grids), 1, figsize=(10, 3.4 * len(grids)), layout="constrained", squeeze=False)
     for axes, (dim, n) in zip(panels[:, 0], grids):
         rows = [r for r in select(results, part="ages", dim=dim, n=n) if "min" in r]
@@ -41,6 +34,8 @@ def draw_ages(results):
 
 def draw_relation(results):
     rows = [r for r in select(results, part="relation") + select(results, part="ages") if "worth" in r and r["age"] > 0]
+    if not rows:
+        return None
     figure, axes = plt.subplots(figsize=(7, 4.6), layout="constrained")
     line = [0.55 + 0.01 * i for i in range(70)]
     axes.plot(line, [1 / x for x in line], color="#999999", label="1 / mean age")
@@ -61,6 +56,8 @@ def draw_relation(results):
 
 def draw_rate(results):
     grids = list(dict.fromkeys((r["dim"], r["n"]) for r in select(results, part="rate")))
+    if not grids:
+        return None
     figure, panels = plt.subplots(2, len(grids), figsize=(4.4 * len(grids), 7.4), layout="constrained", squeeze=False)
     for (dim, n), top, bottom in zip(grids, *panels):
         for assignment, colour in COLOURS.items():
@@ -79,18 +76,7 @@ def draw_rate(results):
     return figure
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?", type=pathlib.Path, default=ROOT / "study/results/staleness-host.json")
-    parser.add_argument("-o", "--output", default=str(ROOT / "docs/pictures/study-staleness"))
-    given = parser.parse_args()
-    results = json.loads(given.file.read_text())["results"]
-    for name, draw in {"ages": draw_ages, "relation": draw_relation, "rate": draw_rate}.items():
-        if select(results, part=name):
-            figure = draw(results)
-            figure.savefig(f"{given.output}-{name}.png", dpi=90)
-            plt.close(figure)
-
+PICTURES = {"ages": draw_ages, "relation": draw_relation, "rate": draw_rate}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__, staleness, PICTURES, dpi=90)

@@ -14,9 +14,7 @@ static relaxation *relaxation_of(const gmg_smoother_level *l) { return (relaxati
 
 static unsigned traits(const gmg_params *p, int threads)
 {
-  gmg_params q = *p;
-  q.smoother = ((const relaxation *)p->smoother)->inner;
-  return q.smoother->traits ? q.smoother->traits(&q, threads) : 0;
+  return study_traits_of(((const relaxation *)p->smoother)->inner, p, threads);
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state, const gmg_smoother_ops *inner, const gmg_smoother_ops *ours)
@@ -91,9 +89,23 @@ int relaxation_begin(relaxation *x)
   return demo_array_send(&x->place->demo, &x->f) || demo_array_zero(&x->place->demo, &x->u);
 }
 
+static double sine(const gmg_operator *A, int a, size_t i)
+{
+  return a < A->dim ? sin(3.14159265358979323846 * (double)(i + 1) / (double)(A->n[a] + 1)) : 1;
+}
+
+int relaxation_begin_slowest(relaxation *x)
+{
+  const gmg_operator *A = x->level->A;
+  double *u = x->u.here;
+  for (size_t c = 0; c < x->cells; c++)
+    u[c] = sine(A, 0, c % A->n[0]) * sine(A, 1, c / A->n[0] % A->n[1]) * sine(A, 2, c / (A->n[0] * A->n[1]));
+  return demo_array_send(&x->place->demo, &x->u) || demo_array_zero(&x->place->demo, &x->f);
+}
+
 double relaxation_sweep(relaxation *x, int iterations, int at_once)
 {
-  const int device = x->place->demo.device.kind == DEMO_CUDA;
+  const int device = study_is_device(x->place);
   if (device && wait_for_device()) return NAN;
   const double start = study_now();
   for (int left = iterations; left > 0; left -= at_once)

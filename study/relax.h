@@ -26,6 +26,7 @@ void relaxation_destroy(relaxation *x);
 
 /* f = 1 and u = 0. */
 int relaxation_begin(relaxation *x);
+int relaxation_begin_slowest(relaxation *x); /* f = 0 and u the lowest sine mode: soon the slowest part of the error is alone */
 /* So many iterations in calls of `at_once`: within a call an asynchronous one waits for nobody, after it host threads wait for each
  * other. Returns the seconds. */
 double relaxation_sweep(relaxation *x, int iterations, int at_once);

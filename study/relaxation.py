@@ -1,10 +1,10 @@
 """The tables of docs/study-relaxation.md (page.py fills them in), the paper's numbers and what theory says."""
 import math
 
-from page import number, spread, table
+from page import first, measured, number, select, spread, table
 
 PAGE = "study-relaxation.md"
-FILES = ["relaxation-device.json", "relaxation-host-1-thread.json", "relaxation-host-large.json", "relaxation-host.json"]
+FILES = ["relaxation-device*.json", "relaxation-host-1-thread.json", "relaxation-host-large.json", "relaxation-host.json"]
 
 # Anzt, Tomov, Dongarra, Heuveline (2013). Table 1: unknowns, entries, spectral radius of Jacobi's matrix.
 TABLE_1 = {"Chem97ZtZ": (2541, 7361, 0.7889), "Fv1": (9604, 85264, 0.8541), "Fv2": (9801, 87025, 0.8541), "Fv3": (9801, 87025, 0.9993),
@@ -36,18 +36,6 @@ LOWEST = 1e-10  # where iterations and seconds are compared
 
 def plain(value):
     return f"{value:.3e}"
-
-
-def select(results, **wanted):
-    return [r for r in results if all(r.get(key) == value for key, value in wanted.items())]
-
-
-def first(results, **wanted):
-    return next(iter(select(results, **wanted)), None)
-
-
-def measured(results, **wanted):
-    return [r for r in select(results, **wanted) if "skipped" not in r]
 
 
 # --- theory ---
@@ -110,7 +98,7 @@ def spread_table(matrix, paper):
                          f"{plain(twin['average'][i])}; {same}"])
         head = ["iterations", "paper: average", "rel. var.", "st. dev.", "here: average", "max", "min", "abs. var.", "rel. var.", "variance",
                 "st. dev.", "st. error", f"waiting ({wait['runs']} runs): average", "rel. var.", f"twin ({twin['runs']} runs): average; abs. var."]
-        return f"{free['runs']} runs, {free.get('threads', 'device')} threads.\n\n{table(head, rows)}"
+        return f"{free['runs']} runs.\n\n{table(head, rows)}"
     return make
 
 
@@ -133,7 +121,7 @@ def sweeps_table(results):
                      f"{twin['factor']['median']:.5f}; {theory:.5f}", cells[2]])
     head = ["k", "paper: 500 iterations, s", "overhead", "here: an iteration, s", "overhead", "reduction an iteration", "twin; theory",
             "seconds for a tenth"]
-    return f"{base.get('threads', 'device')} thread(s).\n\n{table(head, rows)}" if rows else None
+    return table(head, rows) if rows else None
 
 
 def timed(results):

@@ -1,10 +1,10 @@
 """The tables of docs/study-smoothers.md (page.py fills them in)."""
 import math
 
-from page import number, spread, table
+from page import first, number, select, spread, table, values
 
 PAGE = "study-smoothers.md"
-FILES = ["smoothers-device.json", "smoothers-host-large.json", "smoothers-host.json"]
+FILES = ["smoothers-device*.json", "smoothers-host-large.json", "smoothers-host.json"]
 COMPARED = ["gauss_seidel", "async-2011", "async-2011, damped"]
 
 # Table 1 of the paper: seconds of Gauss-Seidel, async-(5) and transfer, 2 to 5 levels.
@@ -14,18 +14,6 @@ PAPER = {
     10**6: [(0.36815, 0.05397, 0.10779), (0.54973, 0.08433, 0.16522), (0.64393, 0.09654, 0.20734), (0.69662, 0.10531, 0.23634)],
     10**7: [(3.62690, 0.53082, 0.85057), (5.60806, 0.80394, 1.29404), (6.48827, 0.92531, 1.53345), (6.95943, 1.00858, 1.64843)],
 }
-
-
-def select(results, **wanted):
-    return [r for r in results if all(r.get(key) == value for key, value in wanted.items())]
-
-
-def first(results, **wanted):
-    return next(iter(select(results, **wanted)), None)
-
-
-def values(results, key):
-    return list(dict.fromkeys(r[key] for r in results))
 
 
 def cycles_to(record, target=1e-6):
@@ -46,7 +34,9 @@ def condition_table(results):
     for r in select(results, part="condition", method="gauss_seidel", start="random f"):
         same = {"part": "condition", "eps": r["eps"], "steps": r["steps"]}
         random = first(results, method="gauss_seidel", start="random u", **same)
-        rows.append([r["paper"], str(r["steps"]), number(r["n"]), f"{r['eps']:.0e}",
+        n = first(results, method=COMPARED[1], **same)["n"]
+        size = number(n) if n == r["n"] else f"{number(n)}; gauss_seidel {number(r['n'])}"
+        rows.append([r["paper"], str(r["steps"]), size, f"{r['eps']:.0e}",
                      *[converged(first(results, method=m, start="random f", **same)) for m in COMPARED],
                      f"{spread(random, 'factor')}; {number(random['predicted_factor'])}" if random and "factor" in random else ""])
     head = ["paper", "steps", "n", "eps", *COMPARED, "gauss_seidel, random u: factor; predicted"]

@@ -47,11 +47,12 @@ typedef struct stale_place {
 
 STALE_BOTH stale_place stale_place_of(const stale_blocks *s, size_t block)
 {
+  unsigned number = (unsigned)block; /* dividing 64 bits takes a device as long as relaxing */
   stale_place p;
   p.first = s->dim == 3 ? s->stride[2] + s->stride[1] + 1 : s->stride[1] + 1; /* behind the layer of zeros */
   for (int a = 0; a < 3; a++) {
-    const size_t i = block % s->count[a];
-    block /= s->count[a];
+    const unsigned count = (unsigned)s->count[a], i = number % count;
+    number /= count;
     p.at[a] = i * s->shape[a];
     p.size[a] = s->n[a] - p.at[a] < s->shape[a] ? s->n[a] - p.at[a] : s->shape[a];
     p.first += p.at[a] * s->stride[a];

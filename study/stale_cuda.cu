@@ -3,31 +3,39 @@
  * the writes, as in the paper. Counters are read before the values and raised behind them by one thread, so a value is at most as
  * old as its recorded age; ages are written behind the block's own work. */
 #include <cuda_runtime.h>
+#include <limits.h>
 
 #include "stale.h"
 
-enum { THREADS = 128, MOST_UNKNOWNS = 8 }; /* of a thread block, as in the paper; of a thread */
+/* Of a thread block, as in the paper; for each of them. RESIDENT thread blocks fit on a multiprocessor, for 16-fold oversubscription. */
+enum { THREADS = 128, MOST_UNKNOWNS = 8, RESIDENT = 16 };
 
-/* What unknown number t of a block becomes; where it lies. */
-__device__ static double relaxed(const stale_blocks *s, const stale_place *p, const double *x, size_t t, size_t *at)
+/* Where unknown number t of a block lies. */
+__device__ static unsigned place_in(const stale_blocks *s, const stale_place *p, unsigned t)
 {
-  const size_t i = t % p->size[0], j = t / p->size[0] % p->size[1], k = t / (p->size[0] * p->size[1]);
-  *at = p->first + i + j * s->stride[1] + (s->dim == 3 ? k * s->stride[2] : 0);
-  double sum = __ldcg(x + *at - 1) + __ldcg(x + *at + 1) + __ldcg(x + *at - s->stride[1]) + __ldcg(x + *at + s->stride[1]);
-  if (s->dim == 3) sum += __ldcg(x + *at - s->stride[2]) + __ldcg(x + *at + s->stride[2]);
-  return s->b[*at] + 1.0 / (2 * s->dim) * sum;
+  const unsigned n0 = (unsigned)p->size[0], n1 = (unsigned)p->size[1], line = t / n0, plane = line / n1;
+  return (unsigned)p->first + t - line * n0 + (line - plane * n1) * (unsigned)s->stride[1] + plane * (unsigned)s->stride[2];
+}
+
+/* What it becomes. */
+__device__ static double relaxed(const stale_blocks *s, const double *x, unsigned at)
+{
+  const unsigned row = (unsigned)s->stride[1], plane = (unsigned)s->stride[2];
+  double sum = __ldcg(x + at - 1) + __ldcg(x + at + 1) + __ldcg(x + at - row) + __ldcg(x + at + row);
+  if (s->dim == 3) sum += __ldcg(x + at - plane) + __ldcg(x + at + plane);
+  return s->b[at] + 1.0 / (2 * s->dim) * sum;
 }
 
 /* Pass p (1, 2, ...) of a block, by all threads of the thread block. */
 __device__ static void relax_block(const stale_blocks *s, size_t block, int pass)
 {
+  __shared__ double value[THREADS * MOST_UNKNOWNS];
+  __shared__ unsigned at[THREADS * MOST_UNKNOWNS];
   const int sync = s->assignment == STALE_SYNC, from = sync ? (pass + 1) % 2 : 0, to = sync ? pass % 2 : 0;
   const stale_place p = stale_place_of(s, block);
-  const size_t cells = p.size[0] * p.size[1] * p.size[2];
+  const unsigned cells = (unsigned)(p.size[0] * p.size[1] * p.size[2]);
   const int records = s->from < s->to, side = (int)threadIdx.x;
-  size_t at[MOST_UNKNOWNS];
   int other = -1;
-  double value[MOST_UNKNOWNS];
   unsigned seen = 0;
   if (records && side < stale_sides(s)) {
     other = stale_behind(s, block, side);
@@ -35,10 +43,12 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
     __threadfence(); /* the counters before the values */
   }
   if (records) __syncthreads();
-  int mine = 0;
-  for (size_t t = threadIdx.x; t < cells; t += THREADS, mine++) value[mine] = relaxed(s, &p, s->x[from], t, &at[mine]);
+  for (unsigned t = threadIdx.x; t < cells; t += THREADS) {
+    at[t] = place_in(s, &p, t);
+    value[t] = relaxed(s, s->x[from], at[t]);
+  }
   __syncthreads(); /* the block reads its own values of the pass before */
-  for (int m = 0; m < mine; m++) __stcg(s->x[to] + at[m], value[m]);
+  for (unsigned t = threadIdx.x; t < cells; t += THREADS) __stcg(s->x[to] + at[t], value[t]);
   __threadfence();
   __syncthreads(); /* all of the block is there: now its counter may say so */
   if (threadIdx.x == 0 && records && sync) __stcg(&s->done[to][block], (unsigned)pass);
@@ -49,25 +59,25 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
 }
 
 /* One pass of Algorithm 1; the end of the kernel is the barrier. */
-__global__ void __launch_bounds__(THREADS) pass_sync(const __grid_constant__ stale_blocks s, int pass)
+__global__ void __launch_bounds__(THREADS, RESIDENT) pass_sync(const __grid_constant__ stale_blocks s, int pass)
 {
   relax_block(&s, (size_t)s.order[blockIdx.x], pass);
 }
 
 /* Algorithm 2: all passes of one block; what finds no room on the device waits until another is done. */
-__global__ void __launch_bounds__(THREADS) passes_static(const __grid_constant__ stale_blocks s, int before, int passes)
+__global__ void __launch_bounds__(THREADS, RESIDENT) passes_static(const __grid_constant__ stale_blocks s, int before, int passes)
 {
   for (int p = 1; p <= passes; p++) relax_block(&s, (size_t)s.order[blockIdx.x], before + p);
 }
 
 /* Algorithm 3: as many thread blocks as workers. */
-__global__ void __launch_bounds__(THREADS) passes_stride(const __grid_constant__ stale_blocks s, int before, int passes)
+__global__ void __launch_bounds__(THREADS, RESIDENT) passes_stride(const __grid_constant__ stale_blocks s, int before, int passes)
 {
   for (size_t t = blockIdx.x; t < (size_t)passes * s.total; t += gridDim.x)
     relax_block(&s, (size_t)s.order[t % s.total], before + 1 + (int)(t / s.total));
 }
 
-__global__ void __launch_bounds__(THREADS) passes_ticket(const __grid_constant__ stale_blocks s, int before, int passes,
+__global__ void __launch_bounds__(THREADS, RESIDENT) passes_ticket(const __grid_constant__ stale_blocks s, int before, int passes,
                                                          unsigned long long *next)
 {
   __shared__ unsigned long long ticket;
@@ -94,24 +104,32 @@ static int copied(void *to, const void *from, size_t bytes)
   return bytes == 0 || (cudaMalloc(place, bytes) == cudaSuccess && cudaMemcpy(*place, from, bytes, cudaMemcpyHostToDevice) == cudaSuccess);
 }
 
-static int take(on_device *d, const stale_blocks *h, size_t padded, size_t ages)
+/* The values after so many passes lie in one of the two. */
+static int current(const stale_blocks *s, int passes) { return s->assignment == STALE_SYNC ? passes % 2 : 0; }
+
+static int take(on_device *d, const stale_blocks *h, size_t padded, size_t ages, int before)
 {
   const unsigned long long zero = 0;
+  const size_t bytes = padded * sizeof(double);
+  const int now = current(h, before);
   d->s = *h, d->next = NULL;
   int done = copied(&d->s.order, h->order, h->total * sizeof(int)) & copied(&d->s.behind, h->behind, h->total * STALE_SIDES * sizeof(int)) &
-             copied(&d->s.b, h->b, padded * sizeof(double)) &
-             copied(&d->s.age, h->age, ages * sizeof(int)) & copied(&d->next, &zero, sizeof zero);
-  for (int i = 0; i < 2; i++)
-    done &= copied(&d->s.x[i], h->x[i], padded * sizeof(double)) & copied(&d->s.done[i], h->done[i], h->total * sizeof(unsigned));
-  return done;
+             copied(&d->s.b, h->b, bytes) & copied(&d->s.age, h->age, ages * sizeof(int)) & copied(&d->next, &zero, sizeof zero);
+  for (int i = 0; i < 2; i++) {
+    d->s.x[i] = NULL;
+    done &= cudaMalloc((void **)&d->s.x[i], bytes) == cudaSuccess && cudaMemset(d->s.x[i], 0, bytes) == cudaSuccess;
+    done &= copied(&d->s.done[i], h->done[i], h->total * sizeof(unsigned));
+  }
+  return done && (before == 0 || cudaMemcpy(d->s.x[now], h->x[now], bytes, cudaMemcpyHostToDevice) == cudaSuccess);
 }
 
-static int give(const on_device *d, const stale_blocks *h, size_t padded, size_t ages)
+static int give(const on_device *d, const stale_blocks *h, size_t padded, size_t ages, int passes)
 {
+  const int now = current(h, passes);
   int done = ages == 0 || cudaMemcpy(h->age, d->s.age, ages * sizeof(int), cudaMemcpyDeviceToHost) == cudaSuccess;
+  done &= cudaMemcpy(h->x[now], d->s.x[now], padded * sizeof(double), cudaMemcpyDeviceToHost) == cudaSuccess;
   for (int i = 0; i < 2; i++)
-    done &= cudaMemcpy(h->x[i], d->s.x[i], padded * sizeof(double), cudaMemcpyDeviceToHost) == cudaSuccess &&
-            cudaMemcpy(h->done[i], d->s.done[i], h->total * sizeof(unsigned), cudaMemcpyDeviceToHost) == cudaSuccess;
+    done &= cudaMemcpy(h->done[i], d->s.done[i], h->total * sizeof(unsigned), cudaMemcpyDeviceToHost) == cudaSuccess;
   return done;
 }
 
@@ -155,8 +173,9 @@ static int timed(const on_device *d, int before, int passes, double *seconds)
 int stale_cuda_run(const stale_blocks *on_host, size_t padded, size_t ages, int before, int passes, double *seconds)
 {
   on_device d;
-  if (on_host->shape[0] * on_host->shape[1] * on_host->shape[2] > THREADS * MOST_UNKNOWNS) return 0;
-  const int done = take(&d, on_host, padded, ages) && timed(&d, before, passes, seconds) && give(&d, on_host, padded, ages);
+  if (on_host->shape[0] * on_host->shape[1] * on_host->shape[2] > THREADS * MOST_UNKNOWNS || padded > UINT_MAX) return 0;
+  const int done = take(&d, on_host, padded, ages, before) && timed(&d, before, passes, seconds) &&
+                   give(&d, on_host, padded, ages, before + passes);
   drop(&d);
   return done;
 }

@@ -2,32 +2,8 @@
 #include "stale.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t next_random(uint64_t *state) /* splitmix64, Steele, Lea, Flood 2014 */
-{
-  uint64_t z = *state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-static void fill_order(const stale_blocks *s, gmg_block_order kind, int *order)
-{
-  uint64_t state = 1;
-  size_t at = 0;
-  for (size_t t = 0; t < s->total; t++) order[t] = (int)t;
-  for (size_t colour = 0; colour < 2 && kind == GMG_ORDER_TWO_COLOUR; colour++)
-    for (size_t t = 0; t < s->total; t++)
-      if ((t % s->count[0] + t / s->count[0] % s->count[1] + t / (s->count[0] * s->count[1])) % 2 == colour) order[at++] = (int)t;
-  for (size_t t = s->total - 1; t > 0 && kind == GMG_ORDER_RANDOM; t--) { /* Fisher, Yates 1938 */
-    const size_t other = (size_t)(next_random(&state) % (t + 1));
-    const int swap = order[t];
-    order[t] = order[other], order[other] = swap;
-  }
-}
 
 static void fill_behind(const stale_blocks *s, int *behind)
 {
@@ -55,7 +31,7 @@ static void fill_b(const stale_grid *g)
   for (size_t k = 0; k < g->at.n[2]; k++)
     for (size_t j = 0; j < g->at.n[1]; j++)
       for (size_t i = 0; i < g->at.n[0]; i++)
-        g->b[row_at(&g->at, j, k) + i] = 0.25 * ((double)(next_random(&state) >> 11) / 9007199254740992.0 - 0.5);
+        g->b[row_at(&g->at, j, k) + i] = 0.25 * (study_uniform(&state) - 0.5);
 }
 
 int stale_create(const stale_setting *w, stale_grid *g)
@@ -80,7 +56,7 @@ int stale_create(const stale_setting *w, stale_grid *g)
     s->done[i] = calloc(s->total, sizeof(unsigned));
   }
   if (!g->order || !g->behind || !g->b || !s->x[0] || !s->x[1] || !s->done[0] || !s->done[1]) return 0;
-  fill_order(s, w->order, g->order);
+  study_order_blocks(s->count, w->order, 1, g->order);
   fill_behind(s, g->behind);
   fill_b(g);
   return 1;
@@ -123,24 +99,35 @@ static double around(const stale_blocks *s, const double *v, size_t i)
   return sum / (2 * s->dim);
 }
 
+/* Of row (j, k): the residual and its square, then the square of its smooth part. */
+static double residual_of(const stale_blocks *s, const double *x, double *r, size_t row)
+{
+  double sum = 0;
+  for (size_t i = row; i < row + s->n[0]; i++) r[i] = s->b[i] - x[i] + around(s, x, i), sum += r[i] * r[i];
+  return sum;
+}
+
+static double smooth_of(const stale_blocks *s, const double *r, size_t row)
+{
+  double sum = 0;
+  for (size_t i = row; i < row + s->n[0]; i++) {
+    const double half = 0.5 * (r[i] + around(s, r, i));
+    sum += half * half;
+  }
+  return sum;
+}
+
 /* The residual goes to the buffer that is not in use: x[1] in all runs but synchronous ones, where the next pass overwrites it. */
 stale_norms stale_measure(const stale_grid *g)
 {
   const stale_blocks *s = &g->at;
+  const size_t rows = s->n[1] * s->n[2];
   const double *x = stale_values(g);
   double *r = x == s->x[0] ? s->x[1] : s->x[0], all = 0, smooth = 0;
-  for (int step = 0; step < 2; step++)
-    for (size_t k = 0; k < s->n[2]; k++)
-      for (size_t j = 0; j < s->n[1]; j++)
-        for (size_t i = row_at(s, j, k), end = i + s->n[0]; i < end; i++) {
-          if (step == 0) {
-            r[i] = s->b[i] - x[i] + around(s, x, i);
-            all += r[i] * r[i];
-          } else {
-            const double half = 0.5 * (r[i] + around(s, r, i));
-            smooth += half * half;
-          }
-        }
+#pragma omp parallel for reduction(+ : all) if (rows > 1000)
+  for (size_t row = 0; row < rows; row++) all += residual_of(s, x, r, row_at(s, row % s->n[1], row / s->n[1]));
+#pragma omp parallel for reduction(+ : smooth) if (rows > 1000)
+  for (size_t row = 0; row < rows; row++) smooth += smooth_of(s, r, row_at(s, row % s->n[1], row / s->n[1]));
   return (stale_norms){sqrt(all), sqrt(smooth)};
 }
 
@@ -163,11 +150,15 @@ static size_t collect(const stale_grid *g, int target, int source, size_t *hits)
 {
   const stale_blocks *s = &g->at;
   size_t count = 0;
-  for (size_t block = 0; block < s->total; block++)
-    for (int side = 1; side < stale_sides(s); side++) {
-      const int other = stale_behind(s, block, side);
-      if (other < 0 || (target && neighbours(s, block) != target) || (source && neighbours(s, (size_t)other) != source)) continue;
-      for (int pass = s->from; pass < s->to; pass++, count++) hits[ages_of(g, pass, block)[side] + g->passes]++;
+  for (int pass = s->from; pass < s->to; pass++)
+    for (size_t block = 0; block < s->total; block++) {
+      const int *age = ages_of(g, pass, block);
+      if (target && neighbours(s, block) != target) continue;
+      for (int side = 1; side < stale_sides(s); side++) {
+        const int other = stale_behind(s, block, side);
+        if (other < 0 || (source && neighbours(s, (size_t)other) != source)) continue;
+        hits[age[side] + g->passes]++, count++;
+      }
     }
   return count;
 }
@@ -206,26 +197,31 @@ stale_box stale_ages(const stale_grid *g, int target, int source)
   return box;
 }
 
+/* Couplings of a block to itself and across its sides. Inside it reads what it wrote a pass before. */
+static void weigh(const stale_blocks *s, size_t block, double weight[STALE_SIDES])
+{
+  const stale_place p = stale_place_of(s, block);
+  const double cells = (double)(p.size[0] * p.size[1] * p.size[2]);
+  for (int side = 0; side < STALE_SIDES; side++) weight[side] = 0;
+  for (int a = 0; a < s->dim; a++) {
+    const double face = cells / (double)p.size[a];
+    weight[0] += 2 * (cells - face);
+    for (int side = 1 + 2 * a; side <= 2 + 2 * a; side++) weight[side] = stale_behind(s, block, side) >= 0 ? face : 0; /* 0: a wall */
+  }
+}
+
 double stale_coupling_age(const stale_grid *g)
 {
   const stale_blocks *s = &g->at;
   double sum = 0, couplings = 0;
-  for (size_t block = 0; block < s->total; block++) {
-    const stale_place p = stale_place_of(s, block);
-    const double cells = (double)(p.size[0] * p.size[1] * p.size[2]);
-    double weight[STALE_SIDES] = {0};
-    for (int a = 0; a < s->dim; a++) {
-      const double face = cells / (double)p.size[a];
-      weight[0] += 2 * (cells - face); /* inside: the block reads what it wrote a pass before */
-      for (int side = 1 + 2 * a; side <= 2 + 2 * a; side++) weight[side] = stale_behind(s, block, side) >= 0 ? face : 0;
+  for (int pass = s->from; pass < s->to; pass++)
+    for (size_t block = 0; block < s->total; block++) {
+      const int *age = ages_of(g, pass, block);
+      double weight[STALE_SIDES];
+      weigh(s, block, weight);
+      for (int side = 0; side < stale_sides(s); side++)
+        if (weight[side] > 0) sum += weight[side] * age[side], couplings += weight[side];
     }
-    for (int pass = s->from; pass < s->to; pass++)
-      for (int side = 0; side < stale_sides(s); side++) {
-        if (weight[side] == 0) continue; /* a wall */
-        sum += weight[side] * ages_of(g, pass, block)[side];
-        couplings += weight[side];
-      }
-  }
   return sum / couplings;
 }
 

@@ -1,9 +1,8 @@
 """The tables of docs/study-staleness.md (page.py fills them in)."""
-from page import number, spread, table
-from smoothers import first, select, values
+from page import first, number, select, spread, table, values
 
 PAGE = "study-staleness.md"
-FILES = ["staleness-device.json", "staleness-host.json"]
+FILES = ["staleness-device*.json", "staleness-host.json"]
 
 
 def grid(r):

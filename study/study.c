@@ -4,10 +4,8 @@
 
 #include <cjson/cJSON.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -55,7 +53,7 @@ static const char *const more_help_text =
 static int print_help(const study_program *about)
 {
   printf("usage: %s [options]\n\n%s\n\noptions (defaults in parentheses):\n%s", about->name, about->summary, help_text);
-  for (const char *const *part = about->parts; *part; part++) printf(" %s", *part);
+  for (const study_part *part = about->parts; part->name; part++) printf(" %s", part->name);
   printf("\n%s", more_help_text);
   return 0;
 }
@@ -68,16 +66,16 @@ static int bad_value(const study_program *about, const char *name, const char *t
 
 static int is_part(const study_program *about, const char *text, size_t length)
 {
-  for (const char *const *part = about->parts; *part; part++)
-    if (strlen(*part) == length && memcmp(*part, text, length) == 0) return 1;
+  for (const study_part *part = about->parts; part->name; part++)
+    if (strlen(part->name) == length && memcmp(part->name, text, length) == 0) return 1;
   return 0;
 }
 
 static int read_only(study *s, const char *text)
 {
   char expects[512] = "some of";
-  for (const char *const *part = s->about->parts; *part; part++)
-    snprintf(expects + strlen(expects), sizeof expects - strlen(expects), " %s", *part);
+  for (const study_part *part = s->about->parts; part->name; part++)
+    snprintf(expects + strlen(expects), sizeof expects - strlen(expects), " %s", part->name);
   s->options.only = text;
   for (const char *at = text;; at++) {
     const size_t length = strcspn(at, ",");
@@ -135,7 +133,8 @@ static int read_options(study *s, int argc, char **argv)
   return -1;
 }
 
-int study_wants(const study *s, const char *part)
+/* By --only. */
+static int wanted(const study *s, const char *part)
 {
   const size_t length = strlen(part);
   for (const char *at = s->options.only; at; at = *at ? at + 1 : NULL) {
@@ -171,6 +170,8 @@ static int create_contexts(study *s)
 
 const study_place *study_best(const study *s) { return &s->place[s->place[STUDY_DEVICE].context ? STUDY_DEVICE : STUDY_HOST]; }
 
+int study_is_device(const study_place *place) { return place->demo.device.kind == DEMO_CUDA; }
+
 static void add_versions(study *s)
 {
 #ifdef GMG_CUDA
@@ -199,83 +200,39 @@ static int begin_file(study *s, int argc, char **argv)
   add_versions(s);
   study_text(s, s->root, "command", command);
   study_text(s, s->root, "scale", scales[s->options.scale]);
-  s->results = cJSON_AddArrayToObject(s->root, "results");
+  s->results = cJSON_CreateArray();
   return s->complete && s->results ? -1 : demo_fail(&s->place[STUDY_HOST].demo, "out of memory");
 }
 
-int study_begin(study *s, const study_program *about, int argc, char **argv)
+static int begin(study *s, const study_program *about, int argc, char **argv)
 {
   *s = (study){.about = about, .start = study_now(), .place[STUDY_DEVICE].demo = {.program = about->name}};
-  int code = read_options(s, argc, argv);
-  if (code < 0 && create_contexts(s)) code = 1;
-  if (code < 0) code = begin_file(s, argc, argv);
-  return code < 0 ? code : study_end(s, code);
+  const int code = read_options(s, argc, argv);
+  if (code >= 0) return code;
+  return create_contexts(s) ? 1 : begin_file(s, argc, argv);
 }
 
-int study_end(study *s, int code)
+static int end(study *s, int code)
 {
   demo_options *d = &s->place[STUDY_HOST].demo;
-  if (s->results) study_number(s, s->root, "seconds", study_now() - s->start);
-  if (code == 0 && s->results && d->json) code = demo_json_write(d, s->root, s->complete);
-  else cJSON_Delete(s->root);
+  if (code == 0 && s->results && d->json) {
+    study_number(s, s->root, "seconds", study_rounded(study_now() - s->start, 4));
+    code = study_write(d, s->root, s->results, s->complete);
+  } else {
+    cJSON_Delete(s->root);
+    cJSON_Delete(s->results);
+  }
   for (int i = 0; i < 2; i++) gmg_context_destroy(s->place[i].context);
-  s->root = s->results = NULL;
   return code;
 }
 
-/* --- records --- */
-
-cJSON *study_record(study *s, const char *part)
+int study_main(const study_program *about, int argc, char **argv)
 {
-  cJSON *record = cJSON_CreateObject();
-  if (!record || !cJSON_AddItemToArray(s->results, record)) s->complete = 0;
-  study_text(s, record, "part", part);
-  return record;
-}
-
-void study_number(study *s, cJSON *record, const char *name, double value)
-{
-  if (isfinite(value) && !cJSON_AddNumberToObject(record, name, value)) s->complete = 0;
-}
-
-void study_text(study *s, cJSON *record, const char *name, const char *value)
-{
-  if (!cJSON_AddStringToObject(record, name, value)) s->complete = 0;
-}
-
-void study_spread(study *s, cJSON *record, const char *name, const bench_samples *samples)
-{
-  if (samples->count == 0 || !isfinite(bench_median(samples))) return;
-  cJSON *to = cJSON_AddObjectToObject(record, name);
-  if (!to) {
-    s->complete = 0;
-    return;
-  }
-  study_number(s, to, "median", bench_median(samples));
-  study_number(s, to, "min", bench_min(samples));
-  study_number(s, to, "max", bench_max(samples));
-  study_number(s, to, "runs", samples->count);
-}
-
-void study_numbers(study *s, cJSON *record, const char *name, const double *value, size_t count)
-{
-  if (!demo_json_numbers(record, name, value, count)) s->complete = 0;
-}
-
-/* --- problems and fields --- */
-
-gmg_problem study_problem(int dim, size_t n, double eps)
-{
-  const size_t sizes[3] = {n, n, n};
-  gmg_problem p = gmg_problem_default(dim, sizes);
-  p.centering = GMG_VERTEX;
-  p.shift = eps;
-  for (int a = 0; a < dim; a++) p.h[a] = 1; /* the box is n + 1 long */
-  return p;
-}
-
-void study_fill(const gmg_problem *p, void *field, double value)
-{
-  const size_t cells = demo_cells(p);
-  for (size_t i = 0; i < cells; i++) demo_set(p->type, field, i, value);
+  study s;
+  int code = begin(&s, about, argc, argv);
+  if (code >= 0) return end(&s, code);
+  code = 0;
+  for (const study_part *part = about->parts; part->name && !code; part++)
+    if (wanted(&s, part->name)) code = part->run(&s);
+  return end(&s, code);
 }

@@ -1,6 +1,6 @@
 /* What the experiments of the study share: the command line, where to run, fields and problems with h = 1, clocks around a smoother,
- * and the JSON file. An experiment declares a study_program, begins a study, adds records to it and ends it. Built on what the demos
- * (demo.h: parsing, contexts, fields) and the measurements (record.h: samples, the file's header) have.
+ * and the JSON file. An experiment declares a study_program, whose parts add records to the study. Built on what the demos (demo.h:
+ * parsing, contexts, fields) and the measurements (record.h: samples, the file's header) have.
  *
  * Functions that can fail return 0 on success and an exit code otherwise, having told stderr why: 1 for a run that failed, 2 for a
  * command line that makes no sense. What cannot be added to the JSON is remembered, and no file is written. */
@@ -11,15 +11,25 @@
 #include "../demos/demo.h"
 #include "gmg_smoother.h"
 
+#include <stdint.h>
+
 struct cJSON;
 
 /* How much is done: --quick, nothing, --full. */
 enum { STUDY_QUICK, STUDY_DEFAULT, STUDY_FULL, STUDY_SCALES };
 
+struct study;
+
+/* An experiment that --only can name. Returns 0 or an exit code, having told stderr why. */
+typedef struct study_part {
+  const char *name; /* NULL ends a list */
+  int (*run)(struct study *s);
+} study_part;
+
 typedef struct study_program {
   const char *name;    /* of the program, also in the JSON */
   const char *summary; /* for --help */
-  const char *const *parts; /* experiments that --only can name, NULL at the end */
+  const study_part *parts; /* run in this order */
   int least, most;     /* --n */
 } study_program;
 
@@ -48,31 +58,46 @@ typedef struct study {
   int complete; /* 0 once something could not be added to the JSON */
 } study;
 
-/* --- options, contexts, the file (study.c) --- */
+/* --- options, contexts, parts (study.c) --- */
 
-/* Reads the command line, creates the contexts, begins the JSON. Returns -1 where the program should go on, else its exit code
- * (0 after --help). */
-int study_begin(study *s, const study_program *about, int argc, char **argv);
-/* Writes the file, unless code says that the study failed, and ends everything. Returns the exit code. */
-int study_end(study *s, int code);
-int study_wants(const study *s, const char *part); /* by --only */
-const study_place *study_best(const study *s);      /* the device, or the host where there is none */
-double study_now(void);                             /* seconds */
+/* All of a program: reads the command line, creates the contexts, runs the parts, writes the file unless one of them failed. Returns
+ * the exit code. */
+int study_main(const study_program *about, int argc, char **argv);
+const study_place *study_best(const study *s);        /* the device, or the host where there is none */
+int study_is_device(const study_place *place);
+double study_now(void);                                /* seconds */
 /* A line with the time since the start. */
 void study_say(const study *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* --- the file: a line to a record (json.c) --- */
 
 /* A new record of the part, at the end of the list. Numbers that are not finite are left out. */
 struct cJSON *study_record(study *s, const char *part);
 void study_number(study *s, struct cJSON *record, const char *name, double value);
 void study_text(study *s, struct cJSON *record, const char *name, const char *value);
-void study_spread(study *s, struct cJSON *record, const char *name, const bench_samples *samples); /* median, min, max, runs */
-void study_numbers(study *s, struct cJSON *record, const char *name, const double *value, size_t count);
+void study_where(study *s, struct cJSON *record, const study_place *place);                /* "where": device or host */
+void study_spread(study *s, struct cJSON *record, const char *name, const bench_samples *samples); /* median, min, max (6 digits), runs */
+void study_numbers(study *s, struct cJSON *record, const char *name, const double *value, size_t count, int digits);
+double study_rounded(double x, int digits); /* to so many digits: more are noise, and make files long */
 
-/* --- problems and fields (study.c) --- */
+/* Writes root, a line to a field, and results below it, a line to a record. Ends both. complete: 0 if something could not be added. */
+int study_write(const demo_options *o, struct cJSON *root, struct cJSON *results, int complete);
+
+/* --- problems, fields, chance (fields.c) --- */
 
 /* -Lap u + eps u = f with h = 1 and unknowns between Dirichlet walls: in 1D tridiag(-1, 2 + eps, -1). */
 gmg_problem study_problem(int dim, size_t n, double eps);
 void study_fill(const gmg_problem *p, void *field, double value);
+/* demo_field_random() into a guess, there. again: u.here has had it before, and has it still where the solver's u is another. */
+int study_start(const study_place *at, const gmg_problem *p, unsigned long seed, int again, const demo_array *u);
+
+uint64_t study_random(uint64_t *state); /* splitmix64 (Steele, Lea, Flood 2014): the same everywhere */
+double study_uniform(uint64_t *state);  /* in 0..1 */
+/* The numbers of count[0] x count[1] x count[2] blocks in an order. */
+void study_order_blocks(const size_t count[3], gmg_block_order kind, uint64_t seed, int *order);
+
+/* What a smoother promises that does what `inner` does. */
+unsigned study_traits_of(const gmg_smoother *inner, const gmg_params *p, int threads);
 
 /* --- a clock around a smoother (clock.c) --- */
 

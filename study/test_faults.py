@@ -9,7 +9,7 @@ import tempfile
 
 from checking import check, failures, run
 import faults
-from faults import first, select
+from page import first, select
 
 
 def random_numbers(state):
@@ -73,7 +73,7 @@ def relaxation(results):
         check(0.2 < plain["share"] < 0.35, f"{words}: {plain['share']} lost")
         for w, passes in zip(waits, (10, 20, 30)):
             check(passes / 2 <= w["extra"]["min"] and w["extra"]["max"] <= passes + 5, f"{words}, {w['recovery']}: {w['extra']} passes more")
-            check(abs(w["percent"]["median"] - 100 * w["extra"]["median"] / plain["passes"]["median"]) < 1e-6, f"{words}: percent")
+            check(abs(w["percent"]["median"] - 100 * w["extra"]["median"] / plain["passes"]["median"]) < 1e-3, f"{words}: percent")
     check(len(list(faults.relaxation_rows(results, "unknowns"))) == 6, "relaxation: rows")
 
 

@@ -8,7 +8,7 @@ import tempfile
 
 from checking import check, failures, run
 import order
-from smoothers import first, select
+from page import first, select
 
 
 def near(a, b, words, within=1e-4):

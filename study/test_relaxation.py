@@ -9,7 +9,8 @@ import tempfile
 
 from checking import check, failures, run
 import relaxation
-from relaxation import first, reached_at, select, stale_factor
+from page import first, select
+from relaxation import reached_at, stale_factor
 
 
 def close(a, b, tolerance, words):

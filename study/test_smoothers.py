@@ -10,7 +10,7 @@ import tempfile
 
 from checking import check, failures, run
 import smoothers
-from smoothers import first, select
+from page import first, select
 
 
 def two_grid(eps, steps):

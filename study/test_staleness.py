@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 from checking import check, failures, run
-from smoothers import select
+from page import select
 
 
 def coupling_age(r):

@@ -1,23 +1,12 @@
 #!/usr/bin/env python3
-"""Pictures of the study from its JSON files. Usage: plot.py smoothers [FILE.json ...] [-o PREFIX]
+"""Pictures of study_smoothers from its JSON. Usage: plot_smoothers.py [FILE.json ...] [-o PREFIX]
 Draws PREFIX-condition.png (Figures 4, 5), -size.png (Figure 6), -breakdown.png (Figure 7) and -start.png, each from the first file that has
 something to show. Default: what the page shows, into docs/pictures."""
-import argparse
-import json
-import pathlib
-import sys
-
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+from picture import PALETTE, grid, main, plt
 
 import smoothers
-from smoothers import first, select, values
+from page import first, select, values
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Okabe and Ito's colours, told apart also by the colour-blind
-PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
 STYLE = {"gauss_seidel": "-", "async-2011": "--", "async-2011, damped": ":"}
 
 
@@ -29,7 +18,7 @@ def history(axes, record, **style):
 def finish(axes, title):
     axes.set_title(title, fontsize=10)
     axes.set_xlabel("cycles")
-    axes.grid(True, which="major", color="#cccccc", linewidth=0.7)
+    grid(axes)
 
 
 def methods_legend(axes):
@@ -38,8 +27,12 @@ def methods_legend(axes):
     axes.legend(frameon=False, fontsize=8)
 
 
-def draw_condition(data):
-    rows = select(data["results"], part="condition", start="random f")
+def sizes(rows):
+    return ", Gauss-Seidel ".join(f"{n}" for n in sorted(values(rows, "n"), reverse=True))
+
+
+def draw_condition(results):
+    rows = select(results, part="condition", start="random f")
     if not any("history" in r for r in rows):
         return None
     figure, panels = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
@@ -49,15 +42,15 @@ def draw_condition(data):
                 if "history" in r:
                     label = f"eps = {eps:.0e}" if r["method"] == "gauss_seidel" else None
                     history(axes, r, color=colour, linestyle=STYLE[r["method"]], linewidth=1.4, label=label)
-        finish(axes, f"{'one smoothing step' if steps == 1 else 'two smoothing steps'} (paper: Figure {3 + steps}), n = {rows[0]['n']}")
+        finish(axes, f"{'one smoothing step' if steps == 1 else 'two smoothing steps'} (paper: Figure {3 + steps}), n = {sizes(rows)}")
     panels[0].set_ylabel("residual / first residual")
     panels[0].legend(frameon=False, fontsize=8)
     methods_legend(panels[1])
     return figure
 
 
-def draw_size(data):
-    rows = select(data["results"], part="size")
+def draw_size(results):
+    rows = select(results, part="size")
     if not any("history" in r for r in rows):
         return None
     figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
@@ -77,8 +70,8 @@ def draw_size(data):
 PARTS = [("smoother_seconds", "smoother"), ("transfer_seconds", "transfer"), ("grid_seconds", "grid operations"), ("coarse_seconds", "coarse solver")]
 
 
-def draw_breakdown(data):
-    rows = [r for r in select(data["results"], part="breakdown") if "smoother_seconds" in r]
+def draw_breakdown(results):
+    rows = [r for r in select(results, part="breakdown") if "smoother_seconds" in r]
     if not rows:
         return None
     columns, steps = values(rows, "column"), values(rows, "steps")
@@ -103,8 +96,8 @@ def draw_breakdown(data):
     return figure
 
 
-def draw_start(data):
-    rows = select(data["results"], part="start", start="random u", steps=1)
+def draw_start(results):
+    rows = select(results, part="start", start="random u", steps=1)
     if not any("history" in r for r in rows):
         return None
     figure, panels = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained", sharey=True)
@@ -125,20 +118,5 @@ def draw_start(data):
 PICTURES = {"condition": draw_condition, "size": draw_size, "breakdown": draw_breakdown, "start": draw_start}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("page", choices=["smoothers"])
-    parser.add_argument("files", nargs="*", type=pathlib.Path)
-    parser.add_argument("-o", "--output", default=str(ROOT / "docs/pictures/study-smoothers"))
-    given = parser.parse_args()
-    paths = given.files or [ROOT / "study/results" / name for name in smoothers.FILES]
-    there = [json.loads(path.read_text()) for path in paths if given.files or path.is_file()]
-    for name, draw in PICTURES.items():
-        figure = next((f for f in map(draw, there) if f), None)
-        if figure:
-            figure.savefig(f"{given.output}-{name}.png", dpi=110)
-            plt.close(figure)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__, smoothers, PICTURES, dpi=110)

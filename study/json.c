@@ -1,0 +1,92 @@
+/* See study.h: the records of a study and its file. */
+#include "study.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+double study_rounded(double x, int digits)
+{
+  char text[32];
+  snprintf(text, sizeof text, "%.*e", digits - 1, x);
+  return strtod(text, NULL);
+}
+
+cJSON *study_record(study *s, const char *part)
+{
+  cJSON *record = cJSON_CreateObject();
+  if (!record || !cJSON_AddItemToArray(s->results, record)) s->complete = 0;
+  study_text(s, record, "part", part);
+  return record;
+}
+
+void study_number(study *s, cJSON *record, const char *name, double value)
+{
+  if (isfinite(value) && !cJSON_AddNumberToObject(record, name, value)) s->complete = 0;
+}
+
+void study_text(study *s, cJSON *record, const char *name, const char *value)
+{
+  if (!cJSON_AddStringToObject(record, name, value)) s->complete = 0;
+}
+
+void study_where(study *s, cJSON *record, const study_place *place)
+{
+  study_text(s, record, "where", study_is_device(place) ? "device" : "host");
+}
+
+void study_spread(study *s, cJSON *record, const char *name, const bench_samples *samples)
+{
+  enum { DIGITS = 6 };
+  if (samples->count == 0 || !isfinite(bench_median(samples))) return;
+  cJSON *to = cJSON_AddObjectToObject(record, name);
+  if (!to) {
+    s->complete = 0;
+    return;
+  }
+  study_number(s, to, "median", study_rounded(bench_median(samples), DIGITS));
+  study_number(s, to, "min", study_rounded(bench_min(samples), DIGITS));
+  study_number(s, to, "max", study_rounded(bench_max(samples), DIGITS));
+  study_number(s, to, "runs", samples->count);
+}
+
+void study_numbers(study *s, cJSON *record, const char *name, const double *value, size_t count, int digits)
+{
+  double *v = malloc((count ? count : 1) * sizeof *v);
+  for (size_t i = 0; v && i < count; i++) v[i] = study_rounded(value[i], digits);
+  if (!v || !demo_json_numbers(record, name, v, count)) s->complete = 0;
+  free(v);
+}
+
+/* --- the file --- */
+
+static int print_line(FILE *file, const char *before, const cJSON *item, const char *after)
+{
+  char *text = cJSON_PrintUnformatted(item);
+  const int done = text && fprintf(file, "%s%s%s", before, text, after) > 0;
+  cJSON_free(text);
+  return done;
+}
+
+static int print_all(FILE *file, const cJSON *root, const cJSON *results)
+{
+  int done = fprintf(file, "{\n") > 0;
+  for (const cJSON *field = root->child; field && done; field = field->next)
+    done = fprintf(file, "\"%s\": ", field->string) > 0 && print_line(file, "", field, ",\n");
+  done = done && fprintf(file, "\"results\": [") > 0;
+  for (const cJSON *record = results->child; record && done; record = record->next)
+    done = print_line(file, "\n", record, record->next ? "," : "\n");
+  return done && fprintf(file, "]\n}\n") > 0;
+}
+
+int study_write(const demo_options *o, cJSON *root, cJSON *results, int complete)
+{
+  FILE *file = complete ? fopen(o->json, "w") : NULL;
+  int done = file && print_all(file, root, results);
+  if (file) done &= fclose(file) == 0;
+  cJSON_Delete(root);
+  cJSON_Delete(results);
+  if (!complete) return demo_fail(o, "--json %s: out of memory", o->json);
+  return done ? 0 : demo_fail(o, "--json %s: could not be written", o->json);
+}

@@ -1,0 +1,36 @@
+"""What the pictures of the study share: colours, and a main program that draws them."""
+import argparse
+import json
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+import page  # noqa: E402
+
+# Okabe and Ito's colours, told apart also by the colour-blind
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
+
+
+def grid(axes):
+    axes.grid(True, which="major", color="#cccccc", linewidth=0.7)
+
+
+def main(words, module, pictures, dpi):
+    """Each picture, a function from the results of one file to a figure or None, from the first file that has something to show."""
+    stem = pathlib.Path(module.PAGE).stem
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    parser.add_argument("-o", "--output", default=str(page.ROOT / "docs/pictures" / stem))
+    given = parser.parse_args()
+    there = [json.loads(path.read_text()) for path in given.files] or page.read(page.RESULTS, module.FILES)
+    if not there:
+        sys.exit(f"study/results has none of {', '.join(module.FILES)}")
+    for name, draw in pictures.items():
+        figure = next((f for f in (draw(data["results"]) for data in there) if f), None)
+        if figure:
+            figure.savefig(f"{given.output}-{name}.png", dpi=dpi)
+            plt.close(figure)

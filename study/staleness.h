@@ -1,0 +1,55 @@
+/* What the parts of study_staleness share: grids, the engine on the device or the host, a setting and its ages, records. */
+#ifndef GMG_STUDY_STALENESS_H
+#define GMG_STUDY_STALENESS_H
+
+#include "stale.h"
+
+enum { MOST_GRIDS = 4 };
+
+typedef struct grid {
+  int dim;
+  size_t n;
+  int passes; /* of "ages" and "relation"; at most in "rate" */
+} grid;
+
+/* Up to a dimension of 0. */
+typedef struct scale {
+  grid ages[MOST_GRIDS], relation[MOST_GRIDS], rate[MOST_GRIDS], smoother[MOST_GRIDS];
+  int runs, smoother_runs;
+} scale;
+
+scale scale_of(const study *s);
+
+extern const char *const assignments[STALE_ASSIGNMENTS];
+extern const char *const orders[]; /* by gmg_block_order */
+
+int units(const study *s); /* workers without oversubscription: the host's threads, the device's multiprocessors */
+int engine_run(const study *s, stale_grid *g, int passes, double *seconds); /* 1 on success */
+int fail(const study *s, const char *what);
+
+/* Rows of 128 unknowns: the paper's thread block. fold: oversubscription, 0: one worker. Static: as many slabs as workers, `waves` times;
+   on a device a worker to every row. */
+stale_setting setting_of(const study *s, const grid *at, int assignment, gmg_block_order order, int fold, int waves);
+
+/* Ages of several runs: boxes of the neighbours', the mean over all couplings. */
+enum { BOX = 10 };
+typedef struct ages_of_runs {
+  bench_samples box[BOX], mean;
+} ages_of_runs;
+enum { BOX_MEAN, BOX_LEAST, BOX_MEDIAN = 4, BOX_MOST = 7, BOX_FRESH };
+
+void add_ages(ages_of_runs *m, const stale_box *b);
+void record_ages(study *s, struct cJSON *r, const ages_of_runs *m); /* medians */
+
+struct cJSON *begin_record(study *s, const char *part, const char *paper, const stale_setting *w, const stale_grid *g, int fold);
+/* Four digits, which is more than repeats. */
+void record_number(study *s, struct cJSON *r, const char *name, double value);
+
+int ages(study *s);        /* staleness_ages.c */
+int connections(study *s);
+int relation(study *s);
+int rates(study *s);       /* staleness_rate.c */
+int recording(study *s);
+int smoothers(study *s);   /* staleness_smoother.c */
+
+#endif

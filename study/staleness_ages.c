@@ -1,0 +1,195 @@
+/* Ages, and what they cost: Figures 9 to 11, and the relation between age and convergence. */
+#include "staleness.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- what synchronous Jacobi does, as a measure --- */
+
+enum { MOST_MARKS = 1024 };
+static struct {
+  int marks, passes[MOST_MARKS];
+  double smooth[MOST_MARKS];
+} reference;
+
+/* The smooth part of the residual after 0, 1, 2, ... passes, later every fiftieth of them. Always on the host. */
+static int make_reference(const study *s, const grid *of, int passes)
+{
+  const int large = pow((double)of->n, of->dim) > 1e5; /* enough for all threads to be worth a barrier */
+  const stale_setting w = {.dim = of->dim, .n = of->n, .block = {0, 16, 16}, .assignment = STALE_SYNC,
+                           .workers = large ? gmg_context_threads(s->place[STUDY_HOST].context) : 1};
+  stale_grid g;
+  double seconds;
+  int done = stale_create(&w, &g);
+  reference.marks = 0;
+  while (done && g.passes <= passes && reference.marks < MOST_MARKS) {
+    reference.passes[reference.marks] = g.passes;
+    reference.smooth[reference.marks++] = stale_measure(&g).smooth;
+    done = stale_run_host(&g, 1 + g.passes / 50, &seconds);
+  }
+  stale_destroy(&g);
+  return done ? 0 : fail(s, "synchronous Jacobi");
+}
+
+/* The passes that synchronous Jacobi takes to get there; NaN: more than were done. */
+static double synchronous_passes(double smooth)
+{
+  const double *r = reference.smooth;
+  for (int k = 1; k < reference.marks; k++)
+    if (r[k] <= smooth)
+      return reference.passes[k] - (reference.passes[k] - reference.passes[k - 1]) * log(smooth / r[k]) / log(r[k - 1] / r[k]);
+  return NAN;
+}
+
+/* --- a setting, measured --- */
+
+typedef struct measured {
+  ages_of_runs ages;
+  bench_samples worth, factor, rate, twice;
+  double updates, wanted; /* of blocks in the last run: counted, and what they should be */
+} measured;
+
+/* Half of the passes, then the other half, of which the middle is recorded: the start and the end are the threads'. */
+static int measure_once(const study *s, stale_grid *g, int passes, measured *m)
+{
+  const int half = passes / 2;
+  double seconds[2];
+  stale_restart(g);
+  if (!stale_record(g, half + half / 8 + 1, passes - half / 8 + 1)) return fail(s, "ages");
+  if (!engine_run(s, g, half, &seconds[0])) return fail(s, "run");
+  const double before = stale_measure(g).smooth;
+  if (!engine_run(s, g, passes - half, &seconds[1])) return fail(s, "run");
+  const double after = stale_measure(g).smooth;
+  const stale_box box = stale_ages(g, 0, 0);
+  add_ages(&m->ages, &box);
+  bench_add(&m->ages.mean, stale_coupling_age(g));
+  bench_add(&m->worth, (synchronous_passes(after) - synchronous_passes(before)) / (passes - half));
+  bench_add(&m->factor, pow(after / before, 1.0 / (passes - half)));
+  bench_add(&m->rate, pow((double)g->at.n[0], g->at.dim) * passes / (seconds[0] + seconds[1]));
+  bench_add(&m->twice, (double)stale_twice(g));
+  m->updates = (double)stale_updates(g), m->wanted = (double)passes * (double)g->at.total;
+  return 0;
+}
+
+static void record_measured(study *s, struct cJSON *r, const measured *m, int passes)
+{
+  study_number(s, r, "passes", passes);
+  record_number(s, r, "age", bench_median(&m->ages.mean)); /* mean over couplings; its neighbours are those between blocks */
+  study_spread(s, r, "worth", &m->worth);
+  record_number(s, r, "factor", bench_median(&m->factor));
+  record_number(s, r, "rate", bench_median(&m->rate));
+  record_number(s, r, "twice", bench_median(&m->twice));
+  study_number(s, r, "updates", m->updates); /* to the last one */
+  study_number(s, r, "wanted", m->wanted);
+}
+
+static void tell(const study *s, const char *part, const stale_setting *w, const measured *m)
+{
+  study_say(s, "%-9s %dD %zu, %s, %s, %d workers: ages %g (%g - %g), mean %.2f, a pass is worth %.2f of Jacobi's", part, w->dim, w->n,
+            assignments[w->assignment], orders[w->order], w->workers, bench_median(&m->ages.box[BOX_MEDIAN]), bench_median(&m->ages.box[BOX_LEAST]),
+            bench_median(&m->ages.box[BOX_MOST]), bench_median(&m->ages.mean), bench_median(&m->worth));
+}
+
+static int measure(study *s, const char *part, const char *paper, const stale_setting *w, int fold, int passes, int runs)
+{
+  static measured m; /* large */
+  stale_grid g;
+  memset(&m, 0, sizeof m);
+  int code = stale_create(w, &g) ? 0 : fail(s, part);
+  for (int i = 0; i < runs && !code; i++) code = measure_once(s, &g, passes, &m);
+  if (!code) {
+    struct cJSON *r = begin_record(s, part, paper, w, &g, fold);
+    record_measured(s, r, &m, passes);
+    if (paper) {
+      record_ages(s, r, &m.ages);
+    } else {
+      record_number(s, r, "min", bench_median(&m.ages.box[BOX_LEAST]));
+      record_number(s, r, "max", bench_median(&m.ages.box[BOX_MOST]));
+    }
+    tell(s, part, w, &m);
+  }
+  stale_destroy(&g);
+  return code;
+}
+
+/* Figures 9 and 11: ages by assignment, order and oversubscription. fold 0: one worker. */
+static const struct {
+  int assignment;
+  gmg_block_order order;
+  int fold, waves;
+} shown[] = {{STALE_SYNC, GMG_ORDER_NATURAL, 1, 1},       {STALE_STATIC, GMG_ORDER_NATURAL, 1, 1},    {STALE_STATIC, GMG_ORDER_NATURAL, 4, 1},
+             {STALE_STATIC, GMG_ORDER_NATURAL, 1, 2},     {STALE_STRIDE, GMG_ORDER_NATURAL, 1, 1},    {STALE_STRIDE, GMG_ORDER_NATURAL, 4, 1},
+             {STALE_STRIDE, GMG_ORDER_NATURAL, 16, 1},    {STALE_STRIDE, GMG_ORDER_TWO_COLOUR, 1, 1}, {STALE_STRIDE, GMG_ORDER_RANDOM, 1, 1},
+             {STALE_TICKET, GMG_ORDER_NATURAL, 0, 1},     {STALE_TICKET, GMG_ORDER_TWO_COLOUR, 0, 1}, {STALE_TICKET, GMG_ORDER_RANDOM, 0, 1},
+             {STALE_TICKET, GMG_ORDER_NATURAL, 1, 1},     {STALE_TICKET, GMG_ORDER_TWO_COLOUR, 1, 1}, {STALE_TICKET, GMG_ORDER_RANDOM, 1, 1},
+             {STALE_TICKET, GMG_ORDER_NATURAL, 4, 1},     {STALE_TICKET, GMG_ORDER_NATURAL, 16, 1}};
+enum { SHOWN = sizeof shown / sizeof *shown };
+
+int ages(study *s)
+{
+  const scale x = scale_of(s);
+  for (const grid *at = x.ages; at < x.ages + MOST_GRIDS && at->dim; at++) {
+    if (make_reference(s, at, 3 * at->passes)) return 1;
+    for (int i = 0; i < SHOWN; i++) {
+      if (study_is_device(study_best(s)) && shown[i].assignment == STALE_STATIC && shown[i].fold * shown[i].waves > 1) continue; /* no slabs */
+      const stale_setting w = setting_of(s, at, shown[i].assignment, shown[i].order, shown[i].fold, shown[i].waves);
+      if (measure(s, "ages", shown[i].waves > 1 ? "Figure 9" : "Figure 11", &w, shown[i].fold, at->passes, x.runs)) return 1;
+    }
+  }
+  return 0;
+}
+
+/* Figures 10 and 11: ages by how many neighbours the blocks have, that which reads and that which is read; 2D alone, square blocks. */
+int connections(study *s)
+{
+  const scale x = scale_of(s);
+  static const int kinds[][2] = {{2, 3}, {3, 2}, {3, 3}, {3, 4}, {4, 3}, {4, 4}};
+  const grid *at = &x.ages[0];
+  for (int i = 0; i < 2; i++) {
+    stale_setting w = setting_of(s, at, i ? STALE_TICKET : STALE_STRIDE, GMG_ORDER_NATURAL, 4, 1);
+    static ages_of_runs m[6];
+    stale_grid g;
+    w.block[0] = w.block[1] = 8;
+    memset(m, 0, sizeof m);
+    int code = stale_create(&w, &g) ? 0 : fail(s, "connections");
+    for (int run = 0; run < x.runs && !code; run++) {
+      static measured whole;
+      code = measure_once(s, &g, at->passes, &whole);
+      for (int k = 0; k < 6 && !code; k++) {
+        const stale_box box = stale_ages(&g, kinds[k][0], kinds[k][1]);
+        add_ages(&m[k], &box);
+      }
+    }
+    for (int k = 0; k < 6 && !code; k++) {
+      char name[8];
+      struct cJSON *r = begin_record(s, "connections", "Figure 11", &w, &g, 4);
+      snprintf(name, sizeof name, "%d_%d", kinds[k][0], kinds[k][1]);
+      study_text(s, r, "connection", name);
+      record_ages(s, r, &m[k]);
+    }
+    stale_destroy(&g);
+    if (code) return code;
+    study_say(s, "ages by kind of connection, %s", assignments[w.assignment]);
+  }
+  return 0;
+}
+
+/* Mean age and worth of a pass over block shapes, orders, workers, on small and large grids. */
+int relation(study *s)
+{
+  const scale x = scale_of(s);
+  static const size_t shape[4][3][3] = {{{0}}, {{0}}, {{4, 1, 1}, {32, 1, 1}, {8, 8, 1}}, {{4, 1, 1}, {16, 1, 1}, {4, 4, 4}}};
+  for (const grid *at = x.relation; at < x.relation + MOST_GRIDS && at->dim; at++) {
+    if (make_reference(s, at, 3 * at->passes)) return 1;
+    for (int b = 0; b < 3; b++)
+      for (int i = 0; i < 8; i++) { /* one worker by three orders, 8-fold by three, stride by two numbers of workers */
+        const int fold = i < 3 ? 0 : i < 6 ? 8 : i == 6 ? 1 : 8;
+        const gmg_block_order order = i < 6 ? (gmg_block_order)(i % 3) : GMG_ORDER_NATURAL;
+        stale_setting w = setting_of(s, at, i < 6 ? STALE_TICKET : STALE_STRIDE, order, fold, 1);
+        memcpy(w.block, shape[at->dim][b], sizeof w.block);
+        if (measure(s, "relation", NULL, &w, fold, at->passes, x.runs)) return 1;
+      }
+  }
+  return 0;
+}

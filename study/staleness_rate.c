@@ -1,0 +1,90 @@
+/* Update rates and residuals over time: Figures 3 to 8, 12, 13; whether recording ages disturbs. */
+#include "staleness.h"
+
+enum { MOST_POINTS = 8, FOLDS = 5 };
+static const int folds[FOLDS] = {1, 2, 4, 8, 16};
+
+/* Figures 3 to 8, 12, 13: seconds a pass and residual, each point a run of its own as in the paper, nothing recorded. */
+static int rate_of(study *s, const grid *at, const stale_setting *w, int fold, int runs)
+{
+  static bench_samples seconds[MOST_POINTS], residual[MOST_POINTS];
+  double passes[MOST_POINTS], time[4][MOST_POINTS];
+  int points = 0;
+  stale_grid g;
+  if (!stale_create(w, &g)) return stale_destroy(&g), fail(s, "rate");
+  /* 10, 30, 90, 300, 900 */
+  for (int p = 10; p <= at->passes && points < MOST_POINTS; p = points % 2 ? 3 * p : p / 3 * 10, points++) {
+    passes[points] = p;
+    seconds[points].count = residual[points].count = 0;
+    for (int run = -1; run < runs; run++) { /* the first wakes the threads */
+      double took;
+      stale_restart(&g);
+      if (!engine_run(s, &g, p, &took)) return stale_destroy(&g), fail(s, "run");
+      if (run < 0) continue;
+      bench_add(&seconds[points], took);
+      bench_add(&residual[points], stale_measure(&g).residual);
+    }
+  }
+  stale_restart(&g);
+  const double first = stale_measure(&g).residual;
+  for (int i = 0; i < points; i++) {
+    time[0][i] = bench_median(&seconds[i]), time[1][i] = bench_min(&seconds[i]), time[2][i] = bench_max(&seconds[i]);
+    time[3][i] = bench_median(&residual[i]) / first;
+  }
+  struct cJSON *r = begin_record(s, "rate", at->dim == 3 ? "Figure 13" : "Figures 3 to 8, 12", w, &g, fold);
+  study_numbers(s, r, "passes", passes, (size_t)points, 4);
+  study_numbers(s, r, "seconds", time[0], (size_t)points, 4);
+  study_numbers(s, r, "seconds_min", time[1], (size_t)points, 4);
+  study_numbers(s, r, "seconds_max", time[2], (size_t)points, 4);
+  study_numbers(s, r, "residual", time[3], (size_t)points, 4);
+  study_say(s, "rate      %dD %zu, %s, %d workers: %.3g us a pass, residual %.3g after %g", w->dim, w->n, assignments[w->assignment],
+            w->workers, 1e6 * time[0][points - 1] / passes[points - 1], time[3][points - 1], passes[points - 1]);
+  stale_destroy(&g);
+  return 0;
+}
+
+int rates(study *s)
+{
+  const scale x = scale_of(s);
+  const int device = study_is_device(study_best(s));
+  for (const grid *at = x.rate; at < x.rate + MOST_GRIDS && at->dim; at++)
+    for (int kind = STALE_SYNC; kind <= STALE_TICKET; kind++)
+      for (int i = 0; i < (kind == STALE_SYNC || (kind == STALE_STATIC && device) ? 1 : FOLDS); i++) { /* there all rows have a worker */
+        const stale_setting w = setting_of(s, at, kind, GMG_ORDER_NATURAL, folds[i], 1);
+        if (rate_of(s, at, &w, folds[i], x.runs)) return 1;
+      }
+  return 0;
+}
+
+/* Does recording disturb? The same run with and without, in turns. */
+int recording(study *s)
+{
+  const scale x = scale_of(s);
+  const grid *at = x.ages[1].dim == 2 ? &x.ages[1] : &x.ages[0];
+  for (int kind = STALE_SYNC; kind <= STALE_TICKET; kind++) {
+    const stale_setting w = setting_of(s, at, kind, GMG_ORDER_NATURAL, 1, 1);
+    static bench_samples with, without, ratio;
+    stale_grid g;
+    with.count = without.count = ratio.count = 0;
+    int code = stale_create(&w, &g) ? 0 : fail(s, "recording");
+    for (int run = -1; run < 3 * x.runs && !code; run++) {
+      double seconds[2];
+      for (int on = 0; on < 2 && !code; on++) {
+        stale_restart(&g);
+        if (!stale_record(&g, 1, on ? at->passes + 1 : 1) || !engine_run(s, &g, at->passes, &seconds[on])) code = fail(s, "recording");
+      }
+      if (run < 0 || code) continue;
+      bench_add(&without, seconds[0]), bench_add(&with, seconds[1]), bench_add(&ratio, seconds[1] / seconds[0]);
+    }
+    if (!code) {
+      struct cJSON *r = begin_record(s, "recording", "Section V", &w, &g, 1);
+      study_spread(s, r, "with_seconds", &with);
+      study_spread(s, r, "without_seconds", &without);
+      study_spread(s, r, "ratio", &ratio);
+      study_say(s, "recording %s: %.3f of the time without", assignments[kind], bench_median(&ratio));
+    }
+    stale_destroy(&g);
+    if (code) return code;
+  }
+  return 0;
+}
