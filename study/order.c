@@ -204,7 +204,7 @@ static int measure(study *s, const setting *w)
 static setting base(const study *s, const scale *x, const char *part, int dim, int size)
 {
   setting w = {.part = part, .place = study_best(s), .dim = dim, .n = x->n[size][dim], .overlap = 0, .sweeps = 2,
-               .local = dim == 1 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, .omega = weight(dim, 0, 2), .cycles = 10, .runs = x->runs[size]};
+               .local = dim == 1 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, .omega = weight(dim, 0, 2), .cycles = 8, .runs = x->runs[size]};
   memcpy(w.block, blocks_of[size][dim], sizeof w.block);
   return w;
 }
