@@ -1,7 +1,7 @@
 /* The asynchronous smoother's pass in 2D where it counts (constant coefficients, two local red-black sweeps, overlap 1) and lines are
    whole vectors: a warp has a block of unknowns, a lane STRIP_COLS columns of it, and rows stream through its registers. Nothing is
-   shared but what lies beside a lane's columns, which a shuffle fetches: no barrier. Included by async_strip_launch_cuda.cuh; blocks of other sizes and
-   fields that are not aligned go to async_stream_cuda.cuh, which does the same.
+   shared but what lies beside a lane's columns, which a shuffle fetches: no barrier. Included by async_strip_launch_cuda.cuh; blocks
+   of other sizes and fields that are not aligned go to async_stream_cuda.cuh, which does the same.
 
    Of a block's columns those of the first and the last lane are not its own. In a step one row comes in and half sweep h = 1..4
    relaxes the row h before it: one after the other, each finds around it what the half sweep before has left. The colour that is
