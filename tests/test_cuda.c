@@ -223,6 +223,7 @@ static void operations_agree_on_faces(void **state)
                                      {"odd planes, periodic", {3, {36, 20, 13}, GMG_CELL, "pppppp"}},
                                      {"odd lines", {3, {20, 33, 12}, GMG_CELL, "ddppdn"}}, {"odd rows", {3, {33, 20, 12}, GMG_CELL, "ppdddd"}},
                                      {"vertices", {3, {40, 24, 16}, GMG_VERTEX, "ndrdpp"}}, {"small", {3, {2, 4, 3}, GMG_CELL, "dnppdd"}},
+                                     {"the last plane alone", {3, {24, 20, 21}, GMG_CELL, "dddndr"}},
                                      {"two", {3, {2, 2, 2}, GMG_CELL, "pppppp"}},          {"long", {3, {130, 6, 2}, GMG_CELL, "dddddd"}}};
   (void)state;
   for (int how = 0; how < 4; how++)
@@ -234,6 +235,12 @@ static void operations_agree_on_faces(void **state)
       everything(boxes[i].name, &p);
       free(beta), free(sigma);
     }
+  for (int centering = 0; centering < 2; centering++) { /* fluxes weigh by volume */
+    medium m = stretched(3, 24, 5, (gmg_centering)centering);
+    m.beta = rough(&m.p, 100, 53), m.p.beta = m.beta;
+    everything("stretched", &m.p);
+    free_medium(&m);
+  }
 }
 
 /* Large levels have red and black in one pass, in place, to and fro, or from zero; the host has one after the other. */

@@ -3,8 +3,7 @@
 #ifndef GMG_TRANSFER_PAIRS_CUDA_H
 #define GMG_TRANSFER_PAIRS_CUDA_H
 
-#include "walk_faces_cuda.cuh"
-
+#include "restrict_flows_cuda.cuh"
 #include "transfer_strip_cuda.cuh"
 
 /* Unknowns of a 2D level on which the way to memory is what takes time. */
@@ -29,43 +28,6 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
     sum = (k % 2 ? sum : 0) + gmg_at(mz.weight, k) * part; /* two weights a row */
     if (k % 2) coarse[((size_t)(k / 2) * my.rows + J) * mx.rows + I] = sum;
   });
-}
-
-/* The same where coefficients lie on the faces. The last plane may be alone. */
-template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    average_flows_kernel(gmg_flows s, gmg_map mx, gmg_map my, gmg_map mz, const real *f, const real *u, real *coarse)
-{
-  const gmg_corner at = gmg_corner_of<2>(s.s, blockIdx.x);
-  if (!at.there) return;
-  const int I = at.i / 2, J = at.j / 2;
-  const unsigned last = (unsigned)s.s.n[2] - 1;
-  real w[2][2], sum = 0;
-#pragma unroll
-  for (int d = 0; d < 2; d++)
-#pragma unroll
-    for (int b = 0; b < 2; b++) w[d][b] = gmg_weight_of(my, J, at.j + d) * gmg_weight_of(mx, I, at.i + b);
-  gmg_walk_flow_columns<kind>(s, f, u, at, [&](unsigned k, unsigned, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
-    real part = 0;
-#pragma unroll
-    for (int d = 0; d < 2; d++)
-#pragma unroll
-      for (int b = 0; b < 2; b++) part += w[d][b] * (rhs.at[d][b] - image.at[d][b]);
-    sum = (k % 2 ? sum : 0) + gmg_at(mz.weight, k) * part; /* two weights a row */
-    if (k % 2 || k == last) coarse[(k / 2 * (unsigned)my.rows + J) * (unsigned)mx.rows + I] = sum;
-  });
-}
-
-/* 1 where done. With coefficients on faces levels are nested: where an axis is coarsened row I reads columns 2 I and 2 I + 1,
-   the last one column alone where their number is odd. */
-static int restrict_flows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
-{
-  gmg_flows w;
-  if (!gmg_flows_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
-  for (int a = 0; a < 3; a++)
-    if (map[a].width != 2 || (map[a].pairs != GMG_PAIRS_AVERAGE && (a < 2 || map[a].rows != (map[a].cols + 1) / 2))) return 0;
-  GMG_LAUNCH_FLOWS(average_flows_kernel, e, w, 0, w, map[0], map[1], map[2], (const real *)f, (const real *)u, (real *)coarse);
-  return 1;
 }
 
 enum { INNER = 30 }; /* lanes of a warp whose neighbours are in it, too */
