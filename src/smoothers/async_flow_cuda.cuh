@@ -19,38 +19,15 @@
    everything is in place again. Where nothing is relaxed, rows are zeros and values stay.
 
    What memory holds is asked for by whole planes, two steps before it is needed: coefficients go to shared memory without a register
-   on their way, plane q to slot q % 12, where rows are made of them, each face for a column on either side. Columns that there are
-   not ask for the nearest that there is, so groups of six steps within the level go without checks. At 512^3 what counts then is the
-   number of instructions: 180 a step. */
+   on their way, plane q to slot q % 12, where rows are made of them, each face for a column on either side: by 16 bytes where lines
+   allow it (async_flow_rows_cuda.cuh), else value by value. Columns that there are not ask for the nearest that there is, so groups
+   of six steps within the level go without checks. What counts then is the number of instructions and of accesses to shared memory.
+   From zero nothing comes in, and h = 1 is the right-hand side alone. */
 #ifndef GMG_ASYNC_FLOW_CUDA_H
 #define GMG_ASYNC_FLOW_CUDA_H
 
+#include "async_flow_rows_cuda.cuh"
 #include "async_stream_cuda.cuh"
-
-enum {
-  FLOW_WIDE = 32, FLOW_DEEP = sizeof(real) == 8 ? 8 : 16, FLOW_THREADS = FLOW_WIDE * FLOW_DEEP,
-  FLOW_NUMBERS = 12, FLOW_STEPS = FLOW_NUMBERS / 2, FLOW_ROWS = 6,
-  FLOW_PITCH = FLOW_WIDE + 2, FLOW_PLANE = FLOW_PITCH * (FLOW_DEEP + 2), FLOW_MOST_PLANES = 128, FLOW_FILL = 14,
-  FLOW_EARLY = 8, FLOW_LATE = 16, /* planes that a step may name before the first and after the last */
-  FLOW_ALONG = FLOW_EARLY + FLOW_MOST_PLANES + FLOW_LATE, FLOW_ALONG_BYTES = FLOW_ALONG * 2 * sizeof(real)
-};
-
-/* Where in a slot of shared memory a plane's coefficients are; a slot has an even number of reals. */
-template <int kind> struct flow_slot {
-  static constexpr int pitch = FLOW_WIDE + 1, field = pitch * FLOW_DEEP;
-  static constexpr int f = 0, x = field, z = 2 * field, sigma = 3 * field, y = (kind & GMG_SIGMA ? 4 : 3) * field;
-  static constexpr int size = (y + field + pitch + 1) / 2 * 2;
-  static constexpr size_t bytes = (size_t)FLOW_NUMBERS * (FLOW_PLANE + size) * sizeof(real);
-};
-
-typedef struct {
-  int n[3], wraps[3], own[3], count[3];
-  const real *lo[3], *hi[3], *face[3], *sigma; /* of the diagonal: the coupling, or the wall term where nothing is beyond */
-  real shift, omega;
-  int reversed;
-  size_t total;
-  const int *order; /* NULL: natural */
-} flow;
 
 /* A row times weight / diagonal; keep: 1 - weight. */
 typedef struct {
@@ -69,11 +46,11 @@ static __device__ __forceinline__ real flow_inverse(real x)
 #endif
 }
 
-/* aside: what is done goes to a field in double instead (async_onto_cuda.cuh). */
-template <int kind, int wraps, int aside>
+template <int kind, int wraps, int mode>
 static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, const real *from, real *to, const onto &o)
 {
-  typedef flow_slot<kind> slot;
+  constexpr int zero = mode & FLOW_ZERO, aside = mode & FLOW_ASIDE, by_lines = mode & FLOW_LINES;
+  typedef flow_slot<kind, by_lines> slot;
   extern __shared__ double memory[];
   __shared__ real_pair along_planes[FLOW_ALONG];
   real *const tile = (real *)memory, *const stage = tile + FLOW_NUMBERS * FLOW_PLANE;
@@ -105,16 +82,18 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
   real *const here = tile + (y + 1) * FLOW_PITCH + x + 1, *const put = here + turn * 2 * FLOW_PLANE;
   real *const put_wrapped = put - turn * FLOW_NUMBERS * FLOW_PLANE;
   real *const sent = stage + y * slot::pitch + x;
-  const real *const got = sent + turn * slot::size, *const got_wrapped = got - turn * FLOW_NUMBERS * slot::size;
+  const int late = (begin[0] - 1) & (slot::unit - 1), late_x = ((int)gj + begin[0] - 1) & (slot::unit - 1);
+  const real *const got = sent + late + turn * slot::size, *const got_wrapped = got - turn * FLOW_NUMBERS * slot::size;
+  const int to_x = slot::x + late_x - late;
 
   /* on the side, for some: a column of the ring; for others a face behind the last line or beside the last column */
   enum { SIDES = 2 * FLOW_DEEP, RING = SIDES + 2 * FLOW_WIDE, BEHIND = 4 * FLOW_WIDE, BESIDE = BEHIND + FLOW_WIDE };
-  const int behind = me >= BEHIND && me < BESIDE, faces = behind || (me >= BESIDE && me < BESIDE + FLOW_DEEP);
+  const int behind = !by_lines && me >= BEHIND && me < BESIDE, faces = behind || (!by_lines && me >= BESIDE && me < BESIDE + FLOW_DEEP);
   int rx = me < FLOW_DEEP ? -1 : FLOW_WIDE, ry = me % FLOW_DEEP;
   if (me >= SIDES) rx = (me - SIDES) % FLOW_WIDE, ry = me - SIDES < FLOW_WIDE ? -1 : FLOW_DEEP;
   if (faces) rx = behind ? x : FLOW_WIDE, ry = behind ? FLOW_DEEP : me - BESIDE;
   const int ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry, ring_turn = (ri + rj + first + 1 + s.reversed) & 1;
-  const int ring = me < RING && from && rx < own[0] + 3 && ry < own[1] + 3 && exists(0, ri) && exists(1, rj);
+  const int ring = !zero && me < RING && rx < own[0] + 3 && ry < own[1] + 3 && exists(0, ri) && exists(1, rj);
   const real *const side = !faces ? from : behind ? s.face[1] : s.face[0];
   const unsigned side_slice = !faces ? slice : behind ? slice + n0 : slice + n1;
   const unsigned side_column = ring ? (unsigned)(gmg_around(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_around(ri, s.n[0], s.wraps[0]))
@@ -135,9 +114,15 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
   const auto fetch_u = [&](int q, int live, unsigned from_column) {
     return live && q >= low && q <= high ? __ldcg(from + (level_plane(q) * slice + from_column)) : (real)0;
   };
-  const int live = there && from;
+  const int live = !zero && there;
   /* coefficients of plane q of the tile, k of the level, or of its bottom alone: on the way */
+  flow_lines<kind> lines;
+  if (by_lines) lines.begin(s, f, stage, me, begin[0] - 1, [&](int line, int more) { return nearest(1, begin[1] - 1 + line, more); });
   const auto send_plane = [&](unsigned k, int at, int whole) {
+    if (by_lines) {
+      lines.send(k, at, whole);
+      return;
+    }
     real *const put = sent + at * slot::size;
     const unsigned g = k * slice + column;
     __pipeline_memcpy_async(put + slot::z, s.face[2] + g, sizeof(real));
@@ -168,8 +153,8 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
     const real_pair z = along[q];
     constexpr int checked = decltype(checks)::value;
     const int now = !checked || (q >= low_row && q <= high_row);
-    gmg_row a = {{lo_x * p[slot::x], lo_y * p[slot::y], z.x * p[slot::z]},
-                 {hi_x * p[slot::x + 1], hi_y * p[slot::y + slot::pitch], z.y * ceiling[slot::z]}, 0};
+    gmg_row a = {{lo_x * p[to_x], lo_y * p[slot::y], z.x * p[slot::z]},
+                 {hi_x * p[to_x + 1], hi_y * p[slot::y + slot::pitch], z.y * ceiling[slot::z]}, 0};
     a.diag = s.shift + (a.lo[0] + a.hi[0]) + ((a.lo[1] + a.hi[1]) + (a.lo[2] + a.hi[2]));
     if (kind & GMG_SIGMA) { /* the weight asks for couplings alone */
       a.diag += p[slot::sigma];
@@ -202,7 +187,7 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
   /* u on its way: planes 2 T - 1; 2 T and 2 T + 1; the next two; of the ring numbers 2 T - 3 and 2 T and the next such */
   real before = 0, come[2][2], ring_come[2][2], held = 0;
 #pragma unroll
-  for (int T = 0; T < 2; T++) {
+  for (int T = 0; T < 2 && !zero; T++) {
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       come[T][d] = fetch_u(2 * T + d, live, column);
@@ -237,7 +222,12 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
       const int c = 2 * t - 3 * h;
       const flow_row &r = row[kept(c)];
       const real *const beside = here + index(c + 1) * FLOW_PLANE;
-      real v = r.rhs + keep_of(checks, r, 2 * T - 3 * h + turn) * u[index(c)]; /* one chain: additions come with the products */
+      real v = r.rhs; /* one chain: additions come with the products */
+      if (zero && h == 1) {
+        now[h - 1] = v;
+        return;
+      }
+      if (!zero || h > 2) v += keep_of(checks, r, 2 * T - 3 * h + turn) * u[index(c)];
       v += r.lo[2] * u[index(c - 1)], v += r.hi[2] * u[index(c + 1)];
       v += r.lo[0] * beside[-1], v += r.hi[0] * beside[1];
       v += r.lo[1] * beside[-FLOW_PITCH], v += r.hi[1] * beside[FLOW_PITCH];
@@ -259,24 +249,26 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
     if ((unsigned)(2 * T - 15) < own_mine) leave(out, turn ? held : done);
     if ((unsigned)(2 * T - 14) < own_mine) leave(out + slice, turn ? done : also_done);
     held = also_done;
-    u[index(2 * t - 1)] = turn ? come[0][0] : before, u[index(2 * t)] = turn ? come[0][1] : come[0][0];
-    before = come[0][1];
-    (index(2 * t) + 2 < FLOW_NUMBERS ? put : put_wrapped)[index(2 * t) * FLOW_PLANE] = u[index(2 * t)];
-    if (me < RING) {
-      *ring_slot(index(2 * t - 3)) = ring_come[0][0];
-      *ring_slot(index(2 * t)) = ring_come[0][1];
-    }
-    /* for the step after the next */
+    if (!zero) {
+      u[index(2 * t - 1)] = turn ? come[0][0] : before, u[index(2 * t)] = turn ? come[0][1] : come[0][0];
+      before = come[0][1];
+      (index(2 * t) + 2 < FLOW_NUMBERS ? put : put_wrapped)[index(2 * t) * FLOW_PLANE] = u[index(2 * t)];
+      if (me < RING) {
+        *ring_slot(index(2 * t - 3)) = ring_come[0][0];
+        *ring_slot(index(2 * t)) = ring_come[0][1];
+      }
+      /* for the step after the next */
 #pragma unroll
-    for (int d = 0; d < 2; d++) {
-      come[0][d] = come[1][d], come[1][d] = 0, ring_come[0][d] = ring_come[1][d], ring_come[1][d] = 0;
-      const unsigned ring_ahead = ahead + ring_turn - (d ? 0 : 3);
-      if (checked) {
-        come[1][d] = fetch_u(2 * T + 4 + d, live, column);
-        if (me < RING) ring_come[1][d] = fetch_u(2 * T + 4 + (d ? 0 : -3) + ring_turn, ring, side_column);
-      } else {
-        if (live) come[1][d] = __ldcg(from + ((ahead + d) * slice + column));
-        if (ring) ring_come[1][d] = __ldcg(from + (ring_ahead * slice + side_column));
+      for (int d = 0; d < 2; d++) {
+        come[0][d] = come[1][d], come[1][d] = 0, ring_come[0][d] = ring_come[1][d], ring_come[1][d] = 0;
+        const unsigned ring_ahead = ahead + ring_turn - (d ? 0 : 3);
+        if (checked) {
+          come[1][d] = fetch_u(2 * T + 4 + d, live, column);
+          if (me < RING) ring_come[1][d] = fetch_u(2 * T + 4 + (d ? 0 : -3) + ring_turn, ring, side_column);
+        } else {
+          if (live) come[1][d] = __ldcg(from + ((ahead + d) * slice + column));
+          if (ring) ring_come[1][d] = __ldcg(from + (ring_ahead * slice + side_column));
+        }
       }
     }
     __pipeline_wait_prior(1);
@@ -295,16 +287,17 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
     }
 }
 
-template <int kind, int wraps>
+/* With FLOW_ZERO from is not looked at. */
+template <int kind, int wraps, int mode>
 static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(const flow s, const real *f, const real *from, real *to)
 {
-  relax_flow<kind, wraps, 0>(s, f, from, to, onto{});
+  relax_flow<kind, wraps, mode>(s, f, from, to, onto{});
 }
 
-template <int kind, int wraps>
+template <int kind, int wraps, int mode>
 static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel_onto(const flow s, const real *f, const real *from, const onto o)
 {
-  relax_flow<kind, wraps, 1>(s, f, from, NULL, o);
+  relax_flow<kind, wraps, mode | FLOW_ASIDE>(s, f, from, NULL, o);
 }
 
 #endif

@@ -35,33 +35,53 @@ static int flow_blocks(const gmg_smoother_level *l, gmg_blocks *b)
   return least > 0;
 }
 
-static size_t flow_bytes(const gmg_operator *A) { return A->sigma ? flow_slot<GMG_FACES | GMG_SIGMA>::bytes : flow_slot<GMG_FACES>::bytes; }
+/* Of shared memory. */
+static size_t flow_bytes(const gmg_operator *A, int lines)
+{
+  static const size_t bytes[2][2] = {{flow_slot<GMG_FACES, 0>::bytes, flow_slot<GMG_FACES, 1>::bytes},
+                                     {flow_slot<GMG_FACES | GMG_SIGMA, 0>::bytes, flow_slot<GMG_FACES | GMG_SIGMA, 1>::bytes}};
+  return bytes[A->sigma != NULL][lines];
+}
+
+/* A field of the caller's may begin anywhere. */
+static int flow_by_lines(const gmg_operator *A, const void *f) { return flow_has_lines(A) && (uintptr_t)f % 16 == 0; }
 
 static int lay_out_flows(const gmg_smoother_level *l, async_state *s)
 {
-  s->bytes = flow_bytes(l->A), s->threads = dim3(FLOW_THREADS);
+  s->bytes = flow_bytes(l->A, 1), s->threads = dim3(FLOW_THREADS); /* value by value takes less */
   return can_flow(l) && s->bytes + FLOW_ALONG_BYTES <= s->most && flow_blocks(l, &s->blocks);
 }
 
+/* Kernels of a level: from any u, from zero, and to another field. */
 typedef struct {
   void (*plain)(flow, const real *, const real *, real *);
+  void (*zero)(flow, const real *, const real *, real *);
   void (*onto)(flow, const real *, const real *, onto);
 } flow_function;
 
-static flow_function flow_kernel_of(const gmg_operator *A)
+static flow_function flow_kernel_of(const gmg_operator *A, int lines)
 {
-#define KERNELS(kind, wraps) {flow_kernel<kind, wraps>, IN_FLOAT((flow_kernel_onto<kind, wraps>))}
-  static const flow_function kernels[2][2] = {{KERNELS(GMG_FACES, 0), KERNELS(GMG_FACES, 1)},
-                                              {KERNELS(GMG_FACES | GMG_SIGMA, 0), KERNELS(GMG_FACES | GMG_SIGMA, 1)}};
+#define KERNELS(kind, wraps, mode) {flow_kernel<kind, wraps, mode>, flow_kernel<kind, wraps, mode | FLOW_ZERO>, \
+                                    IN_FLOAT((flow_kernel_onto<kind, wraps, mode>))}
+#define BY_LINES(kind, wraps) {KERNELS(kind, wraps, 0), KERNELS(kind, wraps, FLOW_LINES)}
+  static const flow_function kernels[2][2][2] = {{BY_LINES(GMG_FACES, 0), BY_LINES(GMG_FACES, 1)},
+                                                 {BY_LINES(GMG_FACES | GMG_SIGMA, 0), BY_LINES(GMG_FACES | GMG_SIGMA, 1)}};
+#undef BY_LINES
 #undef KERNELS
-  return kernels[A->sigma != NULL][A->wraps[2]];
+  return kernels[A->sigma != NULL][A->wraps[2]][lines];
 }
 
+/* Kernels are common to levels, and each asks for the same. */
 static const void *prepare_flows(const gmg_smoother_level *l, const async_state *s)
 {
-  const flow_function f = flow_kernel_of(l->A);
-  allow_shared(l, (const void *)f.plain, s->bytes);
-  if (f.onto) allow_shared(l, (const void *)f.onto, s->bytes);
+  (void)s;
+  for (int lines = 0; lines < 2; lines++) {
+    const flow_function f = flow_kernel_of(l->A, lines);
+    const size_t bytes = flow_bytes(l->A, lines);
+    allow_shared(l, (const void *)f.plain, bytes);
+    allow_shared(l, (const void *)f.zero, bytes);
+    if (f.onto) allow_shared(l, (const void *)f.onto, bytes);
+  }
   return NULL;
 }
 
@@ -81,8 +101,10 @@ static flow flow_of(const gmg_smoother_level *l, const async_state *s, int rever
 
 static void run_flows(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
 {
-  const flow x = flow_of(l, s, p->reversed);
-  flow_kernel_of(l->A).plain<<<(unsigned)(p->passes * s->blocks.total), k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
+  const int lines = flow_by_lines(l->A, p->f);
+  const flow_function kernel = flow_kernel_of(l->A, lines);
+  (p->from ? kernel.plain : kernel.zero)<<<(unsigned)(p->passes * s->blocks.total), k->threads, flow_bytes(l->A, lines), k->stream>>>(
+      flow_of(l, s, p->reversed), p->f, p->from, p->to);
 }
 
 #if GMG_REAL_F32
@@ -91,8 +113,9 @@ static int flows_up(const gmg_smoother_level *l, const async_state *s, const up_
   if (u->to->coarse) return 0;
   if (u->passes > 1) run_passes(l, s, u->passes - 1, u->f, u->u, u->reversed);
   const launch k = launch_of(l, s, 1);
-  flow_kernel_of(l->A).onto<<<(unsigned)s->blocks.total, k.threads, k.bytes, k.stream>>>(flow_of(l, s, u->reversed), u->f, u->u,
-                                                                                         onto_of(u->to));
+  const int lines = flow_by_lines(l->A, u->f);
+  flow_kernel_of(l->A, lines).onto<<<(unsigned)s->blocks.total, k.threads, flow_bytes(l->A, lines), k.stream>>>(
+      flow_of(l, s, u->reversed), u->f, u->u, onto_of(u->to));
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }
