@@ -103,7 +103,7 @@ static void large_blocks_agree(void **state)
 }
 
 /* Blocks through which planes stream where coefficients lie on the faces: whole, cut short by the level's end, around wraps and
-   all around an axis, pipelines that hardly fill. */
+   all around an axis, pipelines that hardly fill; lines of whole 16 bytes, and others. */
 static void streams_on_faces_agree(void **state)
 {
   static const struct {
@@ -111,7 +111,9 @@ static void streams_on_faces_agree(void **state)
     size_t x, z;
   } s[] = {{{3, {62, 30, 40}, GMG_CELL, "ddddnn"}, 30, 20},   {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, 30, 36},
            {{3, {45, 31, 33}, GMG_VERTEX, "ndrdnn"}, 30, 15}, {{3, {32, 16, 130}, GMG_CELL, "ppddpp"}, 29, 124},
-           {{3, {30, 14, 14}, GMG_CELL, "dddddd"}, 30, 14},   {{3, {70, 20, 48}, GMG_VERTEX, "ddppdr"}, 28, 17}};
+           {{3, {30, 14, 14}, GMG_CELL, "dddddd"}, 30, 14},   {{3, {70, 20, 48}, GMG_VERTEX, "ddppdr"}, 28, 17},
+           {{3, {64, 36, 40}, GMG_CELL, "dndrdd"}, 30, 20},   {{3, {124, 44, 33}, GMG_VERTEX, "ndppdn"}, 29, 17},
+           {{3, {32, 16, 34}, GMG_CELL, "ddrnpp"}, 30, 34},   {{3, {16, 28, 45}, GMG_CELL, "ndppdd"}, 16, 15}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
     for (int kind = 1; kind < 4; kind += 2)
@@ -140,13 +142,13 @@ static void patches_agree(void **state)
     }
 }
 
-static void unaligned_patches_agree(void **state)
+/* beta: NULL, or on faces. */
+static void unaligned_agree(const float *beta, size_t x, size_t y, size_t z)
 {
   const shape box = {3, {40, 20, 16}, GMG_CELL, "ddnnpp"};
-  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 32, 16, 8);
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, x, y, z);
   gmg_problem p = shaped_problem(&box);
-  (void)state;
-  p.type = GMG_F32;
+  p.type = GMG_F32, p.beta = beta;
   q.smoother = gmg_smoother_by_name("async"), q.deterministic = 1;
   both b = begin_both(&p, &q, "unaligned");
   for (int from_zero = 0; from_zero < 2; from_zero++) {
@@ -158,10 +160,21 @@ static void unaligned_patches_agree(void **state)
       if (from_zero) ops->sweep_from_zero(&L->view, L->smoother, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
       else ops->sweep(&L->view, L->smoother, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
     }
-    same_twin("fields that do not begin with a pair", from_zero ? "from zero" : "down", &u, 512);
+    same_twin(beta ? "fields on faces that begin anywhere" : "fields that do not begin with a pair", from_zero ? "from zero" : "down", &u, 512);
     end_twin(&u), end_twin(&f);
   }
   end_both(&b);
+}
+
+static void unaligned_fields_agree(void **state)
+{
+  enum { CELLS = 40 * 20 * 16 };
+  double *x = field(CELLS, 7);
+  float beta[CELLS];
+  (void)state;
+  for (size_t i = 0; i < CELLS; i++) beta[i] = expf(4 * (float)x[i]);
+  free(x);
+  unaligned_agree(NULL, 32, 16, 8), unaligned_agree(beta, 30, 14, 16);
 }
 
 /* Rows that stream through a warp: blocks as wide as one, cut short, narrow, around wraps and all around an axis, of few rows; sizes
@@ -357,7 +370,7 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_ways_agree), cmocka_unit_test(tiny_sizes_agree),
                                      cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree),
-                                     cmocka_unit_test(patches_agree), cmocka_unit_test(unaligned_patches_agree),
+                                     cmocka_unit_test(patches_agree), cmocka_unit_test(unaligned_fields_agree),
                                      cmocka_unit_test(strips_agree), cmocka_unit_test(passes_agree), cmocka_unit_test(chosen_blocks_smooth),
                                      cmocka_unit_test(one_at_a_time_agrees), cmocka_unit_test(assignments_converge),
                                      cmocka_unit_test(what_does_not_go_together_is_refused), cmocka_unit_test(preset_of_2011)};
