@@ -92,14 +92,15 @@ static void residual_row(const char *name, run *r, const double *f, const double
 
 /* The cycle itself: a call that preconditions. Compulsory for an unknown on a visit to its level, in reals of the levels, where
    coefficients lie on the faces: the pass before reads f and three faces and writes u; the pass after reads u, too; restriction reads u,
-   f and three faces and writes an eighth; prolongation reads an eighth and three faces, reads u and writes it. An F cycle visits
-   level l l + 1 times, once with a u that is not zero. In mixed precision r is read for its norm, and narrowed; z is widened. */
+   f, the faces across lines and every second line and plane of the others, and writes an eighth; prolongation reads an eighth and three
+   faces, reads u and writes it. An F cycle visits level l l + 1 times, once with a u that is not zero. In mixed precision r is read
+   once and narrowed, and on the finest level the pass after writes z instead of u. */
 static void beta_cycle_row(const char *name, run *r, const double *f, double *u)
 {
   const int is_f = r->params.cycle == GMG_CYCLE_BEST || r->params.cycle == GMG_CYCLE_F;
   const size_t real = r->params.precision == GMG_PRECISION_SAME ? sizeof(double) : sizeof(float);
-  const double visit = 5 + 6 + 5.125 + 5.125;
-  double bytes = real == sizeof(float) ? (3 * 8 + 2 * 4) * (double)r->cells : 0;
+  const double visit = 5 + 6 + 4.125 + 5.125;
+  double bytes = real == sizeof(float) ? (8 + 4 + 8 - 4) * (double)r->cells : 0;
   samples s = {.count = 0};
   char extra[128];
   if (!wanted(name)) return;
