@@ -5,7 +5,10 @@
 
 static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size_t n)
 {
+  const gmg_exec wide[2] = {gmg_exec_make(h->context, GMG_F64, 0), gmg_exec_make(d->context, GMG_F64, 0)};
   twin x = begin_twin(h, d, n, 1), y = begin_twin(h, d, n, 2), r = begin_twin(h, d, n, 3), slim = begin_twin(h, d, n, 4);
+  const gmg_exec narrow[2] = {gmg_exec_make(h->context, GMG_F32, 0), gmg_exec_make(d->context, GMG_F32, 0)};
+  twin size = begin_twin(&wide[0], &wide[1], 2, 5), slim_too = begin_twin(&narrow[0], &narrow[1], n, 6);
   double norm[2], stepped[2];
   gmg_range range[2];
   ON_BOTH(i) {
@@ -18,7 +21,8 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->add(e, n, 0.25, r.at[i]);
     stepped[i] = v->step(e, n, 0.7, x.at[i], y.at[i], r.at[i], x.at[i], 3, NULL);
     v->narrow(e, n, 2, y.at[i], slim.at[i]);
-    v->widen(e, n, 0.5, slim.at[i], y.at[i]);
+    v->grow(e, n, size.at[i], slim.at[i], 0.25, y.at[i]);
+    v->shrink(e, n, size.at[i], y.at[i], slim.at[i]);
     v->correct(e, n, (gmg_correction){.z = slim.at[i], .scale = 0.3, .narrow = 1}, y.at[i]);
     if (n > 1) /* fields that do not begin with a pair */
       v->correct(e, n - 1, (gmg_correction){.z = (float *)slim.at[i] + 1, .scale = 0.2, .narrow = 1}, (char *)y.at[i] + e->real_size);
@@ -29,9 +33,20 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   same_number(name, "least", h, range[0].least, range[1].least, 0);
   same_number(name, "most", h, range[0].most, range[1].most, 0);
   assert_near(range[0].mean, range[1].mean, 1e-14);
-  same_twin(name, "axpy, narrow, widen, correct", &y, 8 * FLT_EPSILON / epsilon_of(h));
+  same_twin(name, "axpy, narrow, grow, shrink, correct", &y, 8 * FLT_EPSILON / epsilon_of(h));
   same_twin(name, "xpay and add", &r, 8);
   same_twin(name, "step's residual", &x, 8);
+  ON_BOTH(i) {
+    const gmg_exec *e = i ? d : h;
+    const double unknown = 0;
+    (void)gmg_exec_write_reals(&wide[i], size.at[i], 1, &unknown);
+    e->vector->unit(e, n, x.at[i], size.at[i], NULL);
+    e->vector->shrink(e, n, size.at[i], x.at[i], slim.at[i]);
+    e->vector->unit(e, n, x.at[i], size.at[i], slim_too.at[i]);
+    same(name, "unit and shrink", &narrow[i], &narrow[i], slim.at[i], slim_too.at[i], n, 0);
+    e->vector->centre(e, n, x.at[i]);
+  }
+  if (n > 1) same_twin(name, "centre", &x, 64);
   ON_BOTH(i) {
     const gmg_exec *e = i ? d : h;
     const double nan = NAN;
@@ -44,7 +59,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   }
   same_twin(name, "fill", &r, 0);
   same_twin(name, "copy", &y, 0);
-  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&slim);
+  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&slim), end_twin(&size), end_twin(&slim_too);
 }
 
 /* What one level's operator does. */
@@ -108,10 +123,10 @@ static void transfers(const char *name, const both *b, int l)
   }
   if (!L[0]->by_faces && e[0]->type == GMG_F64) {
     const gmg_exec slim[2] = {gmg_exec_make(s[0]->context, GMG_F32, 0), gmg_exec_make(s[1]->context, GMG_F32, 0)};
-    twin small = begin_twin(&slim[0], &slim[1], n, 0);
-    ON_BOTH(i) gmg_stencil_of(e[i])->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], 0.5, small.at[i]);
+    twin small = begin_twin(&slim[0], &slim[1], n, 0), size = begin_twin(e[0], e[1], 1, 25);
+    ON_BOTH(i) gmg_stencil_of(e[i])->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], size.at[i], small.at[i]);
     same_twin(name, "interpolated", &u, 1024), same_twin(name, "its residual", &small, 1024);
-    end_twin(&small);
+    end_twin(&small), end_twin(&size);
   }
   /* the host takes weights that nearly repeat for repeating: 1e-12 of them (map.c) */
   same_twin(name, "prolongation", &fine, 1024), same_twin(name, "restriction", &coarse, 1024);

@@ -21,7 +21,8 @@ typedef struct gmg_correction {
   const void *z;
   double scale;
   int narrow;
-  const double *size; /* in exec's memory: what stands there instead of scale, for gmg_stencil_ops::follow; else NULL */
+  const double *size; /* in exec's memory: what stands there instead of scale, for gmg_stencil_ops::follow and correct_residual; else
+                         NULL */
 } gmg_correction;
 
 /* Vector kernels: n reals each, in exec's memory. Sums are made in double, over chunks that depend on n alone, so
@@ -34,17 +35,19 @@ typedef struct gmg_vector_ops {
   void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
   void (*narrow)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
-  void (*widen)(const gmg_exec *e, size_t n, double a, const void *x, void *y);     /* y = a x, x of the narrower type */
   void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *x);          /* x = x + c */
   /* y = y + a p, r = r - a q, slim = scale r in the narrower type unless NULL: a step of conjugate gradients. Returns
      ||r||_2. */
   double (*step)(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim);
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
-  /* The two that need no number on the host, so nobody waits. y = x / size[0] in the narrower type, size[0] about ||x||_2 (any number
+  /* Those that need no number on the host, so nobody waits. y = x / size[0] in the narrower type, size[0] about ||x||_2 (any number
      for 0, NaN or infinity), two doubles in exec's memory; what size[0] was before (0: unknown) saves a device reading x twice
-     where it is about right again. y = size[0] z + keep y, z of the narrower type. */
+     where it is about right again; y = NULL: only size. The same with the size that stands there. y = size[0] z + keep y, z of the
+     narrower type. x = x - (mean of x). */
   void (*unit)(const gmg_exec *e, size_t n, const void *x, double *size, void *y);
+  void (*shrink)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y);
   void (*grow)(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y);
+  void (*centre)(const gmg_exec *e, size_t n, void *x);
 } gmg_vector_ops;
 
 /* Memory, time and health of a backend. */

@@ -31,11 +31,6 @@ static __global__ void narrow_kernel(size_t n, real a, const real *x, narrow_rea
   gmg_for_all(n, [&](size_t i) { y[i] = (narrow_real)(a * x[i]); });
 }
 
-static __global__ void widen_kernel(size_t n, real a, const narrow_real *x, real *y)
-{
-  gmg_for_all(n, [&](size_t i) { y[i] = a * (real)x[i]; });
-}
-
 static __global__ void __launch_bounds__(GMG_THREADS)
     step_kernel(size_t n, real a, const real *p, const real *q, real *y, real *r, real scale, narrow_real *slim, gmg_total *part,
                 unsigned *arrived, gmg_total *to)
@@ -98,10 +93,15 @@ static void add(const gmg_exec *e, size_t n, double a, void *x)
   gmg_cuda_launched(e, "add");
 }
 
-static gmg_total look(const gmg_exec *e, size_t n, const void *x, const char *where)
+static void launch_look(const gmg_exec *e, size_t n, const void *x, gmg_total *to)
 {
   gmg_device *d = gmg_device_of(e);
-  look_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->part, d->arrived, d->total);
+  look_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->part, d->arrived, to);
+}
+
+static gmg_total look(const gmg_exec *e, size_t n, const void *x, const char *where)
+{
+  launch_look(e, n, x, gmg_device_of(e)->total);
   return gmg_cuda_total(e, where);
 }
 
@@ -111,12 +111,6 @@ static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y
 {
   narrow_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (const real *)x, (narrow_real *)y);
   gmg_cuda_launched(e, "narrow");
-}
-
-static void widen(const gmg_exec *e, size_t n, double a, const void *x, void *y)
-{
-  widen_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (const narrow_real *)x, (real *)y);
-  gmg_cuda_launched(e, "widen");
 }
 
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
@@ -171,7 +165,7 @@ static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int whole,
 #pragma unroll
   for (int m = 0; m < AT_ONCE; m++) {
     *squares += (double)v[m] * (double)v[m];
-    if (whole || c + m * blockDim.x < n) y[c + m * blockDim.x] = (narrow_real)(scale * v[m]);
+    if (y && (whole || c + m * blockDim.x < n)) y[c + m * blockDim.x] = (narrow_real)(scale * v[m]);
   }
 }
 
@@ -194,7 +188,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const double guess = size[1], own = power_above(sqrt(squares->first)), ratio = own / guess;
   const int good = ratio < FAR && ratio * FAR > 1;
   if (blockIdx.x == 0 && threadIdx.x == 0) size[0] = good ? guess : own;
-  if (good) return;
+  if (good || !y) return;
   double squares_again = 0;
   for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / own), x, y, &squares_again); });
 }
@@ -206,6 +200,19 @@ static void unit(const gmg_exec *e, size_t n, const void *x, double *size, void 
   guess_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, size, (narrow_real *)y, d->part, d->arrived, d->scalar);
   unit_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->scalar, size, (narrow_real *)y);
   gmg_cuda_launched(e, "unit");
+}
+
+static __global__ void __launch_bounds__(GMG_THREADS) shrink_kernel(size_t n, const double *size, const real *x, narrow_real *y)
+{
+  const real scale = (real)(1 / *size);
+  double squares = 0; /* of no use */
+  for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, scale, x, y, &squares); });
+}
+
+static void shrink(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)
+{
+  shrink_kernel<<<chunk_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, size, (const real *)x, (narrow_real *)y);
+  gmg_cuda_launched(e, "shrink");
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS) grow_kernel(size_t n, const double *size, const narrow_real *z, real keep, real *y)
@@ -230,4 +237,19 @@ static void grow(const gmg_exec *e, size_t n, const double *size, const void *z,
   gmg_cuda_launched(e, "grow");
 }
 
-extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, correct, step, range, unit, grow};
+static __global__ void centre_kernel(size_t n, const gmg_total *sums, real *x)
+{
+  const real mean = (real)(sums->second / (double)n);
+  gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
+}
+
+static void centre(const gmg_exec *e, size_t n, void *x)
+{
+  gmg_device *d = gmg_device_of(e);
+  launch_look(e, n, x, d->scalar);
+  centre_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, d->stream>>>(n, d->scalar, (real *)x);
+  gmg_cuda_launched(e, "centre");
+}
+
+extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill,    copy, axpy,  xpay, add,    norm2, narrow,
+                                                      correct, step, range, unit, shrink, grow,  centre};

@@ -64,14 +64,6 @@ static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y
   for (size_t i = 0; i < n; i++) Y[i] = (narrow_real)(A * X[i]);
 }
 
-static void widen(const gmg_exec *e, size_t n, double a, const void *x, void *y)
-{
-  const narrow_real *restrict X = x;
-  real *restrict Y = y, A = (real)a;
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
-  for (size_t i = 0; i < n; i++) Y[i] = A * (real)X[i];
-}
-
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
 {
   const narrow_real *restrict Z = c.z;
@@ -160,9 +152,11 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
 static void unit(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
 {
   const double norm = norm2(e, n, x);
-  *size = norm > 0 && isfinite(norm) ? norm : 1;
-  narrow(e, n, 1 / *size, x, y);
+  *size = isnormal(norm) ? norm : 1;
+  if (y) narrow(e, n, 1 / *size, x, y);
 }
+
+static void shrink(const gmg_exec *e, size_t n, const double *size, const void *x, void *y) { narrow(e, n, 1 / *size, x, y); }
 
 static void grow(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
 {
@@ -173,4 +167,7 @@ static void grow(const gmg_exec *e, size_t n, const double *size, const void *z,
   for (size_t i = 0; i < n; i++) Y[i] = S * (real)Z[i] + (K != 0 ? K * Y[i] : 0); /* y may hold anything where it is not kept */
 }
 
-const gmg_vector_ops R(gmg_vector_host) = {fill, copy, axpy, xpay, add, norm2, narrow, widen, correct, step, range, unit, grow};
+static void centre(const gmg_exec *e, size_t n, void *x) { add(e, n, -range(e, n, x).mean, x); }
+
+const gmg_vector_ops R(gmg_vector_host) = {fill,    copy, axpy,  xpay, add,    norm2, narrow,
+                                           correct, step, range, unit, shrink, grow,  centre};

@@ -16,14 +16,20 @@ double gmg_true_residual(gmg_solver *s, const gmg_iteration *it)
 static const double NEARLY_ONE = 1e6; /* own_f is of that size at most, or of one over it at least */
 static const double NOTHING = 1e-300; /* smaller numbers have no inverse */
 
+static int is_known(double norm) { return norm > NOTHING && isfinite(norm); }
+
+void gmg_iteration_expect(gmg_iteration *it, double norm)
+{
+  if (is_known(norm)) it->next = 1 / norm;
+}
+
 /* own_f was made with the scale that the residual before gave; now this one's norm is known. */
 static void take_norm(gmg_iteration *it, double norm)
 {
   const double size = norm * it->scale;
-  const int known = norm > NOTHING && isfinite(norm);
   it->norm = norm;
-  it->fresh = !known || (size < NEARLY_ONE && size > 1 / NEARLY_ONE); /* 0 and NaN are what they are */
-  if (known) it->next = 1 / norm;
+  it->fresh = !is_known(norm) || (size < NEARLY_ONE && size > 1 / NEARLY_ONE); /* 0 and NaN are what they are */
+  gmg_iteration_expect(it, norm);
 }
 
 static void next_scale(gmg_iteration *it) { it->scale = it->next > 0 ? it->next : 1; }
@@ -60,12 +66,8 @@ double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
   return s->stencil->residual_norm(&s->exec, &s->top->A, it->f, it->u, f_norm);
 }
 
-void gmg_refine(gmg_solver *s, gmg_iteration *it)
+void gmg_iteration_correct(gmg_solver *s, gmg_iteration *it, gmg_correction c)
 {
-  if (!it->fresh) narrow_residual(s, it, NULL);
-  const gmg_onto to = {.x = it->u, .scale = 1 / it->scale, .keep = 1};
-  const gmg_correction c = {.z = gmg_cycle_onto(s, 0, to), .scale = to.scale, .narrow = 1};
-  gmg_charge(s, 0);
   it->fresh = 0;
   if (!c.z) {
     narrow_residual(s, it, NULL);
@@ -74,6 +76,15 @@ void gmg_refine(gmg_solver *s, gmg_iteration *it)
   GMG_RANGE(&s->exec, 0, "residual");
   next_scale(it);
   take_norm(it, s->stencil->correct_residual(&s->exec, &s->top->A, c, it->f, it->u, it->scale, s->own_f));
+}
+
+static void refine(gmg_solver *s, gmg_iteration *it)
+{
+  if (!it->fresh) narrow_residual(s, it, NULL);
+  const gmg_onto to = {.x = it->u, .scale = 1 / it->scale, .keep = 1};
+  const gmg_correction c = {.z = gmg_cycle_onto(s, 0, to), .scale = to.scale, .narrow = 1};
+  gmg_charge(s, 0);
+  gmg_iteration_correct(s, it, c);
 }
 
 /* The same where nobody asks for residuals. */
@@ -98,7 +109,7 @@ static void plain(gmg_solver *s, gmg_iteration *it)
   gmg_level *L = &s->level[0];
   if (s->mixed) {
     if (it->unseen) refine_unseen(s, it);
-    else gmg_refine(s, it);
+    else refine(s, it);
   } else if (s->levels == 1) {
     solve_residual(s, it);
   } else {

@@ -168,6 +168,18 @@ const void *gmg_cycle_onto(gmg_solver *s, int l, gmg_onto to)
   return way_down(s, l, s->params.cycle, 1) && way_up_onto(s, l, to) ? NULL : L->u;
 }
 
+void gmg_cycle_into(gmg_solver *s, const void *r, double *size, void *z)
+{
+  const size_t cells = s->top->A.cells;
+  if (!s->mixed) {
+    (void)gmg_cycle_from_zero(s, r, 1, z);
+    return;
+  }
+  s->vector->unit(&s->exec, cells, r, size, s->own_f); /* of size 1, or it might leave the range of the type */
+  const void *c = gmg_cycle_onto(s, 0, (gmg_onto){.x = z, .scale = 1, .size = size});
+  if (c) s->vector->grow(&s->exec, cells, size, c, 0, z);
+}
+
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z)
 {
   gmg_level *L = &s->level[0];

@@ -5,8 +5,6 @@
    improved by corrections from a residual in it, which cycles in the narrower type find. */
 #include "solver.h"
 
-#include <math.h>
-
 /* Boundary values of the next coarser level: the face's own two axes sampled, its normal axis left alone. */
 static void sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C)
 {
@@ -20,14 +18,14 @@ static void sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, g
 }
 
 /* Those of the last level in the problem's type, in the narrower one. */
-static void narrow_faces(gmg_solver *s, double scale)
+static void narrow_faces(gmg_solver *s)
 {
   const int l = s->wides - 1;
   const gmg_operator *A = &s->wide[l].A;
   for (int a = 0; a < s->problem.dim; a++)
     for (int side = 0; side < 2; side++)
       if (s->wide[l].faces.g[a][side])
-        s->vector->narrow(&s->exec, A->cells / A->n[a], scale, s->wide[l].faces.g[a][side], s->level[l].faces.g[a][side]);
+        s->vector->shrink(&s->exec, A->cells / A->n[a], s->f_size, s->wide[l].faces.g[a][side], s->level[l].faces.g[a][side]);
 }
 
 /* f and g of the levels in the problem's type; returns f of the last of them before boundary values are folded in. */
@@ -52,35 +50,33 @@ static void fold_wide(gmg_solver *s)
   }
 }
 
-/* f of the finest level that is sampled in the levels' type. In the narrower type it is scaled to about 1, or it might leave the
-   range; returns the scale. */
-static double sample_finest(gmg_solver *s, const void *f, const void *f_eff)
+/* f of the finest level that is sampled in the levels' type. In the narrower type data are divided by about the norm of f, or they
+   might leave the range. */
+static void sample_finest(gmg_solver *s, const void *f, const void *f_eff)
 {
   const int first = s->mixed ? s->wides : 1;
   gmg_level *C = &s->level[first];
   if (!s->mixed) {
     s->stencil->tensor(&s->exec, s->level[0].average, f, C->r, 0);
-    return 1;
+    return;
   }
   s->stencil->tensor(&s->exec, s->wide[first - 1].average, sample_wide(s, f), s->own_u, 0); /* own_u: room */
   fold_wide(s);
-  if (s->singular) { /* its mean, which is taken off below, might be large: then nothing would be left in the narrower type */
-    const double mean = s->vector->range(&s->exec, C->A.cells, s->own_u).mean;
-    s->vector->add(&s->exec, C->A.cells, -mean, s->own_u);
+  if (s->singular) s->vector->centre(&s->exec, C->A.cells, s->own_u); /* taken off below; were it large, nothing would be left then */
+  if (!s->has_values) {
+    s->vector->unit(&s->exec, C->A.cells, s->own_u, s->f_size, C->r);
+    return;
   }
-  const double norm = s->has_values ? s->vector->norm2(&s->exec, s->top->A.cells, f_eff)
-                                    : s->vector->norm2(&s->exec, C->A.cells, s->own_u);
-  const double scale = isnormal(norm) && isfinite(1 / norm) ? 1 / norm : 1;
-  s->vector->narrow(&s->exec, C->A.cells, scale, s->own_u, C->r);
-  if (s->has_values) narrow_faces(s, scale);
-  return scale;
+  s->vector->unit(&s->exec, s->top->A.cells, f_eff, s->f_size, NULL);
+  s->vector->shrink(&s->exec, C->A.cells, s->f_size, s->own_u, C->r);
+  narrow_faces(s);
 }
 
 /* f and g of all coarser levels. A level's r holds its f before boundary values are folded in. */
-static double sample_problem(gmg_solver *s, const void *f, const void *f_eff)
+static void sample_problem(gmg_solver *s, const void *f, const void *f_eff)
 {
   const gmg_exec *e = s->levels_exec;
-  const double scale = sample_finest(s, f, f_eff);
+  sample_finest(s, f, f_eff);
   const int above = s->mixed ? s->wides - 1 : 0; /* from there on all is in the levels' type */
   for (int l = above; l + 1 < s->levels; l++) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
@@ -92,7 +88,6 @@ static double sample_problem(gmg_solver *s, const void *f, const void *f_eff)
     }
     if (s->singular) gmg_remove_mean(e, &C->A, C->volume, C->f);
   }
-  return scale;
 }
 
 /* Walls without values are those of a correction, whose prolongation needs no ghosts. */
@@ -113,7 +108,7 @@ static void interpolate(gmg_solver *s, int l, void *u)
 
 /* The same for level l in the problem's type: what the map is to be applied to. Where the coarser level's u is not in that type, the
    smaller field is the one to be widened. */
-static const void *coarse_wide(gmg_solver *s, int l, double scale, const gmg_map **map)
+static const void *coarse_wide(gmg_solver *s, int l, const gmg_map **map)
 {
   gmg_level *C = &s->level[l + 1], *W = &s->wide[l + 1];
   const int ghosts = needs_ghosts(s, &s->level[l]);
@@ -121,7 +116,7 @@ static const void *coarse_wide(gmg_solver *s, int l, double scale, const gmg_map
   if (l + 1 == s->wides) {
     const size_t cells = ghosts ? gmg_padded_cells(&C->A) : C->A.cells;
     if (ghosts) s->levels_stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
-    s->vector->widen(&s->exec, cells, 1 / scale, ghosts ? C->padded : C->u, s->own_u); /* own_u: room */
+    s->vector->grow(&s->exec, cells, s->f_size, ghosts ? C->padded : C->u, 0, s->own_u); /* own_u: room */
     return s->own_u;
   }
   if (!ghosts) return W->u;
@@ -129,65 +124,57 @@ static const void *coarse_wide(gmg_solver *s, int l, double scale, const gmg_map
   return s->own_u;
 }
 
-/* The start of a level in the problem's type, and params.fmg corrections, of which nobody asks what they leave. */
-static void refine_wide(gmg_solver *s, int l, double scale, const void *f, void *u)
+static void add(gmg_solver *s, const gmg_level *W, gmg_correction c, void *u)
+{
+  if (c.z) s->vector->grow(&s->exec, W->A.cells, c.size, c.z, 1, u);
+}
+
+/* The start of a level in the problem's type, and params.fmg corrections, of which nobody asks what they leave. The last is returned:
+   it is still to be added, unless its z is NULL. */
+static gmg_correction refine_wide(gmg_solver *s, int l, const void *f, void *u)
 {
   const gmg_level *W = &s->wide[l];
   const gmg_map *map;
   void *r = l ? s->level[l].f : s->own_f;
-  const void *coarse = coarse_wide(s, l, scale, &map);
-  s->stencil->interpolated_residual(&s->exec, &W->A, map, coarse, f, u, scale, r);
+  const void *coarse = coarse_wide(s, l, &map);
+  const gmg_onto to = {.x = u, .scale = 1, .size = s->f_size, .keep = 1};
+  gmg_correction c = {.z = NULL, .scale = 1, .narrow = 1, .size = s->f_size};
+  s->stencil->interpolated_residual(&s->exec, &W->A, map, coarse, f, u, s->f_size, r);
   for (int i = 0; i < s->params.fmg; i++) {
-    if (i > 0) s->stencil->scaled_residual(&s->exec, &W->A, f, u, scale, r);
-    const gmg_onto to = {.x = u, .scale = 1 / scale, .keep = 1};
-    const gmg_correction c = {.z = gmg_cycle_onto(s, l, to), .scale = to.scale, .narrow = 1};
+    add(s, W, c, u);
+    if (i > 0) s->stencil->scaled_residual(&s->exec, &W->A, f, u, s->f_size, r);
+    c.z = gmg_cycle_onto(s, l, to);
     gmg_charge(s, l);
-    if (c.z) s->vector->correct(&s->exec, W->A.cells, c, u);
   }
-  if (s->singular) gmg_remove_mean(&s->exec, &W->A, W->volume, u);
+  return c;
 }
 
 /* Mixed precision: the levels in the problem's type. */
-static void finish_mixed(gmg_solver *s, double scale, gmg_iteration *it)
+static gmg_correction finish_mixed(gmg_solver *s, const void *f_eff, void *u)
 {
-  const int accelerated = s->params.accel != GMG_ACCEL_NONE, only = s->params.check_every == 0 && s->params.max_cycles == 1;
   for (int l = s->wides - 1; l > 0; l--) {
+    const gmg_level *W = &s->wide[l];
     gmg_charge(s, l);
-    refine_wide(s, l, scale, s->wide[l].f, s->wide[l].u);
+    add(s, W, refine_wide(s, l, W->f, W->u), W->u);
+    if (s->singular) gmg_remove_mean(&s->exec, &W->A, W->volume, W->u);
   }
   gmg_charge(s, 0);
-  it->fresh = 0, it->next = scale;
-  if (accelerated || only) {
-    refine_wide(s, 0, scale, it->f, it->u);
-    if (accelerated) gmg_iteration_start(s, it);
-    return;
-  }
-  const gmg_map *map;
-  const void *coarse = coarse_wide(s, 0, scale, &map);
-  s->stencil->tensor(&s->exec, map, coarse, it->u, 0);
-  if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, it->u);
-  for (int i = 0; i < s->params.fmg; i++) gmg_refine(s, it);
+  return refine_wide(s, 0, f_eff, u);
 }
 
-/* The finest grid is the coarsest. */
-static void solve_alone(gmg_solver *s, gmg_iteration *it)
-{
-  const size_t cells = s->top->A.cells;
-  const gmg_correction c = gmg_cycle_from_zero(s, it->f, s->mixed ? s->vector->norm2(&s->exec, cells, it->f) : 1, it->u);
-  if (c.narrow) s->vector->widen(&s->exec, cells, c.scale, c.z, it->u);
-  gmg_iteration_start(s, it);
-}
-
-void gmg_fmg(gmg_solver *s, const void *f, gmg_iteration *it)
+/* But for the last correction, as refine_wide() has it. Nobody waits. */
+static gmg_correction approximate(gmg_solver *s, const void *f, void *u)
 {
   const int coarsest = s->levels - 1, last = s->wides; /* the finest level that is treated as all the coarser ones are */
+  const void *f_eff = gmg_made_rhs(s, f);
+  const gmg_correction none = {.z = NULL};
   if (coarsest == 0) {
-    solve_alone(s, it);
-    return;
+    gmg_cycle_into(s, f_eff, s->f_size, u);
+    return none;
   }
   gmg_charge(s, 0);
-  const double scale = sample_problem(s, f, it->f);
-  if (!s->mixed) s->level[0].f = (void *)it->f, s->level[0].u = it->u;
+  sample_problem(s, f, f_eff);
+  if (!s->mixed) s->level[0].f = (void *)f_eff, s->level[0].u = u;
   gmg_cycle(s, coarsest);
   for (int l = coarsest - 1; l >= last; l--) {
     gmg_level *L = &s->level[l];
@@ -197,6 +184,29 @@ void gmg_fmg(gmg_solver *s, const void *f, gmg_iteration *it)
     for (int i = 0; i < s->params.fmg; i++) gmg_cycle(s, l);
   }
   gmg_charge(s, 0);
-  if (s->mixed) finish_mixed(s, scale, it);
-  else gmg_iteration_start(s, it);
+  return s->mixed ? finish_mixed(s, f_eff, u) : none;
+}
+
+static void add_last(gmg_solver *s, gmg_correction c, void *u)
+{
+  add(s, s->top, c, u);
+  if (s->mixed && s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, u);
+}
+
+static void all_of_it(gmg_solver *s, const void *f, void *u) { add_last(s, approximate(s, f, u), u); }
+
+/* Where residuals are asked for and the start is not replayed, the last correction goes with the residual that it leaves. What nobody
+   measures is replayed as a whole, by gmg_solve(). */
+void gmg_fmg(gmg_solver *s, const void *f, gmg_iteration *it)
+{
+  const int seen = s->mixed && !s->singular && !it->unseen && s->params.accel == GMG_ACCEL_NONE;
+  if (it->unseen || !gmg_replayed(s, GMG_RECORDED_START, f, it->u, all_of_it)) {
+    const gmg_correction c = approximate(s, f, it->u);
+    if (seen) {
+      gmg_iteration_correct(s, it, c);
+      return;
+    }
+    add_last(s, c, it->u);
+  }
+  gmg_iteration_start(s, it);
 }

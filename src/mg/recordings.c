@@ -37,11 +37,16 @@ static void record(gmg_solver *s, gmg_recording *r, gmg_work *work)
   s->unrecordable = !r->graph;
 }
 
-void gmg_do(gmg_solver *s, gmg_recorded what, const void *f, void *u, gmg_work *work)
+int gmg_replayed(gmg_solver *s, gmg_recorded what, const void *f, void *u, gmg_work *work)
 {
   gmg_recording *r = find(s, what, f, u);
   if (r) record(s, r, work);
-  if (!r || !r->graph || !s->exec.graph->replay(s->context, r->graph)) work(s, f, u);
+  return r && r->graph && s->exec.graph->replay(s->context, r->graph);
+}
+
+void gmg_do(gmg_solver *s, gmg_recorded what, const void *f, void *u, gmg_work *work)
+{
+  if (!gmg_replayed(s, what, f, u, work)) work(s, f, u);
 }
 
 gmg_graph *gmg_recorded_loop(gmg_solver *s, const void *f, void *u, gmg_work *work)

@@ -146,6 +146,7 @@ static gmg_status begin(gmg_solver *s, progress *p)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT,
                     "f%s holds NaN or infinity or overflows its norm (%g)", s->has_values ? " with its boundary values" : "",
                     p->f_norm);
+  if (with_fmg) gmg_iteration_expect(&p->it, p->f_norm);
   if (s->singular && !with_fmg) {
     const double u_norm = measured ? s->vector->norm2(&s->exec, L->A.cells, p->it.u) : 0;
     if (!isfinite(u_norm)) return bad_guess(s, u_norm); /* u is left as it was */

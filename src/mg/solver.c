@@ -67,6 +67,8 @@ static gmg_status create_coarse(gmg_solver *s)
   return s->coarse->update ? s->coarse->update(s->levels_exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
 }
 
+enum { ALL_SIZES = GMG_SIZES + 2 }; /* that, and for gmg_vector_ops::unit */
+
 static gmg_status create_fine_fields(gmg_solver *s)
 {
   gmg_exec *e = s->levels_exec;
@@ -75,10 +77,10 @@ static gmg_status create_fine_fields(gmg_solver *s)
     GMG_TRY(gmg_exec_alloc(e, "residual to correct from", s->top->A.cells * e->real_size, &s->own_f));
     if (s->mixed) {
       void *size = NULL;
-      GMG_TRY(gmg_exec_alloc(e, "size of the residual", GMG_SIZES * sizeof *s->size, &size));
-      s->size = size;
-      static const double unknown[GMG_SIZES] = {0};
-      GMG_TRY(gmg_exec_write_reals(&s->exec, size, GMG_SIZES, unknown)); /* doubles: corrections are mixed where those are the reals */
+      GMG_TRY(gmg_exec_alloc(e, "sizes of f and of the residual", ALL_SIZES * sizeof *s->size, &size));
+      s->size = size, s->f_size = s->size + GMG_SIZES;
+      static const double unknown[ALL_SIZES] = {0};
+      GMG_TRY(gmg_exec_write_reals(&s->exec, size, ALL_SIZES, unknown)); /* doubles: corrections are mixed where those are the reals */
     }
     GMG_TRY(gmg_exec_alloc(e, "correction", gmg_own_bytes(s), &s->own_u));
   }
@@ -154,7 +156,7 @@ void gmg_solver_release(gmg_solver *s)
   gmg_forget_recordings(s);
   for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
   gmg_exec_release(&s->exec, s->f_eff, bytes);
-  if (s->size) gmg_exec_release(e, s->size, GMG_SIZES * sizeof *s->size);
+  if (s->size) gmg_exec_release(e, s->size, ALL_SIZES * sizeof *s->size);
   if (s->own_f) gmg_exec_release(e, s->own_f, cells * e->real_size);
   if (s->own_u) gmg_exec_release(e, s->own_u, gmg_own_bytes(s));
   if (s->tail) s->tail->destroy(e, s->tail_state);
@@ -265,13 +267,7 @@ static void precondition(gmg_solver *s, const void *r, void *z)
     gmg_remove_mean(e, &L->A, L->volume, s->f_eff);
     r = s->f_eff;
   }
-  if (s->mixed) { /* of size 1, or it might leave the range of the type */
-    s->vector->unit(e, L->A.cells, r, s->size, s->own_f);
-    const void *c = gmg_cycle_onto(s, 0, (gmg_onto){.x = z, .scale = 1, .size = s->size});
-    if (c) s->vector->grow(e, L->A.cells, s->size, c, 0, z);
-  } else {
-    (void)gmg_cycle_from_zero(s, r, 1, z);
-  }
+  gmg_cycle_into(s, r, s->size, z);
   if (s->singular) gmg_remove_mean(e, &L->A, L->volume, z);
 }
 

@@ -43,7 +43,13 @@ typedef struct gmg_watch {
 } gmg_watch;
 
 /* What was enqueued with that f and u, or is to be recorded when they come again. */
-typedef enum { GMG_RECORDED_LOOP = 1, GMG_RECORDED_SOLVE, GMG_RECORDED_CORRECTION, GMG_RECORDED_PRECONDITION } gmg_recorded;
+typedef enum {
+  GMG_RECORDED_LOOP = 1,
+  GMG_RECORDED_SOLVE,
+  GMG_RECORDED_START, /* full multigrid */
+  GMG_RECORDED_CORRECTION,
+  GMG_RECORDED_PRECONDITION
+} gmg_recorded;
 typedef struct gmg_recording {
   gmg_recorded what;
   const void *f;
@@ -52,7 +58,7 @@ typedef struct gmg_recording {
   gmg_cycle_kind cycle;
   gmg_graph *graph; /* NULL: not yet */
 } gmg_recording;
-enum { GMG_RECORDINGS = 4 };
+enum { GMG_RECORDINGS = 8 };
 
 struct gmg_solver {
   gmg_context *context; /* BORROWED */
@@ -87,6 +93,7 @@ struct gmg_solver {
   int symmetric;          /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_values;         /* some face was given boundary values */
   double *size;           /* in exec's memory: what own_f was divided by where the host does not know it; mixed precision */
+  double *f_size;         /* there, too: what the data of a full multigrid start were divided by */
   void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
   void *krylov[4];        /* fine fields of the acceleration: r, z (not in mixed precision), p, q */
   gmg_map lone;           /* identity on an axis with one unknown: a face's normal axis */
@@ -139,6 +146,8 @@ int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two field
 void gmg_cycle(gmg_solver *s, int l);
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z); /* of A c = r; norm: ||r||_2; z: room */
 gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale); /* the same where own_f holds scale r */
+void gmg_cycle_into(gmg_solver *s, const void *r, double *size, void *z); /* the same, and z is the correction; size: room for
+                                                                             gmg_vector_ops::unit; nobody waits */
 /* That, in mixed precision, or where level l's f holds it. NULL: the correction is in to.x; else it is still to go there. */
 const void *gmg_cycle_onto(gmg_solver *s, int l, gmg_onto to);
 void gmg_charge(gmg_solver *s, int level);                       /* time of a solve from now on belongs to that level */
@@ -146,6 +155,7 @@ void gmg_charge(gmg_solver *s, int level);                       /* time of a so
 /* rhs.c: f with boundary values folded in and, if singular, its mean taken off; f itself where nothing is to be done. With
    mean_removed = NULL nobody waits. */
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed);
+const void *gmg_made_rhs(const gmg_solver *s, const void *f); /* where that has put it */
 
 /* accel.c: the iterations that a solve can be made of */
 typedef struct gmg_iteration {
@@ -164,8 +174,9 @@ void gmg_iterate(gmg_solver *s, gmg_iteration *it);              /* one cycle, a
 double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm);
 void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it);    /* one cycle, watched; u stays. Afterwards start again. */
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it); /* ||f - A u||_2 */
-/* Mixed precision: a correction in the narrower type, and the residual that it leaves. */
-void gmg_refine(gmg_solver *s, gmg_iteration *it);
+void gmg_iteration_expect(gmg_iteration *it, double norm);       /* the next residual is about of that size */
+/* Mixed precision: u takes the correction, unless its z is NULL, and the residual that it leaves is found. */
+void gmg_iteration_correct(gmg_solver *s, gmg_iteration *it, gmg_correction c);
 
 /* A cycle that goes round without the host, or NULL: not now. */
 gmg_graph *gmg_iteration_recorded(gmg_solver *s, const gmg_iteration *it);
@@ -175,6 +186,7 @@ int gmg_run_ahead(gmg_solver *s, gmg_iteration *it, gmg_graph *cycle, gmg_outloo
 
 /* recordings.c: work that depends on f, u and the solver alone and only enqueues, where it can be recorded */
 typedef void gmg_work(gmg_solver *s, const void *f, void *u);
+int gmg_replayed(gmg_solver *s, gmg_recorded what, const void *f, void *u, gmg_work *work); /* 0: still to be done */
 void gmg_do(gmg_solver *s, gmg_recorded what, const void *f, void *u, gmg_work *work); /* replayed, or else done */
 gmg_graph *gmg_recorded_loop(gmg_solver *s, const void *f, void *u, gmg_work *cycle);  /* of one that goes round; NULL: not now */
 void gmg_forget_recordings(gmg_solver *s); /* when what they were made of changes or ends */

@@ -26,13 +26,14 @@ typedef struct {
   const gmg_total *squares; /* or over the root of that, which also goes to size */
   double *size;
   const int *done;          /* not 0 there: nothing is to be done */
+  const double *over;       /* or over what stands there */
 } scaling;
 
 static __device__ int is_done(const scaling &s) { return s.done && *s.done; }
 
 static __device__ real scale_of(const scaling &s)
 {
-  return s.given ? (real)*s.given : s.squares ? (real)(1 / unit_of(s.squares, s.size)) : s.number;
+  return s.given ? (real)*s.given : s.over ? (real)(1 / *s.over) : s.squares ? (real)(1 / unit_of(s.squares, s.size)) : s.number;
 }
 
 /* first: squares of the residual; second: squares of f. The residual itself where it is wanted. */

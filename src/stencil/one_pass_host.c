@@ -111,7 +111,7 @@ static gmg_pair run(const gmg_exec *e, const work *x)
 
 GMG_INLINE void change_by(const int narrow, const work *x, const gmg_task *w)
 {
-  const real scale = (real)x->c.scale, keep = x->keep;
+  const real scale = (real)(x->c.size ? *x->c.size : x->c.scale), keep = x->keep;
   const real *restrict wide = (const real *)x->c.z + w->offset;
   const narrow_real *restrict slim = (const narrow_real *)x->c.z + w->offset;
   real *restrict to = x->changed + w->offset;

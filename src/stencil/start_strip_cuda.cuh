@@ -17,7 +17,7 @@ static __device__ __forceinline__ narrow_vector narrow_of(const gmg_cells &c) { 
    and the residual of rows 2 K - 1 and 2 K. */
 static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
     start_strip_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_pair_family py, unsigned beside, int high, const real *coarse, const real *f,
-                       real scale, real *u, narrow_real *r)
+                       const double *size, real *u, narrow_real *r)
 {
   enum { COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, SLOTS = 4 };
   const unsigned warp = blockIdx.x * STRIP_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
@@ -26,6 +26,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
   const int exists = s.wraps[0] || (i >= 0 && i < s.n[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
   const int column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
   if (K0 >= K1) return;
+  const real scale = (real)(1 / __ldg(size));
   gmg_spread spread;
   int from[PAIRS];
   gmg_cells diag;
@@ -99,7 +100,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
 
 /* 1 where done. */
 static int start_strip(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f, void *u,
-                       double scale, void *r)
+                       const double *size, void *r)
 {
   enum { FILL = 4, LEAST = 8 };
   const gmg_device *d = gmg_device_of(e);
@@ -111,7 +112,7 @@ static int start_strip(const gmg_exec *e, const gmg_operator *A, const gmg_map m
   const int high = gmg_strip_rows(map[1].cols, beside, (size_t)d->processors * STRIP_BLOCKS * STRIP_WARPS, FILL, LEAST);
   const unsigned total = beside * (unsigned)((map[1].cols + high - 1) / high);
   start_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, d->stream>>>(
-      s, map[0], map[1], gmg_pair_family_of(&map[1]), beside, high, (const real *)coarse, (const real *)f, (real)scale, (real *)u,
+      s, map[0], map[1], gmg_pair_family_of(&map[1]), beside, high, (const real *)coarse, (const real *)f, size, (real *)u,
       (narrow_real *)r);
   return 1;
 }

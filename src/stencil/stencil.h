@@ -33,11 +33,11 @@ typedef struct gmg_stencil_ops {
   /* The same, and r = scale (f - A u) in the narrower type. */
   double (*narrow_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
                             double *f_norm);
-  /* r = scale (f - A u) in the narrower type. Nobody waits. */
-  void (*scaled_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r);
+  /* r = (f - A u) / size[0] in the narrower type, size in exec's memory. Nobody waits. */
+  void (*scaled_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r);
   /* u = (m2 x m1 x m0) coarse, then the same. */
   void (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f, void *u,
-                                double scale, void *r);
+                                const double *size, void *r);
   /* r = (f - A u) / size[0] in the narrower type. size, GMG_SIZES doubles in exec's memory: [0] becomes what ||f - A u||_2 was the
      time before, or now where it is the first time (1 for 0, NaN or infinity); the others are the operation's. Nobody waits. */
   void (*unit_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r);

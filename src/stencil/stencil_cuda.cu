@@ -114,9 +114,9 @@ static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *
   gmg_cuda_launched(e, "residual");
 }
 
-static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r)
+static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
 {
-  launch_norm(e, A, f, u, {(real)scale}, r, gmg_device_of(e)->scalar);
+  launch_norm(e, A, f, u, {1, NULL, NULL, NULL, NULL, size}, r, gmg_device_of(e)->scalar);
   gmg_cuda_launched(e, "residual");
 }
 
@@ -290,7 +290,7 @@ extern void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const vo
 extern void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                           const void *u, void *r, void *coarse);
 extern void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
-                                              const void *f, void *u, double scale, void *r);
+                                              const void *f, void *u, const double *size, void *r);
 extern void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
 extern void R(gmg_fold_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
 extern void R(gmg_pad_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);

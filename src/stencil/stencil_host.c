@@ -57,9 +57,9 @@ static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void
   return narrow_residual(e, A, f, u, 1, NULL, f_norm);
 }
 
-static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r)
+static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
 {
-  (void)narrow_residual(e, A, f, u, scale, r, NULL);
+  (void)narrow_residual(e, A, f, u, 1 / *size, r, NULL);
 }
 
 static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r)
@@ -260,10 +260,10 @@ extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg
                              void *flux, void *gradient);
 
 static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                  void *u, double scale, void *r)
+                                  void *u, const double *size, void *r)
 {
   R(gmg_tensor_host)(e, map, coarse, u, 0);
-  scaled_residual(e, A, f, u, scale, r);
+  scaled_residual(e, A, f, u, size, r);
 }
 
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,

@@ -127,14 +127,14 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
 }
 
 extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
-                                                  const void *f, void *u, double scale, void *r)
+                                                  const void *f, void *u, const double *size, void *r)
 {
-  if (start_strip(e, A, map, coarse, f, u, scale, r)) {
+  if (start_strip(e, A, map, coarse, f, u, size, r)) {
     gmg_cuda_launched(e, "residual");
     return;
   }
   R(gmg_tensor_cuda)(e, map, coarse, u, 0);
-  gmg_stencil_of(e)->scaled_residual(e, A, f, u, scale, r);
+  gmg_stencil_of(e)->scaled_residual(e, A, f, u, size, r);
 }
 
 static __global__ void prolong_faces_kernel(gmg_operator A, maps t, gmg_points p, const real *coarse, real *u)
