@@ -68,6 +68,7 @@ extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc, cuda_release, dev
 
 /* For tests. */
 extern "C" size_t gmg_cuda_waits(const gmg_context *c) { return c->device->waits; }
+extern "C" void gmg_cuda_without_rounds(gmg_context *c) { c->device->no_rounds = 1; }
 
 gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
 {

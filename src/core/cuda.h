@@ -50,6 +50,7 @@ struct gmg_device {
   gmg_ahead *ahead;
   struct gmg_recorder *recorder; /* graph_cuda.cu; NULL: nothing was ever recorded */
   gmg_record recording;
+  int no_rounds;       /* cycles that are replayed go round by the host: for tests */
   size_t waits;        /* how often the host has waited for the device: tests count */
   cudaError_t failed;  /* the first failure */
   const char *failed_in;

@@ -106,7 +106,7 @@ static int find_recorder(gmg_device *d)
     free(r);
     return 0;
   }
-  r->can_go_round = HAS_LOOPS && worked(cudaDriverGetVersion(&driver)) && driver >= LOOPS_SINCE;
+  r->can_go_round = HAS_LOOPS && !d->no_rounds && worked(cudaDriverGetVersion(&driver)) && driver >= LOOPS_SINCE;
   d->recorder = r;
   return 1;
 }

@@ -153,8 +153,9 @@ static unsigned chunk_grid(size_t n, int sums) { return gmg_flat_grid((n + AT_ON
 /* The power of two at or above a norm: products with it and its inverse are exact. 1 for 0 and what is no number. */
 static __device__ __forceinline__ double power_above(double norm)
 {
+  int above;
   if (!(norm > 1e-300) || !(norm < 1e300)) return 1;
-  return scalbn(1.0, ilogb(norm) + 1);
+  return frexp(norm, &above) == 0.5 ? norm : scalbn(1.0, above);
 }
 
 static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int whole, real scale, const real *x, narrow_real *y, double *squares)
