@@ -71,8 +71,8 @@ static void nothing_waits(void **state)
   unmeasured("Cholesky", &p, by_cholesky(), GMG_PRECISION_MIXED);
 }
 
-/* A solve that is measured waits once for every norm that its report holds, for that of f, and where it is accelerated for the two
-   inner products of an iteration. */
+/* A solve that is measured waits once for every norm that its report holds, the first of which comes with that of f; where it is
+   accelerated for that of f, too, and for the inner products of an iteration. */
 static void only_norms_are_read(void **state)
 {
   static const char *const names[] = {"cycles", "mixed", "full multigrid", "flexible CG", "Cholesky", "full multigrid, mixed"};
@@ -93,8 +93,8 @@ static void only_norms_are_read(void **state)
       twin f = begin_twin(e, e, unknowns(&p), 61), u = begin_twin(e, e, unknowns(&p), 0);
       const size_t before = gmg_cuda_waits(c);
       assert_ok(c, gmg_solve(s, f.at[0], u.at[0], &r));
-      const size_t waits = gmg_cuda_waits(c) - before, more = k == 3 ? 4 * (size_t)r.cycles : 0;
-      if (waits > (size_t)r.history_length + 1 + more) fail_msg("%s, %s: %d cycles, %zu waits", plain[i].name, names[k], r.cycles, waits);
+      const size_t waits = gmg_cuda_waits(c) - before, more = k == 3 ? 1 + 4 * (size_t)r.cycles : 0;
+      if (waits > (size_t)r.history_length + more) fail_msg("%s, %s: %d cycles, %zu waits", plain[i].name, names[k], r.cycles, waits);
       end_twin(&f), end_twin(&u);
       gmg_solver_destroy(s);
       gmg_context_destroy(c);
