@@ -133,16 +133,21 @@ static void run_blocks(const gmg_smoother_level *l, const async_state *s, size_t
   gmg_cuda_launched(l->exec, "async");
 }
 
+/* Blocks of a launch wait for nobody. Where the device has room for more than a pass, those of the next would begin beside it and find
+   what was there before both: on 10^4 unknowns in 1D four passes a step reduced no more than one. There every pass has a launch. */
+static size_t passes_at_once(const gmg_smoother_level *l, const async_state *s, size_t passes)
+{
+  enum { ROOM = 32 }; /* thread blocks that a multiprocessor has room for at most */
+  return s->blocks.total >= ROOM * processors_of(l) ? passes : 1;
+}
+
 /* The same in place, or as the deterministic twin. */
 static void run_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, real *u, int reversed)
 {
-  if (!s->before) {
-    run_blocks(l, s, passes, f, u, u, reversed);
-    return;
-  }
-  for (size_t p = 0; p < passes; p++) {
-    l->exec->vector->copy(l->exec, l->A->cells, u, s->before);
-    run_blocks(l, s, 1, f, s->before, u, reversed);
+  const size_t at_once = s->before ? 1 : passes_at_once(l, s, passes);
+  for (size_t p = 0; p < passes; p += at_once) {
+    if (s->before) l->exec->vector->copy(l->exec, l->A->cells, u, s->before);
+    run_blocks(l, s, at_once, f, s->before ? s->before : u, u, reversed);
   }
 }
 
