@@ -23,9 +23,13 @@ static const scale scales[STUDY_SCALES] = {
     [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 32767, 255, 39}}, {0, 0, 1023, 95}, {20, 5}, 5, 2},
     [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 10000000, 4095, 255}}, {0, 100000000, 8191, 511}, {20, 5}, 5, 2}};
 
+/* What of large grids a device needs so that blocks have to wait for room. */
+static const size_t filling[4] = {0, 4194303, 2047, 127};
+
 static scale scale_of(const study *s)
 {
   scale x = scales[s->options.scale];
+  if (s->options.scale == STUDY_DEFAULT && study_is_device(study_best(s))) memcpy(x.n[LARGE], filling, sizeof filling);
   if (s->options.n) x.n[LARGE][1] = x.locality[1] = (size_t)s->options.n;
   if (s->options.runs) x.runs[SMALL] = x.runs[LARGE] = s->options.runs;
   return x;

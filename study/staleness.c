@@ -15,7 +15,7 @@ static const scale scales[STUDY_SCALES] = {
                        {{2, 100, 1000}, {2, 300, 300}, {3, 32, 300}},
                        {{2, 127, 0}, {3, 32, 0}}, 3, 20},
     [STUDY_FULL] = {{{2, 100, 1000}, {2, 300, 1000}, {3, 100, 300}},
-                    {{2, 31, 1000}, {2, 300, 400}, {3, 15, 300}, {3, 64, 200}},
+                    {{2, 31, 1000}, {2, 150, 400}, {3, 15, 300}, {3, 32, 200}},
                     {{2, 300, 1000}, {2, 2800, 300}, {3, 100, 1000}, {3, 200, 300}},
                     {{2, 1023, 0}, {3, 128, 0}}, 5, 20}};
 
@@ -58,7 +58,10 @@ stale_setting setting_of(const study *s, const grid *at, int assignment, gmg_blo
 {
   stale_setting w = {.dim = at->dim, .n = at->n, .block = {128, 1, 1}, .order = order, .assignment = assignment,
                      .workers = fold ? fold * units(s) : 1};
-  if (assignment == STALE_STATIC && !study_is_device(study_best(s))) {
+  if (assignment == STALE_STATIC && study_is_device(study_best(s))) {
+    w.workers = (int)((at->n + 127) / 128);
+    for (int a = 1; a < at->dim; a++) w.workers *= (int)at->n;
+  } else if (assignment == STALE_STATIC) {
     const size_t slabs = (size_t)(w.workers * waves);
     w.block[0] = w.block[1] = w.block[2] = 0;
     w.block[at->dim - 1] = at->n > slabs ? (at->n + slabs - 1) / slabs : 1;
