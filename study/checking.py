@@ -1,8 +1,12 @@
 """What the tests of the study share: they run a program (their argument) and collect what is wrong."""
+import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 PROGRAM = sys.argv[1]
+NAME = pathlib.Path(PROGRAM).name
 failures = []
 
 
@@ -17,3 +21,46 @@ def run(*args, code=0, says=None):
     if done.returncode != code or (says and says not in text):
         failures.append(f"{' '.join(args)}: exit {done.returncode}, wanted {code} and {says!r}\n{text[-600:]}")
     return done.stdout
+
+
+def measure(folder, *args, lines):
+    """The file of a quick run on the host, which has to say so many lines of progress at least and to write a line to a record."""
+    path = pathlib.Path(folder) / "study.json"
+    out = run("--quick", "--device", "host", *args, "--json", str(path))
+    check(out.count(" s] ") > lines, "no progress")
+    if not path.is_file():
+        sys.exit("\n".join(failures))
+    text = path.read_text()
+    data = json.loads(text)
+    check({"commit", "date", "machine", "cores", "threads", "compiler", "command", "seconds"} <= data.keys(), f"header: {data.keys()}")
+    check(data["program"] == NAME and data["device"] == "none" and data["scale"] == "quick" and "--quick" in data["command"], "header: what was run")
+    check(text.count("\n{\"part\":") == len(data["results"]), "not a line to each record")
+    return data
+
+
+def bad_input(folder, least, parts, part):
+    """What every program says of a command line that makes no sense. least: of --n; part: one that is quick."""
+    run("--n", str(least - 1), code=2, says=f"--n '{least - 1}': expected a whole number from {least} to")
+    run("--n", "12x", code=2, says="--n '12x'")
+    run("--runs", "0", code=2, says="--runs '0': expected a whole number from 1 to 256")
+    run("--only", f"{part},nonsense", code=2, says=f"--only '{part},nonsense': expected some of {parts}")
+    run("--only", "", code=2, says="--only ''")
+    run("--device", "gpu", code=2, says="--device 'gpu': expected host, cuda")
+    run("--device", "cuda:1000", code=1, says="--device cuda:1000")
+    run("--threads", "-1", code=2, says="--threads '-1'")
+    run("--json", code=2, says="--json needs a value")
+    run("--quick", "--full", code=2, says="exclude each other")
+    run("--nonsense", code=2, says="--nonsense is not an option here")
+    run("more", code=2, says="'more' is not an option")
+    run("--help", says=f"usage: {NAME}")
+    quiet = run("--quick", "--runs", "1", "--device", "host", "--only", part, "--quiet", "--json", f"{folder}/no/such/place.json", code=1,
+                says="no/such/place.json")
+    check(quiet == "", f"--quiet prints {quiet!r}")
+
+
+def conclude(test):
+    """test(folder) does it all. The exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        test(folder)
+    print("\n".join(failures) if failures else f"{NAME}: all as it should be")
+    return bool(failures)

@@ -20,7 +20,7 @@ typedef struct scale {
 
 static const scale scales[STUDY_SCALES] = {
     [STUDY_QUICK] = {{{0, 8191, 127, 31}, {0, 8191, 127, 31}}, {0, 0, 127, 31}, {3, 3}, 2, 0},
-    [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 32767, 255, 39}}, {0, 0, 1023, 95}, {20, 5}, 5, 2},
+    [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 32767, 255, 39}}, {0, 0, 1023, 79}, {20, 5}, 5, 2},
     [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 10000000, 4095, 255}}, {0, 100000000, 8191, 511}, {20, 5}, 5, 2}};
 
 /* What of large grids a device needs so that blocks have to wait for room. */

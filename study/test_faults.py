@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
 """Runs study_faults on small sizes: relaxation with lost blocks against the same written in Python, what theory says of it, that every
 fault happened and that no wrong answer passed; then what it says of bad input. Usage: test_faults.py PROGRAM"""
-import json
 import math
-import pathlib
 import sys
-import tempfile
 
-from checking import check, failures, run
+from checking import bad_input, check, conclude, measure
 import faults
 from page import first, select
 
@@ -102,32 +99,12 @@ def multigrid(results):
     check(count > 0 and lost == 0 and max(extra) in (1, 2), f"corrections lost on level 0: {extra}, {lost} lost")
 
 
-def bad_input(folder):
-    run("--n", "10", code=2, says="--n '10': expected a whole number from 100")
-    run("--runs", "0", code=2, says="--runs '0'")
-    run("--only", "relaxation,nonsense", code=2, says="--only 'relaxation,nonsense': expected some of relaxation multigrid")
-    run("--device", "gpu", code=2, says="--device 'gpu'")
-    run("--quick", "--full", code=2, says="exclude each other")
-    run("--help", says="usage: study_faults")
-    quiet = run("--quick", "--device", "host", "--only", "multigrid", "--n", "100", "--quiet", "--json", f"{folder}/no/such/place.json", code=1, says="no/such/place.json")
-    check(quiet == "", f"--quiet prints {quiet!r}")
-
-
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "study.json"
-        out = run("--quick", "--device", "host", "--json", str(path))
-        check(out.count(" s] ") > 50, "no progress")
-        if not path.is_file():
-            print("\n".join(failures))
-            return 1
-        results = json.loads(path.read_text())["results"]
-        relaxation(results)
-        multigrid(results)
-        bad_input(folder)
-    print("\n".join(failures) if failures else "study_faults: all as it should be")
-    return bool(failures)
+def everything(folder):
+    results = measure(folder, lines=50)["results"]
+    relaxation(results)
+    multigrid(results)
+    bad_input(folder, 100, "relaxation multigrid", "relaxation")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(conclude(everything))

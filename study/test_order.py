@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 """Runs study_order on small sizes and checks its numbers against what must hold, then what it says of bad input.
 Usage: test_order.py PROGRAM"""
-import json
-import pathlib
 import sys
-import tempfile
 
-from checking import check, failures, run
+from checking import bad_input, check, conclude, measure
 import order
 from page import first, select
 
@@ -65,33 +62,14 @@ def times(results):
     check(all(r["cycle_seconds"]["min"] > 0 for r in select(results, part="order")), "no time of a cycle")
 
 
-def bad_input(folder):
-    run("--n", "10", code=2, says="--n '10': expected a whole number from 100")
-    run("--runs", "0", code=2, says="--runs '0'")
-    run("--only", "order,nonsense", code=2, says="expected some of order elimination flight locality")
-    run("--device", "gpu", code=2, says="--device 'gpu'")
-    run("--quick", "--full", code=2, says="exclude each other")
-    run("more", code=2, says="'more' is not an option")
-    run("--help", says="usage: study_order")
-    quiet = run("--quick", "--device", "host", "--only", "elimination", "--quiet", "--json", f"{folder}/no/such/place.json", code=1,
-                says="no/such/place.json")
-    check(quiet == "", f"--quiet prints {quiet!r}")
-
-
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "study.json"
-        out = run("--quick", "--device", "host", "--threads", "1", "--json", str(path))  # chance plays no part
-        check(out.count(" s] ") > 100, "no progress")
-        results = json.loads(path.read_text())["results"]
-        sequential(results)
-        model(results)
-        freshness(results)
-        times(results)
-        bad_input(folder)
-    print("\n".join(failures) if failures else "study_order: all as it should be")
-    return bool(failures)
+def everything(folder):
+    results = measure(folder, "--threads", "1", lines=100)["results"]  # chance plays no part
+    sequential(results)
+    model(results)
+    freshness(results)
+    times(results)
+    bad_input(folder, 100, "order elimination flight locality", "elimination")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(conclude(everything))

@@ -3,11 +3,9 @@
 Usage: test_relaxation.py PROGRAM"""
 import json
 import math
-import pathlib
 import sys
-import tempfile
 
-from checking import check, failures, run
+from checking import bad_input, check, conclude, measure
 import relaxation
 from page import first, select
 from relaxation import reached_at, stale_factor
@@ -75,38 +73,17 @@ def curves(results):
         check(all(a < b * 1.05 for a, b in zip(order, order[1:])), f"{matrix}: 1 - factor of Jacobi, async-(1), async-(5) stale, async-(5): {order}")
 
 
-def bad_input(folder):
-    run("--n", "99", code=2, says="--n '99': expected a whole number from 100 to 20000")
-    run("--n", "x", code=2, says="--n 'x'")
-    run("--runs", "0", code=2, says="--runs '0': expected a whole number from 1 to")
-    run("--only", "spread,nothing", code=2, says="--only 'spread,nothing': expected some of spread sweeps large timing solvers")
-    run("--device", "gpu", code=2, says="--device 'gpu': expected host, cuda")
-    run("--quick", "--full", code=2, says="exclude each other")
-    run("--nonsense", code=2, says="--nonsense is not an option here")
-    run("--help", says="usage: study_relaxation")
-    quiet = run("--quick", "--runs", "1", "--device", "host", "--only", "timing", "--quiet", "--json", f"{folder}/no/such/place.json", code=1,
-                says="no/such/place.json")
-    check(quiet == "", f"--quiet prints {quiet!r}")
-
-
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "study.json"
-        out = run("--quick", "--device", "host", "--threads", "2", "--json", str(path))
-        check(out.count(" s] ") > 60, "no progress")
-        data = json.loads(path.read_text())
-        check(data["device"] == "none" and data["scale"] == "quick" and data["threads"] == 2, "header: what was run")
-        check(path.stat().st_size < 100000, f"{path.stat().st_size} bytes are a large file")
-        spreads(data["results"])
-        local_sweeps(data["results"])
-        curves(data["results"])
-        check(len(first(data["results"], part="timing", method="async-(5)")["iterations"]) == 8, "times over the number of iterations")
-        for name, make in relaxation.TABLES.items():
-            check(name == "large" or "|" in (make(data["results"]) or ""), f"table {name} is empty")
-        bad_input(folder)
-    print("\n".join(failures) if failures else "study_relaxation: all as it should be")
-    return bool(failures)
+def everything(folder):
+    results = measure(folder, "--threads", "2", lines=60)["results"]
+    check(sum(len(json.dumps(r)) for r in results) < 100000, "a large file")
+    spreads(results)
+    local_sweeps(results)
+    curves(results)
+    check(len(first(results, part="timing", method="async-(5)")["iterations"]) == 8, "times over the number of iterations")
+    for name, make in relaxation.TABLES.items():
+        check(name == "large" or "|" in (make(results) or ""), f"table {name} is empty")
+    bad_input(folder, 100, "spread sweeps large timing solvers", "timing")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(conclude(everything))

@@ -2,13 +2,10 @@
 """Runs study_smoothers on small sizes and checks its numbers against theory, then what it says of bad input.
 Usage: test_smoothers.py PROGRAM"""
 import cmath
-import json
 import math
-import pathlib
 import sys
-import tempfile
 
-from checking import check, failures, run
+from checking import bad_input, check, conclude, measure
 import smoothers
 from page import first, select
 
@@ -83,40 +80,13 @@ def times(results):
     check(all(r["levels_made"] == 3 for r in select(results, part="table", levels=3) if "levels_made" in r), "levels made")
 
 
-def bad_input(folder):
-    run("--n", "10", code=2, says="--n '10': expected a whole number from 1000")
-    run("--n", "12x", code=2, says="--n '12x'")
-    run("--runs", "0", code=2, says="--runs '0': expected a whole number from 1 to 256")
-    run("--only", "size,nonsense", code=2, says="--only 'size,nonsense': expected some of condition size")
-    run("--only", "", code=2, says="--only ''")
-    run("--device", "gpu", code=2, says="--device 'gpu': expected host, cuda")
-    run("--device", "cuda:1000", code=1, says="--device cuda:1000")
-    run("--threads", "-1", code=2, says="--threads '-1'")
-    run("--json", code=2, says="--json needs a value")
-    run("--quick", "--full", code=2, says="exclude each other")
-    run("--nonsense", code=2, says="--nonsense is not an option here")
-    run("more", code=2, says="'more' is not an option")
-    run("--help", says="usage: study_smoothers")
-    quiet = run("--quick", "--device", "host", "--only", "size", "--quiet", "--json", f"{folder}/no/such/place.json", code=1, says="no/such/place.json")
-    check(quiet == "", f"--quiet prints {quiet!r}")
-
-
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "study.json"
-        out = run("--quick", "--device", "host", "--json", str(path))
-        check(out.count(" s] ") > 100, "no progress")
-        data = json.loads(path.read_text())
-        results = data["results"]
-        check({"commit", "date", "machine", "cores", "threads", "compiler", "command", "seconds"} <= data.keys(), f"header: {data.keys()}")
-        check(data["device"] == "none" and data["scale"] == "quick" and "--quick" in data["command"], "header: what was run")
-        factors(results)
-        starts(results)
-        times(results)
-        bad_input(folder)
-    print("\n".join(failures) if failures else "study_smoothers: all as it should be")
-    return bool(failures)
+def everything(folder):
+    results = measure(folder, lines=100)["results"]
+    factors(results)
+    starts(results)
+    times(results)
+    bad_input(folder, 1000, "condition size table breakdown start", "size")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(conclude(everything))

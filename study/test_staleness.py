@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
 """Runs study_staleness on small sizes and checks ages, counts and the worth of a pass against theory, then what it says of bad input.
 Usage: test_staleness.py PROGRAM"""
-import json
 import math
-import pathlib
 import sys
-import tempfile
 
-from checking import check, failures, run
+from checking import bad_input, check, conclude, measure
 from page import select
 
 
@@ -68,35 +65,14 @@ def others(results):
         check(stale or r["workers"] > 1 or r["fresh"]["min"] == r["fresh"]["max"] == 0.5, f"one worker: not half fresh: {r}")
 
 
-def bad_input(folder):
-    run("--n", "7", code=2, says="--n '7': expected a whole number from 8")
-    run("--n", "12x", code=2, says="--n '12x'")
-    run("--runs", "0", code=2, says="--runs '0'")
-    run("--only", "ages,nonsense", code=2, says="--only 'ages,nonsense': expected some of ages connections")
-    run("--device", "gpu", code=2, says="--device 'gpu'")
-    run("--device", "cuda:1000", code=1, says="--device cuda:1000")
-    run("--quick", "--full", code=2, says="exclude each other")
-    run("more", code=2, says="'more' is not an option")
-    run("--help", says="usage: study_staleness")
-    quiet = run("--quick", "--device", "host", "--only", "recording", "--quiet", "--json", f"{folder}/no/such/place.json", code=1,
-                says="no/such/place.json")
-    check(quiet == "", f"--quiet prints {quiet!r}")
-
-
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "study.json"
-        for threads in ("2", "1", "3"):
-            out = run("--quick", "--device", "host", "--threads", threads, "--json", str(path))
-            data = json.loads(path.read_text())
-            ages(data["results"])
-            others(data["results"])
-        check(out.count(" s] ") > 100, "no progress")
-        check(data["scale"] == "quick" and data["threads"] == 3, "header: what was run")
-        bad_input(folder)
-    print("\n".join(failures) if failures else "study_staleness: all as it should be")
-    return bool(failures)
+def everything(folder):
+    for threads in (2, 1, 3):
+        data = measure(folder, "--threads", str(threads), lines=100)
+        check(data["threads"] == threads, f"{data['threads']} threads")
+        ages(data["results"])
+        others(data["results"])
+    bad_input(folder, 8, "ages connections relation rate recording smoother", "recording")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(conclude(everything))
