@@ -322,7 +322,9 @@ GMG_API const char *gmg_status_string(gmg_status status);
 
 /** Says what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. None of the solver's memory is
  *  allocated; host arrays of up to 176 bytes per unknown of an axis come and go. Coefficient arrays are read. A user's
- *  smoother is not set up. @return as gmg_solver_create() */
+ *  smoother is not set up. Blocks.
+ *  @param context BORROWED   @param problem, params as for gmg_solver_create()   @param[out] info
+ *  @return as gmg_solver_create() */
 GMG_API gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
                             gmg_plan_info *info);
 
@@ -335,7 +337,8 @@ GMG_API gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *pr
 /** Ends a solver. NULL is a no-op. */
 GMG_API void gmg_solver_destroy(gmg_solver *solver);
 
-/** Solves A u = f. Blocks, allocates nothing (on a CUDA device the driver does, once, for work that comes again).
+/** Solves A u = f. Blocks (on a CUDA device not where nothing is measured: gmg_cuda.h), allocates nothing (there the driver does, once,
+ *  for work that comes again).
  *  @param solver from gmg_solver_create()
  *  @param f  right-hand side of the equation (no h^2 folded in), problem shape, where the context runs
  *  @param u  guess in, solution out (the last iterate whatever the outcome), same shape; must not overlap f
@@ -365,26 +368,30 @@ GMG_API gmg_status gmg_solver_update(gmg_solver *solver, const gmg_problem *prob
  *  @param solver from gmg_solver_create()
  *  @param axis 0..dim-1   @param side 0 lower, 1 upper
  *  @param g  the face's unknowns, packed in the order of the remaining axes (axis 0: [n[2]][n[1]], axis 1:
- *            [n[2]][n[0]], axis 2: [n[1]][n[0]]; one value in 1D), problem's type, where the context runs; copied
- *  @return GMG_OK, or GMG_ERR_ARGUMENT for a periodic face or NaN */
+ *            [n[2]][n[0]], axis 2: [n[1]][n[0]]; one value in 1D), problem's type, where the context runs; copied. Blocks.
+ *  @return GMG_OK, or GMG_ERR_ARGUMENT for a periodic face, NaN or infinity */
 GMG_API gmg_status gmg_set_boundary_values(gmg_solver *solver, int axis, int side, const void *g);
 
-/** The same with one value for the whole face. */
+/** The same with one value for the whole face, which must be finite in the problem's type. On a CUDA device it only enqueues.
+ *  @return GMG_OK, or GMG_ERR_ARGUMENT for a periodic face or such a value */
 GMG_API gmg_status gmg_set_boundary_constant(gmg_solver *solver, int axis, int side, double g);
 
 /** Fluxes -beta du/dx_a and gradients du/dx_a of u on the faces of every axis a < dim, under the boundary values set:
- *  the differences from which A is made, so that the divergence of the fluxes plus sigma u is A u exactly. Blocks,
- *  allocates nothing.
+ *  the differences from which A is made, so that the divergence of the fluxes plus sigma u is A u exactly. Only enqueues (on a
+ *  host context: returns when done), allocates nothing.
  *  @param solver from gmg_solver_create()
  *  @param u         problem shape, where the context runs; overlaps no output
  *  @param flux      arrays like gmg_problem::beta_face, n[a] + 1 values along axis a, component along +a; NULL, or NULL
  *                   for an axis: not wanted. On a periodic axis the last repeats the first. No two overlap.
  *  @param gradient  the same for du/dx_a
- *  @return GMG_OK or GMG_ERR_ARGUMENT */
+ *  @return GMG_OK, or GMG_ERR_ARGUMENT for NULL or an overlap */
 GMG_API gmg_status gmg_flux(gmg_solver *solver, const void *u, void *const flux[3], void *const gradient[3]);
 
-/** r = f_eff - A u, f_eff being f with the boundary values folded in (and, if singular, made compatible).
- *  All three have the problem's shape; r must overlap neither. */
+/** r = f_eff - A u, f_eff being f with the boundary values folded in (and, if singular, made compatible). Only enqueues (on a host
+ *  context: returns when done), allocates nothing.
+ *  @param solver from gmg_solver_create()
+ *  @param f, u problem shape, where the context runs   @param[out] r same shape; must overlap neither
+ *  @return GMG_OK, or GMG_ERR_ARGUMENT for NULL or an overlap */
 GMG_API gmg_status gmg_residual(gmg_solver *solver, const void *f, const void *u, void *r);
 
 #ifdef __cplusplus

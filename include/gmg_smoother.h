@@ -82,14 +82,15 @@ struct gmg_map;
 typedef struct gmg_onto {
   void *x;                       /**< A field of the level's size, of the problem's type, where the context runs. */
   double scale;                  /**< Factor of u. */
-  const double *size;            /**< One more, where the context runs; NULL: 1. */
+  const double *size;            /**< A further factor of u that only the device knows: one double where the context runs; NULL: 1. */
   int keep;                      /**< 1, or 0: what stands in x does not count and need not be a number. */
   const void *coarse;            /**< The next coarser level's u, whose interpolation is to be added to u before the sweep, or
                                       NULL: none is. */
   const struct gmg_map *prolong; /**< That interpolation, a map to an axis. Private to the built-in smoothers. */
 } gmg_onto;
 
-/** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. */
+/** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. Fields have the level's size
+ *  and the operator's type and lie where the context runs; on a device sweeps only enqueue, on its stream. */
 typedef struct gmg_smoother_ops {
   /** Allocates the state of a level (may be NULL: no state). Called at create for every level but the coarsest, which is
    *  the coarse solver's. */
@@ -105,13 +106,14 @@ typedef struct gmg_smoother_ops {
    *  sweeps). Begins the cycle on coarse levels, and on the finest one where a cycle preconditions. A deterministic smoother
    *  must give what sweep gives; any other may differ as its sweeps do. */
   void (*sweep_from_zero)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg);
-  /** The same as sweep (or sweep_from_zero), then the residual that it leaves, restricted, into the next coarser level's field
-   *  `coarse`. Returns 0, with nothing done, where it cannot do so on this level: the cycle then sweeps and restricts (may be NULL:
-   *  never). `restrict_`, a map to an axis, is private to the built-in smoothers. */
+  /** The same as sweep (or sweep_from_zero) with GMG_LEG_DOWN, then the residual that it leaves, restricted, into `coarse`, a field of
+   *  the next coarser level's size, where the context runs. Returns 1, or 0, with nothing done, where it cannot do so on this level:
+   *  the cycle then sweeps and restricts (may be NULL: never). Like every sweep it only enqueues on a device. `restrict_`, a map to an
+   *  axis, is private to the built-in smoothers. */
   int (*sweep_restrict)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, int from_zero,
                         const struct gmg_map *restrict_, void *coarse);
   /** The same as sweep, but what it would leave in u goes to another field, and what stands in u afterwards is of no use. Returns
-   *  0, with nothing done, where it cannot do so on this level or with these arguments: the cycle then sweeps and adds (may be
+   *  1, or 0, with nothing done, where it cannot do so on this level or with these arguments: the cycle then sweeps and adds (may be
    *  NULL: never). Ends a cycle whose correction is of a narrower type than the problem. */
   int (*sweep_onto)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg,
                     const gmg_onto *onto);
@@ -131,7 +133,8 @@ struct gmg_smoother {
   const gmg_smoother_ops *cuda[2];                                   /**< CUDA, by gmg_type; NULL: not available. */
 };
 
-/** r = f - A u on a level, for smoothers built on residuals. All three have the level's size; r must not overlap u. */
+/** r = f - A u on a level, for smoothers built on residuals. All three have the level's size and type and lie where the context runs; r
+ *  must not overlap u. On a device it only enqueues. Allocates nothing. */
 GMG_API void gmg_level_residual(const gmg_smoother_level *level, const void *f, const void *u, void *r);
 
 #ifdef __cplusplus

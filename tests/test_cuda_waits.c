@@ -1,5 +1,5 @@
-/* What nobody measures waits for nothing on CUDA: solves with check_every = 0, and gmg_precondition(), which goes into the
-   caller's own graph. */
+/* What nobody measures waits for nothing on CUDA: solves with check_every = 0, small calls, and gmg_precondition(), which goes into
+   the caller's own graph. */
 #include "twins.h"
 
 #ifdef GMG_CUDA
@@ -69,6 +69,36 @@ static void nothing_waits(void **state)
   unmeasured("a large coarsest grid", &p, two_levels(), GMG_PRECISION_MIXED);
   unmeasured("Cholesky", &p, by_cholesky(), GMG_PRECISION_SAME);
   unmeasured("Cholesky", &p, by_cholesky(), GMG_PRECISION_MIXED);
+}
+
+/* Residual, fluxes, a boundary value and preconditioning, singular problems and mixed precision included. */
+static void small_calls_only_enqueue(void **state)
+{
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int mixed = 0; mixed < 2; mixed++) {
+      const gmg_problem p = shaped_problem(&plain[i].shape);
+      gmg_params q = gmg_params_default();
+      gmg_context *c;
+      gmg_solver *s;
+      if (mixed && unknowns(&p) < 100) continue;
+      q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+      assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+      assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+      const gmg_exec *e = &s->exec;
+      twin f = begin_twin(e, e, unknowns(&p), 61), u = begin_twin(e, e, unknowns(&p), 62), flux = begin_twin(e, e, 2 * unknowns(&p), 0);
+      void *const along[3] = {flux.at[0], NULL, NULL};
+      const size_t before = gmg_cuda_waits(c);
+      assert_ok(c, gmg_residual(s, f.at[0], u.at[0], u.at[1]));
+      assert_ok(c, gmg_flux(s, u.at[0], along, NULL));
+      if (p.bc[0][0] != GMG_PERIODIC) assert_ok(c, gmg_set_boundary_constant(s, 0, 0, 0.5));
+      assert_ok(c, gmg_precondition(s, f.at[0], u.at[1]));
+      if (gmg_cuda_waits(c) != before) fail_msg("%s: the host waited %zu times", plain[i].name, gmg_cuda_waits(c) - before);
+      assert_int_equal(e->memory->health(c), GMG_OK);
+      end_twin(&f), end_twin(&u), end_twin(&flux);
+      gmg_solver_destroy(s);
+      gmg_context_destroy(c);
+    }
 }
 
 /* A solve that is measured waits once for every norm that its report holds, the first of which comes with that of f; where it is
@@ -164,8 +194,8 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
 #ifdef GMG_CUDA
-  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(only_norms_are_read),
-                                     cmocka_unit_test(precondition_is_captured)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(small_calls_only_enqueue),
+                                     cmocka_unit_test(only_norms_are_read), cmocka_unit_test(precondition_is_captured)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else
   return SKIPPED;
