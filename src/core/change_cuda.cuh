@@ -11,7 +11,8 @@ template <typename type> struct alignas(2 * sizeof(type)) gmg_pair_of {
   type a, b;
 };
 
-/* x = scale z + keep x; given: the scale stands there; whole: both fields begin with an aligned pair. */
+/* x = scale z + keep x, x not being read where keep = 0; given: the scale stands there; whole: both fields begin with an aligned
+   pair. */
 template <typename type, int whole>
 static __global__ void __launch_bounds__(GMG_THREADS)
     change_kernel(size_t n, real scale, const double *given, const type *z, real keep, real *x)
@@ -29,7 +30,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
       const size_t i = c + m * blockDim.x;
       if (i >= all) continue;
       by[m] = whole ? ((const change *)z)[i] : change{z[2 * i], z[2 * i + 1]};
-      v[m] = whole ? ((const value *)x)[i] : value{x[2 * i], x[2 * i + 1]};
+      v[m] = keep == 0 ? value{0, 0} : whole ? ((const value *)x)[i] : value{x[2 * i], x[2 * i + 1]};
     }
 #pragma unroll
     for (int m = 0; m < GMG_CHANGED_PAIRS; m++) {
@@ -40,7 +41,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
       else x[2 * i] = now.a, x[2 * i + 1] = now.b;
     }
   }
-  if (n % 2 && first == 0) x[n - 1] = scale * (real)z[n - 1] + keep * x[n - 1];
+  if (n % 2 && first == 0) x[n - 1] = scale * (real)z[n - 1] + (keep == 0 ? (real)0 : keep * x[n - 1]);
 }
 
 template <typename type>

@@ -216,26 +216,9 @@ static void shrink(const gmg_exec *e, size_t n, const double *size, const void *
   gmg_cuda_launched(e, "shrink");
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) grow_kernel(size_t n, const double *size, const narrow_real *z, real keep, real *y)
-{
-  const real scale = (real)*size;
-  for_chunks(n, [&](size_t c, int whole) {
-    real v[AT_ONCE];
-#pragma unroll
-    for (int m = 0; m < AT_ONCE; m++) {
-      const size_t i = c + m * blockDim.x;
-      v[m] = whole || i < n ? scale * (real)z[i] + (keep != 0 ? keep * y[i] : 0) : 0; /* y may hold anything where it is not kept */
-    }
-#pragma unroll
-    for (int m = 0; m < AT_ONCE; m++)
-      if (whole || c + m * blockDim.x < n) y[c + m * blockDim.x] = v[m];
-  });
-}
-
 static void grow(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
 {
-  grow_kernel<<<chunk_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, size, (const narrow_real *)z, (real)keep, (real *)y);
-  gmg_cuda_launched(e, "grow");
+  change_by(e, n, 1, size, (const narrow_real *)z, keep, (real *)y);
 }
 
 static __global__ void centre_kernel(size_t n, const gmg_total *sums, real *x)

@@ -24,12 +24,14 @@ gmg_status gmg_tail_create(gmg_solver *s)
   const gmg_tail_ops *tail;
   gmg_tail_problem p;
   s->tail_from = s->levels;
-  for (int l = 1; l + 1 < s->levels; l++)
-    for (int which = 0; describe(s, l, &p) && (tail = gmg_tail_of(s->levels_exec, which)); which++)
+  for (int l = 1; l + 1 < s->levels; l++) {
+    if (!describe(s, l, &p)) continue;
+    for (int which = 0; (tail = gmg_tail_of(s->levels_exec, which)); which++)
       if (tail->fits(s->levels_exec, &p)) {
         s->tail_from = l, s->tail = tail;
         return tail->setup(s->levels_exec, &p, &s->tail_state);
       }
+  }
   return GMG_OK;
 }
 
