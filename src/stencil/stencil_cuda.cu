@@ -10,12 +10,19 @@ extern "C" {
 
 #include <math.h>
 
+/* Thread blocks that a multiprocessor is to have room for: on compute capability 7.5 it has 1024 threads. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ == 750
+enum { MANY_BLOCKS = 1024 / GMG_THREADS };
+#else
+enum { MANY_BLOCKS = 5 };
+#endif
+
 static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(A->n); }
 
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, 5)
+static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS)
     residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
 {
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
@@ -77,7 +84,7 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
 }
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, 5) apply_kernel(gmg_operator A, gmg_columns p, const real *u, real *v)
+static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS) apply_kernel(gmg_operator A, gmg_columns p, const real *u, real *v)
 {
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
     v[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
