@@ -89,7 +89,8 @@ int skip(study *s, const char *part, const char *paper, const stand_in *c, const
 
 const study_place *place_of(const study *s, const method *m) { return m->on_host ? &s->place[STUDY_HOST] : study_best(s); }
 
-static const study_part parts[] = {{"spread", spread}, {"sweeps", sweeps}, {"large", large}, {"timing", timing}, {"solvers", solvers}, {NULL, NULL}};
+static const study_part parts[] = {{"spread", spread}, {"sweeps", sweeps},   {"large", large},
+                                   {"timing", timing}, {"solvers", solvers}, {NULL, NULL}};
 
 static const study_program about = {
     "study_relaxation",

@@ -134,7 +134,8 @@ int ages(study *s)
   for (const grid *at = x.ages; at < x.ages + MOST_GRIDS && at->dim; at++) {
     if (make_reference(s, at, 3 * at->passes)) return 1;
     for (int i = 0; i < SHOWN; i++) {
-      if (study_is_device(study_best(s)) && shown[i].assignment == STALE_STATIC && shown[i].fold * shown[i].waves > 1) continue; /* no slabs */
+      const int slabs = shown[i].assignment == STALE_STATIC && shown[i].fold * shown[i].waves > 1;
+      if (slabs && study_is_device(study_best(s))) continue; /* there all rows have a worker */
       const stale_setting w = setting_of(s, at, shown[i].assignment, shown[i].order, shown[i].fold, shown[i].waves);
       if (measure(s, "ages", shown[i].waves > 1 ? "Figure 9" : "Figure 11", &w, shown[i].fold, at->passes, x.runs)) return 1;
     }
