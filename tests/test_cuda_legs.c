@@ -81,17 +81,19 @@ static void sweeps_onto_agree(void **state)
       ways_onto_agree(&s[g].shape, s[g].block, g % 3, kind, 8, s[g].can_lift < 2, s[g].can_lift && !kind);
 }
 
-/* From tiles of patches of each size, the coarse correction being in u already. */
+/* From tiles of patches of each size, with the coarse correction where unknowns and blocks go by pairs. */
 static void patches_onto_agree(void **state)
 {
   static const struct {
     shape shape;
     size_t block[3];
-  } s[] = {{{3, {70, 35, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}},   {{3, {64, 48, 24}, GMG_CELL, "pppppp"}, {32, 24, 8}},
-           {{3, {36, 20, 18}, GMG_CELL, "ppdrpp"}, {16, 16, 8}},  {{3, {40, 23, 17}, GMG_CELL, "dddddd"}, {14, 9, 8}},
-           {{3, {24, 23, 17}, GMG_CELL, "rndddn"}, {8, 8, 8}},    {{3, {16, 18, 14}, GMG_CELL, "ddppdd"}, {6, 7, 5}}};
+    int can_lift;
+  } s[] = {{{3, {70, 35, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 0}, {{3, {64, 48, 24}, GMG_CELL, "pppppp"}, {32, 24, 8}, 1},
+           {{3, {70, 36, 22}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 1}, {{3, {36, 20, 18}, GMG_CELL, "ppdrpp"}, {16, 16, 8}, 1},
+           {{3, {40, 23, 17}, GMG_CELL, "dddddd"}, {14, 9, 8}, 0},  {{3, {24, 22, 18}, GMG_CELL, "rndddn"}, {8, 8, 8}, 1},
+           {{3, {16, 18, 14}, GMG_CELL, "ddppdd"}, {6, 7, 5}, 0},   {{3, {8, 8, 16}, GMG_CELL, "ppppdd"}, {8, 8, 8}, 1}};
   (void)state;
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) ways_onto_agree(&s[g].shape, s[g].block, g % 3, 0, 12, 1, 0);
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) ways_onto_agree(&s[g].shape, s[g].block, g % 3, 0, 12, 1, s[g].can_lift);
 }
 
 /* --- the way down ---------------------------------------------------------------------------------------------------- */
@@ -145,6 +147,32 @@ static void residuals_in_the_pass_agree(void **state)
     }
 }
 
+/* The same from tiles of patches of each size, from zero in float alone. */
+static void residuals_in_patches_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+    int can;
+  } s[] = {{{3, {70, 36, 22}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 1}, {{3, {64, 48, 24}, GMG_CELL, "pppppp"}, {32, 24, 8}, 1},
+           {{3, {36, 20, 18}, GMG_CELL, "ppdrpp"}, {16, 16, 8}, 1}, {{3, {24, 22, 18}, GMG_CELL, "rndddn"}, {8, 8, 8}, 1},
+           {{3, {32, 24, 24}, GMG_CELL, "ppppdd"}, {8, 8, 6}, 1},   {{3, {40, 24, 24}, GMG_CELL, "dddddd"}, {14, 9, 8}, 0},
+           {{3, {40, 23, 24}, GMG_CELL, "dddddd"}, {14, 10, 8}, 0}, {{3, {64, 64, 64}, GMG_CELL, "dddddd"}, {0, 0, 0}, 1}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
+    gmg_problem p = shaped_problem(&s[g].shape);
+    const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]};
+    gmg_problem_set_box(&p, length);
+    p.type = GMG_F32, p.shift = 0.3;
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+    char name[100];
+    snprintf(name, sizeof name, "patches, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
+    both b = begin_both(&p, &q, name);
+    for (int way = 0; way < 6; way++) restricts(name, &b, way, s[g].can && way == 1);
+    end_both(&b);
+  }
+}
+
 /* The way down of 2D from zero: whatever the blocks, what sweeps over the level as a whole leave, and its residual. */
 static void ways_down_agree(void **state)
 {
@@ -185,6 +213,7 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(sweeps_onto_agree), cmocka_unit_test(patches_onto_agree),
-                                     cmocka_unit_test(residuals_in_the_pass_agree), cmocka_unit_test(ways_down_agree)};
+                                     cmocka_unit_test(residuals_in_patches_agree), cmocka_unit_test(residuals_in_the_pass_agree),
+                                     cmocka_unit_test(ways_down_agree)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #ifndef GMG_TAIL_CLUSTER_CUDA_H
 #define GMG_TAIL_CLUSTER_CUDA_H
 
+#include "../core/early_cuda.cuh"
 #include "../stencil/row_cuda.cuh"
 
 #if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
@@ -25,6 +26,7 @@ typedef struct {
   int half, line, plane;  /* entries of one colour in a line; from line to line (0: there is one), from plane to plane */
   int number, parts, high; /* blocks that share it, or 1; planes of each but perhaps the last */
   int halved, averaged;   /* planes go by pairs to the next coarser level; all axes do, by averages */
+  int linear;             /* all axes come by pairs from there, linearly */
   int gathers;            /* what is prolonged to a slab is not all in the coarser level's slab */
   unsigned u, f;          /* places in shared memory, in reals */
   unsigned colour, inner; /* from colour to colour in u; in f and in a residual */
@@ -170,13 +172,12 @@ typedef struct {
 
 static __shared__ slab slabs[GMG_TAIL_LEVELS];
 
+static __device__ __forceinline__ int first_plane(const small_level &L) { return L.parts > 1 ? (int)blockIdx.x * L.high : 0; }
+static __device__ __forceinline__ int count_planes(const small_level &L) { return max(min(L.n[2] - first_plane(L), L.high), 0); }
+
 static __device__ __forceinline__ void prepare_slab(const small_level &L, slab *to)
 {
-  const int begin = L.parts > 1 ? (int)blockIdx.x * L.high : 0, left = L.n[2] - begin,
-            planes = left < 0        ? 0
-                     : left < L.high ? left
-                                     : L.high;
-  const int end = begin + planes, cells = L.n[0] * L.n[1];
+  const int begin = first_plane(L), planes = count_planes(L), end = begin + planes, cells = L.n[0] * L.n[1];
   to->begin = begin, to->planes = planes;
   for (int colour = 0; colour < 2; colour++) {
     const int below = begin > 0 ? (cells + 1 - ((begin - 1 + colour) & 1)) / 2 : 0,

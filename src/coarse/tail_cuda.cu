@@ -40,6 +40,13 @@ static int goes_by_averages(const small_level *L, const gmg_map map[3])
   return L->parts == 1 || L->high % 2 == 0;
 }
 
+static int comes_by_pairs(const small_level *L, const gmg_operator *C, const gmg_map map[3], const int axis[3])
+{
+  for (int a = 0; a < 3; a++)
+    if (map[axis[a]].width != 2 || map[axis[a]].pairs != GMG_PAIRS_LINEAR || 2 * C->n[axis[a]] != (size_t)L->n[a]) return 0;
+  return 1;
+}
+
 static void shape(small_level *L, const gmg_tail_level *from, const int axis[3], int parts)
 {
   const gmg_operator *A = &from->A;
@@ -82,6 +89,7 @@ static tail_state layout(const gmg_tail_problem *p, int parts)
       take_map(&s, from->restrict_, axis, &L->restrict_), take_map(&s, from->prolong, axis, &L->prolong);
       L->halved = p->level[l + 1].A.n[axis[2]] < from->A.n[axis[2]];
       L->averaged = goes_by_averages(L, from->restrict_);
+      L->linear = comes_by_pairs(L, &p->level[l + 1].A, from->prolong, axis);
     }
     L->u = s.fields, s.fields += 2 * L->colour;
     if (L->inner > THREADS || L->colour > 0xffff) return tail_state{};
@@ -211,8 +219,9 @@ static void destroy(gmg_exec *e, void *state)
 static void cycle(const gmg_exec *e, void *state, int l, gmg_cycle_kind kind, int from_zero)
 {
   const tail_state *s = (const tail_state *)state;
-  cudaLaunchAttribute cluster;
-  const cudaLaunchConfig_t c = config_of(e, s, s->level[l].parts, &cluster);
+  cudaLaunchAttribute attributes[2];
+  cudaLaunchConfig_t c = config_of(e, s, s->level[l].parts, attributes);
+  if (l > 0) c.numAttrs += gmg_early_attribute(gmg_device_of(e), attributes + c.numAttrs); /* else nobody may have used the tables yet */
   int cycle_kind = (int)kind, zero = from_zero || l + 1 == s->levels; /* the coarsest is solved whatever stands there */
   void *arguments[] = {(void *)s, &l, &cycle_kind, &zero};
   gmg_cuda_note(gmg_device_of(e), cudaLaunchKernelExC(&c, (const void *)tail_kernel, arguments), "small levels");

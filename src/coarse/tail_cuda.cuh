@@ -10,29 +10,64 @@
 #include "tail_coarsest_cuda.cuh"
 #include "tail_tables_cuda.cuh"
 
-static __device__ __forceinline__ size_t global_place(const small_level &L, int i, pair_place at)
+#include <cuda_pipeline.h>
+
+/* A thread's pair of a level in the fields outside, side by side. */
+typedef struct {
+  int busy, both, q;
+  unsigned u[2], f[2]; /* places of the two in shared memory */
+  size_t place;
+} global_pair;
+
+static __device__ __forceinline__ global_pair global_pair_of(const small_level &L)
 {
-  return ((size_t)(begin_of(L) + at.k) * L.n[1] + at.j) * L.n[0] + i;
+  const int q = (int)threadIdx.x, begin = first_plane(L);
+  const pair_place at = place_of(L, q);
+  const unsigned colour = (unsigned)(at.j + begin + at.k) & 1, u = L.u + (unsigned)entry_of(L, at), f = L.f + (unsigned)q;
+  return {q < pairs_of(L, count_planes(L)), 2 * at.p + 1 < L.n[0], q,
+          {u + colour * L.colour, u + (1 - colour) * L.colour}, {f + colour * L.inner, f + (1 - colour) * L.inner},
+          ((size_t)(begin + at.k) * L.n[1] + at.j) * L.n[0] + 2 * at.p};
+}
+
+/* Whoever comes to a parameter first would wait for it: each warp asks for a line of them. */
+static __device__ __forceinline__ void ask_for_parameters(const tail_state &s)
+{
+  const unsigned words = sizeof s / sizeof(int), at = threadIdx.x / 32 * (128 / sizeof(int));
+  asm volatile("" ::"r"(((const int *)&s)[at < words ? at : 0]));
 }
 
 static __device__ __forceinline__ void begin_cycle(const tail_state &s, const small_level &L, int from_zero, real *tables,
                                                    unsigned *words, real *memory, unsigned *step)
 {
-  const unsigned quads = (unsigned)(s.bytes / sizeof(int4)), zeros = (unsigned)((s.r * sizeof(real) + 15) / sizeof(int4));
+  const unsigned quads = (unsigned)(s.bytes / sizeof(int4)), more = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4), zeros = (unsigned)((s.r * sizeof(real) + 15) / sizeof(int4));
+  const int4 *const known = (const int4 *)s.tables;
+#pragma unroll 1
+  for (unsigned c = threadIdx.x; c < quads; c += THREADS) __pipeline_memcpy_async((int4 *)tables + c, known + c, sizeof *known);
+#pragma unroll 1
+  for (unsigned c = threadIdx.x; c < more; c += THREADS)
+    __pipeline_memcpy_async((int4 *)words + c, known + quads + blockIdx.x * more + c, sizeof *known);
+  ask_for_parameters(s);
+  const global_pair mine = global_pair_of(L);
+  real f[2] = {0, 0}, u[2] = {0, 0};
+  gmg_take_over();
+#pragma unroll
+  for (int b = 0; b < 2; b++) {
+    if (!mine.busy || b > mine.both) continue;
+    f[b] = __ldcg(L.global_f + mine.place + b);
+    if (!from_zero) u[b] = __ldcg(L.global_u + mine.place + b);
+  }
   if (threadIdx.x < (unsigned)s.levels) prepare_slab(s.level[threadIdx.x], slabs + threadIdx.x);
-#pragma unroll 4
-  for (unsigned c = threadIdx.x; c < quads; c += THREADS) ((int4 *)tables)[c] = ((const int4 *)s.tables)[c];
-  const unsigned *const known = (const unsigned *)((const char *)s.tables + s.bytes) + blockIdx.x * s.pairs;
-#pragma unroll 2
-  for (unsigned c = threadIdx.x; c < s.pairs; c += THREADS) words[c] = known[c];
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < zeros; c += THREADS) ((int4 *)memory)[c] = make_int4(0, 0, 0, 0);
   if (L.parts > 1) prepare_arrivals();
+  __pipeline_wait_prior(0);
   meet(L.parts);
-  each_unknown(L, begin_of(L), planes_of(L), [&](int colour, int i, pair_place at, int q) {
-    memory[L.f + colour * L.inner + q] = L.global_f[global_place(L, i, at)];
-    if (!from_zero) memory[L.u + colour * L.colour + entry_of(L, at)] = L.global_u[global_place(L, i, at)];
-  });
+#pragma unroll
+  for (int b = 0; b < 2; b++) {
+    if (!mine.busy || b > mine.both) continue;
+    memory[mine.f[b]] = f[b];
+    if (!from_zero) memory[mine.u[b]] = u[b];
+  }
   __syncthreads();
   if (from_zero) return;
   const own_pair own = take_up(L, tables, words, 0, memory);
@@ -75,9 +110,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
     if (!down) break;
   }
   const small_level &first = s.level[start];
-  each_unknown(first, begin_of(first), planes_of(first), [&](int colour, int i, pair_place at, int) {
-    first.global_u[global_place(first, i, at)] = memory[first.u + colour * first.colour + entry_of(first, at)];
-  });
+  const global_pair mine = global_pair_of(first);
+#pragma unroll
+  for (int b = 0; b < 2; b++)
+    if (mine.busy && b <= mine.both) first.global_u[mine.place + b] = memory[mine.u[b]];
 }
 
 #endif

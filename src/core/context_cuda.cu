@@ -112,10 +112,17 @@ static void end_device(gmg_context *c)
   free(d);
 }
 
+/* Whether there is machine code or PTX for the device. */
+static __global__ void probe(void) {}
+
 static cudaError_t begin_device(gmg_device *d)
 {
+  enum { EARLY_SINCE = 90 };
   cudaError_t error;
+  cudaFuncAttributes code;
   gmg_profiler_begin(d);
+  if ((error = cudaFuncGetAttributes(&code, probe))) return error;
+  d->begins_early = code.binaryVersion >= EARLY_SINCE && code.ptxVersion >= EARLY_SINCE;
   if ((error = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, d->number))) return error;
   if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
   if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
@@ -126,9 +133,6 @@ static cudaError_t begin_device(gmg_device *d)
   if ((error = cudaMemsetAsync(d->tally, 0, sizeof *d->tally, d->stream))) return error;
   return cudaMemsetAsync(d->arrived, 0, sizeof *d->arrived, d->stream);
 }
-
-/* Whether there is machine code or PTX for the device. */
-static __global__ void probe(void) {}
 
 static gmg_status status_of(cudaError_t error)
 {

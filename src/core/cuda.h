@@ -19,6 +19,8 @@ typedef struct gmg_total {
 
 enum { GMG_THREADS = 256, GMG_MOST_PARTS = 2048 };
 
+enum { GMG_AHEAD = 256 }; /* cycles that may be replayed at once */
+
 /* The numbers of cycles that are replayed, device. */
 typedef struct gmg_tally {
   gmg_outlook outlook; /* norm, pace and next move on */
@@ -26,10 +28,10 @@ typedef struct gmg_tally {
   gmg_total residual;  /* first: squares of the last one; second: of f, where it is the first residual */
   int cycles;
   int under_way;       /* the next launch goes on with a solve: its first residual is there */
+  double norm[GMG_AHEAD];
 } gmg_tally;
 
 /* What they start from and what they came to. Pinned host memory that the device reads and writes. */
-enum { GMG_AHEAD = 256 };
 typedef struct gmg_ahead {
   gmg_outlook outlook;
   gmg_total first; /* of an outlook that starts: what its first residual came to */
@@ -37,10 +39,20 @@ typedef struct gmg_ahead {
   int cycles;
 } gmg_ahead;
 
+/* Of a loop that is recorded: where the kernel that sums a residual notes its norm and decides whether it is gone round once more
+   (turn_cuda.cuh). */
+typedef struct gmg_turn {
+  gmg_tally *tally; /* NULL: nothing is decided */
+  gmg_ahead *ahead;
+  int goes_round;           /* on the device: until then */
+  unsigned long long again; /* is 0: a cudaGraphConditionalHandle */
+} gmg_turn;
+
 typedef enum { GMG_NOT_RECORDING, GMG_RECORDING, GMG_SPOILT } gmg_record;
 
 struct gmg_device {
   int number, processors;
+  int begins_early;    /* kernels may begin before the one ahead has ended (early_cuda.cuh) */
   cudaStream_t stream; /* BORROWED, but while recording its own */
   gmg_total *part;     /* [GMG_MOST_PARTS] sums of thread blocks, device */
   unsigned *arrived;   /* thread blocks that have left theirs, device */
@@ -51,6 +63,7 @@ struct gmg_device {
   struct gmg_recorder *recorder; /* graph_cuda.cu; NULL: nothing was ever recorded */
   gmg_record recording;
   int no_rounds;       /* cycles that are replayed go round by the host: for tests */
+  gmg_turn turn;       /* of the loop that is being recorded */
   size_t waits;        /* how often the host has waited for the device: tests count */
   cudaError_t failed;  /* the first failure */
   const char *failed_in;
@@ -167,8 +180,9 @@ static __device__ inline gmg_total gmg_block_total(gmg_total x)
   return x;
 }
 
-/* Over all threads of the grid, in an order that the launch alone decides: the last block to arrive adds up the parts. */
-static __device__ inline void gmg_grid_total(gmg_total x, gmg_total *part, unsigned *arrived, gmg_total *to)
+/* Over all threads of the grid, in an order that the launch alone decides: the last block to arrive adds up the parts. 1 in the
+   thread that has the sum. */
+static __device__ inline int gmg_grid_total(gmg_total x, gmg_total *part, unsigned *arrived, gmg_total *to)
 {
   __shared__ int last;
   const unsigned me = threadIdx.y * blockDim.x + threadIdx.x;
@@ -179,7 +193,7 @@ static __device__ inline void gmg_grid_total(gmg_total x, gmg_total *part, unsig
     last = atomicAdd(arrived, 1) == gridDim.x - 1;
   }
   __syncthreads();
-  if (!last) return;
+  if (!last) return 0;
   __threadfence();
   gmg_total sum = {0, 0, __ldcg(&part[0].least), __ldcg(&part[0].most)};
   for (unsigned b = me; b < gridDim.x; b += GMG_THREADS) {
@@ -188,6 +202,7 @@ static __device__ inline void gmg_grid_total(gmg_total x, gmg_total *part, unsig
   }
   sum = gmg_block_total(sum);
   if (me == 0) *to = sum, *arrived = 0;
+  return me == 0;
 }
 
 #endif

@@ -3,17 +3,12 @@
 
    Where toolkit and driver have conditional nodes (CUDA 12.4), a graph of a cycle goes round on the device until the outlook is no
    longer good; elsewhere it is launched once for every cycle. */
-#include "cuda.h"
+#include "turn_cuda.cuh"
 
-#include <math.h>
 #include <stdlib.h>
 
-#define HAS_LOOPS (CUDART_VERSION >= 12040)
+#define HAS_LOOPS GMG_HAS_LOOPS
 enum { LOOPS_SINCE = 12040 };
-
-#if !HAS_LOOPS
-typedef unsigned long long cudaGraphConditionalHandle;
-#endif
 
 struct gmg_graph {
   cudaGraphExec_t run;
@@ -23,62 +18,18 @@ struct gmg_graph {
 /* Of the recording that is being made. */
 typedef struct gmg_recorder {
   cudaStream_t own, callers;
-  int loop, can_go_round;
+  int can_go_round;
   int goes_round, leads; /* this one does: what goes round is recorded into the body of */
   cudaGraph_t whole;     /* which does it while there is */
-  cudaGraphConditionalHandle again;
+  unsigned long long again; /* a cudaGraphConditionalHandle */
 } recorder;
 
-/* --- before the first cycle, and the end of each -------------------------------------------------------------------------- */
+/* --- before the first cycle ---------------------------------------------------------------------------------------------- */
 
 static __global__ void go_on_kernel(gmg_tally *t) { t->under_way = 1; }
 
-/* What src/mg/solve.c makes of the first residual, and whether it would begin a cycle without doing anything else. */
-static __device__ int note_first(const gmg_total *squares, gmg_outlook *o)
-{
-  const double norm = sqrt(squares->first), f_norm = sqrt(squares->second);
-  const int near_one = o->far == 0 || (norm < o->far && norm > 1 / o->far);
-  o->norm = norm, o->f_norm = f_norm, o->pace = 0, o->next = 1 / norm;
-  o->target = fmax(o->rtol * (f_norm > 0 ? f_norm : norm), o->atol);
-  return isfinite(norm) && isfinite(f_norm) && norm > o->target && norm > o->nothing && near_one && o->most > 0;
-}
-
-static __global__ void start_kernel(gmg_tally *t, gmg_ahead *ahead, int goes_round, cudaGraphConditionalHandle again)
-{
-  gmg_outlook o = ahead->outlook;
-  const int more = o.starts ? note_first(&t->residual, &o) : 1;
-  t->outlook = o, t->size = 1 / o.scale, t->cycles = 0, t->under_way = 0;
-  ahead->first = t->residual;
-#if HAS_LOOPS
-  if (goes_round) cudaGraphSetConditional(again, more ? 1u : 0u);
-#else
-  (void)more, (void)goes_round, (void)again;
-#endif
-}
-
-/* What src/mg/accel.c does with a norm, and whether src/mg/solve.c would go on without doing anything else. */
-static __device__ int note_norm(gmg_tally *t, double *norms)
-{
-  gmg_outlook *o = &t->outlook;
-  const double norm = sqrt(t->residual.first), scaled = norm * o->next, pace = norm / o->norm;
-  const int falls = pace <= o->hardly && (pace <= o->slow || pace <= (1 + o->pace) / 2);
-  const int near_one = o->far == 0 || (scaled < o->far && scaled > 1 / o->far);
-  norms[t->cycles++] = norm;
-  t->size = 1 / o->next;
-  o->next = 1 / norm, o->norm = norm, o->pace = pace;
-  return norm > o->target && norm > o->nothing && falls && near_one && t->cycles < o->most; /* NaN is none of that */
-}
-
-static __global__ void next_kernel(gmg_tally *t, gmg_ahead *ahead, int goes_round, cudaGraphConditionalHandle again)
-{
-  const int more = note_norm(t, ahead->norm);
-  ahead->cycles = t->cycles;
-#if HAS_LOOPS
-  if (goes_round) cudaGraphSetConditional(again, more ? 1u : 0u);
-#else
-  (void)more, (void)goes_round, (void)again;
-#endif
-}
+/* Where no kernel that sums a first residual does it. */
+static __global__ void start_kernel(gmg_turn turn) { gmg_turn_start(turn); }
 
 /* --- recording -------------------------------------------------------------------------------------------------------- */
 
@@ -166,11 +117,12 @@ static int begin(gmg_context *c, int loop)
   gmg_device *d = c->device;
   if (!may_replace_launches(d) || !find_recorder(d)) return 0;
   recorder *r = d->recorder;
-  r->loop = loop, r->leads = 0;
+  r->leads = 0;
   r->goes_round = loop && r->can_go_round && begin_loop(r);
   if (!r->goes_round && !worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal))) return 0;
   r->callers = d->stream, d->stream = r->own;
   d->recording = GMG_RECORDING;
+  d->turn = loop ? gmg_turn{d->tally, d->ahead, r->goes_round, r->again} : gmg_turn{};
   return 1;
 }
 
@@ -181,7 +133,7 @@ static void around(gmg_context *c, int starts)
   gmg_device *d = c->device;
   recorder *r = d->recorder;
   r->leads = starts;
-  start_kernel<<<1, 1, 0, r->own>>>(d->tally, d->ahead, r->goes_round, r->again);
+  if (!starts) start_kernel<<<1, 1, 0, r->own>>>(d->turn);
   if (r->goes_round ? begin_body(r) : !starts) return;
   d->recording = GMG_SPOILT, r->can_go_round = 0;
   if (!r->goes_round) return;
@@ -209,7 +161,6 @@ static gmg_graph *end(gmg_context *c)
   gmg_device *d = c->device;
   recorder *r = d->recorder;
   cudaGraph_t recorded = NULL;
-  if (r->loop) next_kernel<<<1, 1, 0, r->own>>>(d->tally, d->ahead, r->goes_round, r->again);
   const int whole = worked(cudaStreamEndCapture(r->own, &recorded)) && d->recording == GMG_RECORDING && d->failed == cudaSuccess;
   cudaGetLastError();
   d->stream = r->callers, d->recording = GMG_NOT_RECORDING;

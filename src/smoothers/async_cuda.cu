@@ -25,7 +25,7 @@ static const async_way ways[] = {
     {lay_out_line, prepare_line, run_line},                                                     /* 1D: stretches of a line */
     {lay_out_flows, prepare_flows, run_flows, NULL, IN_FLOAT(flows_up)},                        /* coefficients on faces: planes stream */
 #if GMG_REAL_F32
-    {lay_out_patches, prepare_patches, run_patches, NULL, patches_up, patch_order},             /* the cache holds it: tiles of patches */
+    {lay_out_patches, prepare_patches, run_patches, patches_down, patches_up, patch_order},     /* the cache holds it: tiles of patches */
 #endif
     {lay_out_strips, prepare_stream, run_strips, IN_FLOAT(strips_down), IN_FLOAT(strips_up)},   /* 2D: rows stream through warps */
     {lay_out_stream, prepare_stream, run_stream, stream_down, IN_FLOAT(stream_up)},             /* planes stream */

@@ -28,21 +28,6 @@ static __global__ void __launch_bounds__(shape_of<dim, 4>::threads, shape_of<dim
   relax_stream<dim, 4, KIND>(s, blockIdx.x, f, from, NULL, NULL, o, sums{});
 }
 
-/* 0 where that does not apply: averages of 8, all with one weight, and blocks of whole ones. */
-static int sums_of(sums *r, void *coarse, const gmg_operator *A, const gmg_map map[3], const gmg_blocks *b)
-{
-  r->weight = 1, r->coarse = (real *)coarse;
-  if (A->dim != 3) return 0;
-  for (int a = 0; a < 3; a++) {
-    const gmg_map *m = &map[a];
-    if (m->pairs != GMG_PAIRS_AVERAGE || m->width != 2 || m->out != 1 || m->begin > 0 || m->end < m->rows ||
-        m->repeat[0][0] != m->repeat[0][1] || (b->count[a] > 1 && b->shape[a] % 2))
-      return 0;
-    r->n[a] = m->rows, r->weight *= (real)m->repeat[0][0];
-  }
-  return 1;
-}
-
 /* Room for a coarse level's planes, and what the kernel is told of it. 0 where that does not apply: everything by pairs, blocks
    beginning with a pair, and a thread for every coarse value around the tile. */
 template <int dim> static constexpr size_t onto_bytes(void)

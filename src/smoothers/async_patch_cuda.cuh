@@ -8,62 +8,32 @@
    known to the compiler but for one bit. In shared memory an unknown of a patch is an array over the threads: all accesses go to the
    thread's own place and those of the threads beside, at distances that the compiler knows, and lanes meet in no bank.
 
-   The last pass of a mixed cycle goes onto a field in double (async_onto_cuda.cuh), whose pairs come to shared memory meanwhile. */
+   The last pass of a mixed cycle goes onto a field in double (async_onto_cuda.cuh), whose pairs come to shared memory meanwhile, as do
+   the values of the next coarser level where their interpolation is still to be added. The first pass may restrict the residual that
+   it leaves, as in async_sums_cuda.cuh: a patch is a column of coarse unknowns. */
 #ifndef GMG_ASYNC_PATCH_CUDA_H
 #define GMG_ASYNC_PATCH_CUDA_H
 
-#include "async_stream_cuda.cuh"
-#include "async_tile_cuda.cuh"
+#include "async_patch_parts_cuda.cuh"
 
 #if GMG_REAL_F32 /* in double a patch would take twice the registers */
 
-/* Threads across the axes, unknowns a thread has along the last one, blocks of a multiprocessor at least. */
-template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
-  static constexpr int x = X, y = Y, z = Z, high = HIGH, blocks = BLOCKS, layer = X * Y, threads = X * Y * Z;
-  static constexpr int room = threads + X; /* of an array: threads at the tile's faces look beyond, and ignore what they see */
-  static constexpr int reals = 4 * HIGH * room + X, pairs = 2 * HIGH * threads; /* of patches, to put aside */
-  static_assert(Z > 1 && HIGH % 2 == 0, "stretches beside each other, colours that are the same in all of them");
-};
+/* What a pass does besides: PATCH_ZERO: u is 0 before; PATCH_ONTO: what is done goes to a field in double instead, of which every
+   unknown is one block's own; PATCH_LIFT: after the coarse correction has come in; PATCH_SUMS: restricts the residual. */
+enum { PATCH_ZERO = 1, PATCH_ONTO = 2, PATCH_LIFT = 4, PATCH_SUMS = 8 };
 
-typedef struct {
-  int n[3], around[3], own[3]; /* around: n where the axis wraps, or else 0 */
-  const void *diag[3];
-  real shift, coupling[3], omega;
-  int sweeps, reversed;
-  unsigned total;
-  const unsigned *order; /* blocks by their places, PATCH_BITS along each axis */
-} patches;
-
-enum { PATCH_BITS = 10, PATCH_MASK = (1 << PATCH_BITS) - 1 };
-
-/* Planes c < count of low <= first + c <= high, as bits. */
-static __device__ __forceinline__ unsigned patch_range(int first, int count, int low, int high)
-{
-  const int start = min(max(low - first, 0), count), end = min(max(high + 1 - first, 0), count);
-  return ((1u << end) - 1) & ~((1u << start) - 1);
-}
-
-/* Unknown i of an axis of n, which lies beyond its ends by less than n where it wraps; around: n there, or else 0. */
-static __device__ __forceinline__ int patch_around(int i, int n, int around) { return i + (i < 0 ? around : i >= n ? -around : 0); }
-
-/* shared: others may write there. */
-template <int whole> static __device__ __forceinline__ real_pair patch_pair(const real *at, int shared)
-{
-  if (whole) return shared ? __ldcg((const real_pair *)at) : __ldg((const real_pair *)at);
-  return shared ? real_pair{__ldcg(at), __ldcg(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
-}
-
-/* Block number `turn` in the order given. zero: u is 0 before; whole: pairs are aligned; aside: what is done goes to a field in double
-   instead, of which every unknown is one block's own. */
-template <class shape, int zero, int whole, int aside>
+/* Block number `turn` in the order given. whole: pairs are aligned. */
+template <class shape, int KIND, int whole>
 static __device__ __forceinline__ void relax_patches(const patches &s, unsigned turn, const real *f, const real *from, real *to,
-                                                     const onto &o)
+                                                     const onto &o, const sums &r)
 {
+  constexpr int leg = KIND & (PATCH_ONTO | PATCH_SUMS); /* then f is older than the kernel ahead, as is u where a correction comes in */
+  constexpr int zero = KIND & PATCH_ZERO, aside = KIND & PATCH_ONTO, lifts = KIND & PATCH_LIFT, restricts = KIND & PATCH_SUMS;
   constexpr int HIGH = shape::high, X = shape::x, LAYER = shape::layer, ROOM = shape::room, CELLS = 4 * HIGH;
   extern __shared__ double memory[];
   const int me = (int)threadIdx.x, x = 2 * (me % X), y = 2 * (me / X % shape::y), z = me / LAYER * HIGH; /* of the patch in the tile */
   double2 *const kept = (double2 *)memory + me; /* of the field: the patch's pairs */
-  real *const tile = (real *)(memory + (whole && aside ? 2 * shape::pairs : 0)) + X + me;
+  real *const start = (real *)(memory + (whole && aside ? 2 * shape::pairs : 0)), *const tile = start + X + me;
   /* the stretches below and above; where there is none the other one, where nobody writes what is looked at */
   const real *const under = tile + (me >= LAYER ? -LAYER : LAYER);
   const real *const over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
@@ -104,24 +74,44 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
     gj[d] = there[d] ? patch_around(origin[1] + y + d, s.n[1], s.around[1]) : 0, column[d] = gk * slice + gj[d] * n0 + gi;
   const auto place_of = [&](int d, int c) { return column[d] + (c >= fold ? c - s.n[2] : c) * slice; };
   real u[CELLS], rhs[CELLS];
+  const auto ask = [&](const real *x, int shared, unsigned bits, real *to) {
 #pragma unroll
-  for (int c = 0; c < HIGH; c++)
+    for (int c = 0; c < HIGH; c++)
 #pragma unroll
-    for (int d = 0; d < 2; d++) {
-      const int g = place_of(d, c), j = 2 * d * HIGH + c;
-      real_pair v = {0, 0}, r = {0, 0};
-      if (!zero && asked & 1u << (d * HIGH + c)) v = patch_pair<whole>(from + g, 1);
-      if (asked_f & 1u << (d * HIGH + c)) r = patch_pair<whole>(f + g, 0);
-      u[j] = v.x, u[j + HIGH] = v.y, rhs[j] = r.x, rhs[j + HIGH] = r.y;
-    }
-  const double size = aside && o.size ? __ldg(o.size) : 1;
+      for (int d = 0; d < 2; d++) {
+        const int j = 2 * d * HIGH + c;
+        real_pair v = {0, 0};
+        if (bits & 1u << (d * HIGH + c)) v = patch_pair<whole>(x + place_of(d, c), shared);
+        to[j] = v.x, to[j + HIGH] = v.y;
+      }
+  };
+  if (!leg) gmg_take_over();
+  ask(f, 0, asked_f, rhs);
+  if (lifts) ask(from, 1, asked, u);
   if (whole && aside && o.keep) {
     const unsigned stored = pairs_mine();
 #pragma unroll
     for (int m = 0; m < 2 * HIGH; m++)
       if (stored & 1u << m) __pipeline_memcpy_async(kept + m * shape::threads, o.x + place_of(m / HIGH, m % HIGH), sizeof *kept);
+  }
+  if (aside) __pipeline_commit();
+  if (leg) gmg_take_over();
+  if (!lifts) ask(from, 1, zero ? 0 : asked, u);
+  if (lifts) { /* values to where the patches will be */
+    constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1], VALUES = LINE * LINES * shape::coarse[2];
+    const auto coarse_at = [&](int a, int i) { /* walls: whatever is there */
+      const int I = (origin[a] >> 1) - 1 + i;
+      return min(max(patch_around(I, o.n[a], s.around[a] ? o.n[a] : 0), 0), o.n[a] - 1);
+    };
+    for (int c = me; c < VALUES; c += shape::threads) {
+      const int line = c / LINE, plane = line / LINES;
+      const int g = (coarse_at(2, plane) * o.n[1] + coarse_at(1, line - plane * LINES)) * o.n[0] + coarse_at(0, c - line * LINE);
+      __pipeline_memcpy_async(start + c, o.coarse + g, sizeof(real));
+    }
     __pipeline_commit();
   }
+
+  const double size = aside && o.size ? __ldg(o.size) : 1;
 
   /* weight / diagonal of the columns, and in a plane at a wall, of which a patch has one at most */
   const int low_wall = -first, high_wall = s.n[2] - 1 - first;
@@ -137,6 +127,22 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
       inside[2 * d + b] = __fdividef(s.omega, across + inner), beside[2 * d + b] = __fdividef(s.omega, across + outer);
       if (wide[b] && deep[d]) known |= relaxed << (2 * d + b) * HIGH;
     }
+
+  if (lifts) {
+    onto_pair wx[2], wy[2], wz[HIGH];
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+      wx[d] = onto_pair_of(o.map[0], gi + d, n0, 0, pair), wy[d] = onto_pair_of(o.map[1], gj[d], s.n[1], 0, there[d]);
+#pragma unroll
+      for (int c = d * HIGH / 2; c < (d + 1) * HIGH / 2; c++)
+        wz[c] = onto_pair_of(o.map[2], c >= fold ? gk + c - s.n[2] : gk + c, s.n[2], 0, (planes >> c) & 1);
+    }
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1];
+    patch_lift<shape>(start + (z / 2 * LINES + y / 2) * LINE + x / 2, wx, wy, wz, asked, u);
+    __syncthreads();
+  }
 
   /* relaxes the unknowns of a colour: b + d + c + colour is even */
   const real keep = 1 - s.omega;
@@ -198,20 +204,44 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
       } else if (whole) __stcg((real_pair *)(to + place), real_pair{u[j], u[j + HIGH]});
       else __stcg(to + place, u[j]), __stcg(to + place + 1, u[j + HIGH]);
     }
+  if (!restricts) return;
+  real within[4];
+  const real along[2] = {inner, outer}, pair_of_all = s.coupling[0] + s.coupling[1] + s.coupling[2];
+  const int ends[2] = {me < LAYER, me >= shape::threads - LAYER};
+#pragma unroll
+  for (int m = 0; m < 4; m++) within[m] = s.shift + gmg_at(s.diag[0], gi + m % 2) + gmg_at(s.diag[1], gj[m / 2]) - pair_of_all;
+#pragma unroll
+  for (int m = 0; m < 2 * HIGH; m++)
+    if (!(stored & 1u << m)) {
+      const int j = m + m / HIGH * HIGH;
+      u[j] = u[j + HIGH] = tile[j * ROOM] = tile[(j + HIGH) * ROOM] = 0;
+    }
+  for (int c = me; c < (CELLS + 1) * X; c += shape::threads) start[c / X * ROOM + c % X] = 0; /* what lies between the arrays */
+  __syncthreads();
+  patch_sums<shape>(s, r, tile, under, over, u, rhs, ends, stored, asked, within, along, wall, [&](int c) {
+    const int k = c >= fold ? gk + c - s.n[2] : gk + c;
+    return ((k >> 1) * r.n[1] + (gj[0] >> 1)) * r.n[0] + (gi >> 1);
+  });
 }
 
 template <class shape, int zero, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks) /* blockIdx.y is the pass */
     patch_kernel(patches s, const real *f, const real *from, real *to)
 {
-  relax_patches<shape, zero, whole, 0>(s, blockIdx.x, f, from, to, onto{});
+  relax_patches<shape, zero ? PATCH_ZERO : 0, whole>(s, blockIdx.x, f, from, to, onto{}, sums{});
 }
 
-template <class shape, int whole>
+template <class shape, int KIND, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
     patch_kernel_onto(patches s, const real *f, const real *from, onto o)
 {
-  relax_patches<shape, 0, whole, 1>(s, blockIdx.x, f, from, NULL, o);
+  relax_patches<shape, PATCH_ONTO | KIND, whole>(s, blockIdx.x, f, from, NULL, o, sums{});
+}
+
+template <class shape>
+static __global__ void __launch_bounds__(shape::threads, shape::blocks) patch_kernel_sums(patches s, const real *f, real *to, sums r)
+{
+  relax_patches<shape, PATCH_ZERO | PATCH_SUMS, 1>(s, blockIdx.x, f, NULL, to, onto{}, r);
 }
 
 #endif

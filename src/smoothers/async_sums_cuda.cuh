@@ -11,6 +11,11 @@
 
 #include "../stencil/even_cuda.cuh"
 
+extern "C" {
+#include "../stencil/map.h"
+#include "blocks.h"
+}
+
 typedef struct {
   real *coarse; /* zeros before the pass */
   int n[3];     /* across, across, along */
@@ -78,5 +83,20 @@ struct gatherer {
     given[step % 2 * (int)blockDim.x + me] = upper[0], mine = upper[1];
   }
 };
+
+/* 0 where that does not apply: averages of 8, all with one weight, and blocks of whole ones. */
+static inline int sums_of(sums *r, void *coarse, const gmg_operator *A, const gmg_map map[3], const gmg_blocks *b)
+{
+  r->weight = 1, r->coarse = (real *)coarse;
+  if (A->dim != 3) return 0;
+  for (int a = 0; a < 3; a++) {
+    const gmg_map *m = &map[a];
+    if (m->pairs != GMG_PAIRS_AVERAGE || m->width != 2 || m->out != 1 || m->begin > 0 || m->end < m->rows ||
+        m->repeat[0][0] != m->repeat[0][1] || (b->count[a] > 1 && b->shape[a] % 2))
+      return 0;
+    r->n[a] = m->rows, r->weight *= (real)m->repeat[0][0];
+  }
+  return 1;
+}
 
 #endif

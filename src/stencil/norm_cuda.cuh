@@ -3,6 +3,8 @@
 #ifndef GMG_NORM_CUDA_H
 #define GMG_NORM_CUDA_H
 
+#include "../core/early_cuda.cuh"
+#include "../core/turn_cuda.cuh"
 #include "walk_faces_cuda.cuh"
 
 #include <math.h>
@@ -25,15 +27,29 @@ typedef struct {
   const double *given;      /* or what stands there, */
   const gmg_total *squares; /* or over the root of that, which also goes to size */
   double *size;
-  const int *done;          /* not 0 there: nothing is to be done */
   const double *over;       /* or over what stands there */
+  int starts;               /* it is the first, unless a solve is under way: then nothing is to be done */
+  gmg_turn turn;            /* what follows from its norm */
 } scaling;
 
-static __device__ int is_done(const scaling &s) { return s.done && *s.done; }
+static __device__ int is_done(const scaling &s)
+{
+  if (!s.starts || !s.turn.tally->under_way) return 0;
+  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_turn_start(s.turn);
+  return 1;
+}
 
 static __device__ real scale_of(const scaling &s)
 {
   return s.given ? (real)*s.given : s.over ? (real)(1 / *s.over) : s.squares ? (real)(1 / unit_of(s.squares, s.size)) : s.number;
+}
+
+/* Sums over the grid, and what follows from them. */
+static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, SUMS)
+{
+  if (!gmg_grid_total(t, part, arrived, to) || !how.turn.tally) return;
+  if (how.starts) gmg_turn_start(how.turn);
+  else gmg_turn_end(how.turn);
 }
 
 /* first: squares of the residual; second: squares of f. The residual itself where it is wanted. */
@@ -49,13 +65,14 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
     if (slim) slim[c] = (narrow_real)(scale * r);
     t.first += (double)r * (double)r, t.second += (double)rhs * (double)rhs;
   });
-  gmg_grid_total(t, part, arrived, to);
+  sum_up(t, how, part, arrived, to);
 }
 
 /* once: planes of a thread, if it has few */
 template <int deep, int once>
 static __device__ __forceinline__ void norm_even(const gmg_even &s, const real *f, const real *u, const scaling &how, narrow_real *slim, SUMS)
 {
+  gmg_take_over();
   if (is_done(how)) return;
   const real scale = scale_of(how);
   gmg_total t = {0, 0, 0, 0};
@@ -68,7 +85,7 @@ static __device__ __forceinline__ void norm_even(const gmg_even &s, const real *
         t.first += (double)r.at[d][b] * (double)r.at[d][b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
     }
   });
-  gmg_grid_total(t, part, arrived, to);
+  sum_up(t, how, part, arrived, to);
 }
 
 template <int deep>
@@ -103,7 +120,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
         t.first += (double)r[b] * (double)r[b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
     }
   });
-  gmg_grid_total(t, part, arrived, to);
+  sum_up(t, how, part, arrived, to);
 }
 
 static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *r, gmg_total *to)
@@ -116,10 +133,11 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   if (gmg_flows_of(A, d->processors, f, u, r, &w))
     GMG_LAUNCH_FLOWS(norm_flows_kernel, e, w, 1, w, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
   else if (even && s.deep == 2 && s.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0)
-    norm_once_kernel<<<gmg_grid_of(s, 1), gmg_block_of(s), 0, d->stream>>>(s, (const real *)f, (const real *)u, how, (narrow_real *)r,
-                                                                           d->part, d->arrived, to);
+    gmg_launch_early(d, norm_once_kernel, dim3(gmg_grid_of(s, 1)), gmg_block_of(s), 0, s, (const real *)f, (const real *)u, how,
+                     (narrow_real *)r, d->part, d->arrived, to);
   else if (even)
-    GMG_LAUNCH_EVEN(norm_even_kernel, e, s, 1, s, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
+    gmg_launch_early(d, s.deep == 2 ? norm_even_kernel<2> : norm_even_kernel<1>, dim3(gmg_grid_of(s, 1)), gmg_block_of(s), 0, s,
+                     (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
   else
     GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
 }

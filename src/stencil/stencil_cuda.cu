@@ -123,7 +123,7 @@ static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *
 
 static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
 {
-  launch_norm(e, A, f, u, {1, NULL, NULL, NULL, NULL, size}, r, gmg_device_of(e)->scalar);
+  launch_norm(e, A, f, u, {1, NULL, NULL, NULL, size}, r, gmg_device_of(e)->scalar);
   gmg_cuda_launched(e, "residual");
 }
 
@@ -227,14 +227,14 @@ static void follow(const gmg_exec *e, const gmg_operator *A, gmg_correction c, c
 {
   gmg_tally *t = gmg_device_of(e)->tally;
   if (c.z) change(e, A->cells, c, 1, u);
-  launch_norm(e, A, f, u, {1, &t->outlook.next}, r, &t->residual);
+  launch_norm(e, A, f, u, {1, &t->outlook.next, NULL, NULL, NULL, 0, gmg_device_of(e)->turn}, r, &t->residual);
   gmg_cuda_launched(e, "residual norm");
 }
 
 static void lead(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
   gmg_tally *t = gmg_device_of(e)->tally;
-  launch_norm(e, A, f, u, {1, NULL, NULL, NULL, &t->under_way}, r, &t->residual);
+  launch_norm(e, A, f, u, {1, NULL, NULL, NULL, NULL, 1, gmg_device_of(e)->turn}, r, &t->residual);
   gmg_cuda_launched(e, "residual norm");
 }
 

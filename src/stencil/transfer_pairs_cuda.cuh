@@ -3,6 +3,7 @@
 #ifndef GMG_TRANSFER_PAIRS_CUDA_H
 #define GMG_TRANSFER_PAIRS_CUDA_H
 
+#include "../core/early_cuda.cuh"
 #include "restrict_flows_cuda.cuh"
 #include "transfer_strip_cuda.cuh"
 
@@ -160,6 +161,7 @@ typedef struct {
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
 {
+  gmg_take_over();
   const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
   const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
   const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
@@ -229,15 +231,14 @@ static int prolongation_of(const gmg_map map[3], int processors, const void *y, 
 /* 1 where done. */
 static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
-  const gmg_device *d = gmg_device_of(e);
+  gmg_device *d = gmg_device_of(e);
   prolongation p;
   const int dim = prolongation_of(map, d->processors, y, &p);
   if (!dim) return 0;
   if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= SMALL_LEVEL && prolong_strip(e, map, x, y, add)) return 1;
   const unsigned total = p.tiles[0] * p.tiles[1] * p.tiles[2];
   const dim3 block(p.across, p.lines);
-  if (dim == 3) prolong_pairs_kernel<2><<<total, block, 0, d->stream>>>(p, (const real *)x, (real *)y, add);
-  else prolong_pairs_kernel<1><<<total, block, 0, d->stream>>>(p, (const real *)x, (real *)y, add);
+  gmg_launch_early(d, dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, dim3(total), block, 0, p, (const real *)x, (real *)y, add);
   return 1;
 }
 
