@@ -4,6 +4,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 PROGRAM = sys.argv[1]
 NAME = pathlib.Path(PROGRAM).name
@@ -34,8 +35,23 @@ def measure(folder, *args, lines):
     data = json.loads(text)
     check({"commit", "date", "machine", "cores", "threads", "compiler", "command", "seconds"} <= data.keys(), f"header: {data.keys()}")
     check(data["program"] == NAME and data["device"] == "none" and data["scale"] == "quick" and "--quick" in data["command"], "header: what was run")
+    check([p.name for p in path.parent.iterdir()] == [path.name], "what was kept meanwhile is still there")
     check(text.count("\n{\"part\":") == len(data["results"]), "not a line to each record")
     return data
+
+
+def killed(folder):
+    """What a run had measured five seconds before it was killed is still there."""
+    path = pathlib.Path(folder) / "killed.json"
+    run_on = subprocess.Popen([PROGRAM, "--device", "host", "--json", str(path)], stdout=subprocess.DEVNULL)
+    part, until = path.with_name("killed.json.part"), time.monotonic() + 60
+    while time.monotonic() < until and not (part.is_file() and part.stat().st_size):
+        time.sleep(0.1)
+    time.sleep(1)  # it is being written
+    run_on.kill()
+    run_on.wait()
+    check(part.is_file() and json.loads(part.read_text())["results"], "nothing is left of a run that was killed")
+    check(not path.exists(), "a run that was killed looks like one that ended")
 
 
 def bad_input(folder, least, parts, part):

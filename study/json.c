@@ -6,6 +6,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* --- the file --- */
+
+static int print_line(FILE *file, const char *before, const cJSON *item, const char *after)
+{
+  char *text = cJSON_PrintUnformatted(item);
+  const int done = text && fprintf(file, "%s%s%s", before, text, after) > 0;
+  cJSON_free(text);
+  return done;
+}
+
+static int print_all(FILE *file, const cJSON *root, const cJSON *results)
+{
+  int done = fprintf(file, "{\n") > 0;
+  for (const cJSON *field = root->child; field && done; field = field->next)
+    done = fprintf(file, "\"%s\": ", field->string) > 0 && print_line(file, "", field, ",\n");
+  done = done && fprintf(file, "\"results\": [") > 0;
+  for (const cJSON *record = results->child; record && done; record = record->next)
+    done = print_line(file, "\n", record, record->next ? "," : "\n");
+  return done && fprintf(file, "]\n}\n") > 0;
+}
+
+/* Where a run has got to, for one that is killed. */
+static int name_meanwhile(const study *s, char *name, size_t size)
+{
+  const char *json = s->place[STUDY_HOST].demo.json;
+  return json && snprintf(name, size, "%s.part", json) < (int)size;
+}
+
+/* All records but the one to come, now and then. What cannot be written now is told of at the end. */
+static void save_meanwhile(study *s)
+{
+  enum { SECONDS = 5, MOST = 4096 };
+  char name[MOST];
+  if (study_now() - (s->saved > 0 ? s->saved : s->start) < SECONDS || !name_meanwhile(s, name, sizeof name)) return;
+  FILE *file = fopen(name, "w");
+  if (file) print_all(file, s->root, s->results), fclose(file);
+  s->saved = study_now();
+}
+
+/* --- records --- */
+
 double study_rounded(double x, int digits)
 {
   char text[32];
@@ -15,6 +56,7 @@ double study_rounded(double x, int digits)
 
 cJSON *study_record(study *s, const char *part)
 {
+  save_meanwhile(s);
   cJSON *record = cJSON_CreateObject();
   if (!record || !cJSON_AddItemToArray(s->results, record)) s->complete = 0;
   study_text(s, record, "part", part);
@@ -59,34 +101,16 @@ void study_numbers(study *s, cJSON *record, const char *name, const double *valu
   free(v);
 }
 
-/* --- the file --- */
-
-static int print_line(FILE *file, const char *before, const cJSON *item, const char *after)
+int study_write(study *s)
 {
-  char *text = cJSON_PrintUnformatted(item);
-  const int done = text && fprintf(file, "%s%s%s", before, text, after) > 0;
-  cJSON_free(text);
-  return done;
-}
-
-static int print_all(FILE *file, const cJSON *root, const cJSON *results)
-{
-  int done = fprintf(file, "{\n") > 0;
-  for (const cJSON *field = root->child; field && done; field = field->next)
-    done = fprintf(file, "\"%s\": ", field->string) > 0 && print_line(file, "", field, ",\n");
-  done = done && fprintf(file, "\"results\": [") > 0;
-  for (const cJSON *record = results->child; record && done; record = record->next)
-    done = print_line(file, "\n", record, record->next ? "," : "\n");
-  return done && fprintf(file, "]\n}\n") > 0;
-}
-
-int study_write(const demo_options *o, cJSON *root, cJSON *results, int complete)
-{
-  FILE *file = complete ? fopen(o->json, "w") : NULL;
-  int done = file && print_all(file, root, results);
+  enum { MOST = 4096 };
+  char meanwhile[MOST];
+  const demo_options *o = &s->place[STUDY_HOST].demo;
+  if (!s->complete) return demo_fail(o, "--json %s: out of memory", o->json);
+  FILE *file = fopen(o->json, "w");
+  int done = file && print_all(file, s->root, s->results);
   if (file) done &= fclose(file) == 0;
-  cJSON_Delete(root);
-  cJSON_Delete(results);
-  if (!complete) return demo_fail(o, "--json %s: out of memory", o->json);
-  return done ? 0 : demo_fail(o, "--json %s: could not be written", o->json);
+  if (!done) return demo_fail(o, "--json %s: could not be written", o->json);
+  if (s->saved > 0 && name_meanwhile(s, meanwhile, sizeof meanwhile)) remove(meanwhile);
+  return 0;
 }

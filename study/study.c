@@ -214,14 +214,12 @@ static int begin(study *s, const study_program *about, int argc, char **argv)
 
 static int end(study *s, int code)
 {
-  demo_options *d = &s->place[STUDY_HOST].demo;
-  if (code == 0 && s->results && d->json) {
+  if (code == 0 && s->results && s->place[STUDY_HOST].demo.json) {
     study_number(s, s->root, "seconds", study_rounded(study_now() - s->start, 4));
-    code = study_write(d, s->root, s->results, s->complete);
-  } else {
-    cJSON_Delete(s->root);
-    cJSON_Delete(s->results);
+    code = study_write(s);
   }
+  cJSON_Delete(s->root);
+  cJSON_Delete(s->results);
   for (int i = 0; i < 2; i++) gmg_context_destroy(s->place[i].context);
   return code;
 }

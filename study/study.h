@@ -54,7 +54,7 @@ typedef struct study {
   study_place place[2];
   const char *no_device; /* why there is none, or NULL */
   struct cJSON *root, *results;
-  double start; /* of the clock */
+  double start, saved; /* of the clock; when the file was last written, 0: not yet */
   int complete; /* 0 once something could not be added to the JSON */
 } study;
 
@@ -80,8 +80,9 @@ void study_spread(study *s, struct cJSON *record, const char *name, const bench_
 void study_numbers(study *s, struct cJSON *record, const char *name, const double *value, size_t count, int digits);
 double study_rounded(double x, int digits); /* to so many digits: more are noise, and make files long */
 
-/* Writes root, a line to a field, and results below it, a line to a record. Ends both. complete: 0 if something could not be added. */
-int study_write(const demo_options *o, struct cJSON *root, struct cJSON *results, int complete);
+/* Writes --json's file: a line to a field, and to a record of the results below them. A run that takes longer keeps what it has so far
+ * in that name with .part behind it, written anew every five seconds, which is gone in the end. */
+int study_write(study *s);
 
 /* --- problems, fields, chance (fields.c) --- */
 

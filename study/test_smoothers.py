@@ -5,7 +5,7 @@ import cmath
 import math
 import sys
 
-from checking import bad_input, check, conclude, measure
+from checking import bad_input, check, conclude, killed, measure
 import smoothers
 from page import first, select
 
@@ -85,6 +85,7 @@ def everything(folder):
     factors(results)
     starts(results)
     times(results)
+    killed(folder)
     bad_input(folder, 1000, "condition size table breakdown start", "size")
 
 

@@ -135,7 +135,7 @@ static int sweep_onto(gmg_solver *s, int l, const gmg_onto *to)
 {
   gmg_level *L = &s->level[l];
   if (s->params.post == 0 || !s->smoother->sweep_onto) return 0;
-  GMG_RANGE(s->levels_exec, l, "smooth");
+  GMG_RANGE(s->levels_exec, l, to->coarse ? "prolong and smooth" : "smooth");
   return s->smoother->sweep_onto(&L->view, L->smoother, L->f, L->u, s->params.post, s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, to);
 }
 
