@@ -12,7 +12,7 @@
 
 enum { SMALL, LARGE };
 typedef struct scale {
-  size_t n[2][4];     /* small and large grids by dimension */
+  size_t n[2][4];     /* small and large grids by dimension; 0: none */
   size_t locality[4]; /* of grids beyond the caches; 0: none */
   int runs[2];        /* of what differs from run to run, on small and large grids: many blocks differ less */
   int most_sweeps, large_sweeps; /* on small grids 1 to so many; on large ones alone, 0: none */
@@ -23,8 +23,8 @@ static const scale scales[STUDY_SCALES] = {
     [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 32767, 255, 39}}, {0, 0, 1023, 79}, {20, 5}, 5, 2},
     [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 10000000, 4095, 255}}, {0, 100000000, 8191, 511}, {20, 5}, 5, 2}};
 
-/* What of large grids a device needs so that blocks have to wait for room. */
-static const size_t filling[4] = {0, 4194303, 2047, 127};
+/* What of large grids a device needs so that blocks have to wait for room. In 1D, where creating solvers takes seconds, --full has it. */
+static const size_t filling[4] = {0, 0, 2047, 127};
 
 static scale scale_of(const study *s)
 {
@@ -239,7 +239,7 @@ static int over_order(study *s)
         for (int sweeps = 1; sweeps <= x.most_sweeps; sweeps++) {
           setting w = base(s, &x, "order", dim, size);
           w.overlap = overlap, w.sweeps = sweeps, w.omega = weight(dim, overlap, sweeps);
-          if (size == SMALL || sweeps == x.large_sweeps)
+          if (w.n && (size == SMALL || sweeps == x.large_sweeps))
             if (orders_of(s, w, size == LARGE && study_is_device(w.place))) return 1; /* takes a device minutes a solve */
         }
   return 0;
@@ -319,7 +319,7 @@ static int over_flight(study *s)
       w.overlap = overlap, w.omega = weight(dim, overlap, w.sweeps);
       if (flights_of(s, w) || on_device(s, w, 1)) return 1;
       w.n = x.n[LARGE][dim], w.runs = x.runs[LARGE], memcpy(w.block, blocks_of[LARGE][dim], sizeof w.block);
-      if (on_device(s, w, 64)) return 1;
+      if (w.n && on_device(s, w, 64)) return 1;
     }
   }
   return 0;
