@@ -58,6 +58,8 @@ int demo_parse_sizes(const char *text, size_t least, demo_sizes *sizes);
 int demo_parse_lengths(const char *text, demo_reals *reals);
 int demo_parse_walls(const char *text, demo_walls *walls);
 int demo_parse_device(const char *text, demo_device *device);   /* host, cuda or cuda:N */
+/* Whether a file can be written there, told before anything is computed for it: what is there stays as it is. */
+int demo_can_write(const char *path);
 int demo_parse_pair(const char *text, double pair[2]);        /* A:B, reals */
 int demo_parse_range(const char *text, int range[2]);         /* A:B, whole numbers, A <= B */
 int demo_parse_place(const char *text, int place[2]);         /* X:Y, whole numbers */

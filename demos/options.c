@@ -316,6 +316,8 @@ static int finish(demo_options *o)
     }
   }
   gmg_problem_set_box(p, length);
+  if (o->json && !demo_can_write(o->json)) return demo_fail(o, "--json %s: could not be written", o->json);
+  if (o->output && !demo_can_write(o->output)) return demo_fail(o, "--output %s: could not be written", o->output);
   if (o->device.kind != DEMO_CUDA || o->threads == 0) return -1;
   fprintf(stderr, "%s: --threads %d with --device cuda: threads are the host's\n", o->program, o->threads);
   return 2;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,4 +155,14 @@ int demo_parse_place(const char *text, int place[2])
   char part[64];
   return next_part(&text, ':', part) && demo_parse_int(part, -FAR, FAR, &place[0]) && text &&
          demo_parse_int(text, -FAR, FAR, &place[1]);
+}
+
+int demo_can_write(const char *path)
+{
+  FILE *before = fopen(path, "r"), *file = fopen(path, "a");
+  const int there = before != NULL, can = file != NULL;
+  if (before) fclose(before);
+  if (file) fclose(file);
+  if (can && !there) remove(path);
+  return can;
 }

@@ -130,7 +130,7 @@ static int read_options(study *s, int argc, char **argv)
     return 2;
   }
   o->scale = o->quick ? STUDY_QUICK : o->full ? STUDY_FULL : STUDY_DEFAULT;
-  return -1;
+  return !d->json || demo_can_write(d->json) ? -1 : demo_fail(d, "--json %s: could not be written", d->json);
 }
 
 /* By --only. */

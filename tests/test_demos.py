@@ -93,8 +93,11 @@ def bad_input(folder):
     for demo in ("embed", "projection", "layers", "custom_smoother"):  # they make their fields before the plan, which reads some
         run(demo, "--n", "300000x400000x4000000" if demo != "embed" else "3000000x4000000", code=1, says="GB needed")
     run("embed", "--n", "4294967297x4294967297", code=1, says="GB needed")  # a product beyond the range of sizes
-    run("poisson", "--n", "16", "--json", f"{folder}/no/such/place.json", code=1, says="no/such/place.json")
-    run("poisson", "--n", "16", "--output", f"{folder}/no/such/place.h5", code=1, says="no/such/place.h5")
+    for option, name in (("--json", "place.json"), ("--output", "place.h5")):
+        said = run("poisson", "--n", "16", option, f"{folder}/no/such/{name}", code=1, says=f"{option} {folder}/no/such/{name}: could not")
+        check(said == "", f"{option}: computed what cannot be written")
+    run("poisson", "--n", "16", "--omega", "2.5", "--json", f"{folder}/left.json", code=1, says="params.omega")
+    check(not (pathlib.Path(folder) / "left.json").exists(), "a run that failed leaves a file")
     run("helmholtz", "--smoother", "nonsense", code=2, says="nonsense")
     run("embed", "--n", "x", code=2, says="x")
     run("custom_smoother", "--n", "-3", code=2, says="-3")
