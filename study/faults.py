@@ -25,6 +25,17 @@ def relaxation_rows(results, lost):
                 yield plain, [first(results, recovery=w, **same) for w in WAITS], first(results, recovery="no recovery", **same)
 
 
+def alike(rows, method):
+    """Rows that follow one another and differ in the method alone become one."""
+    joined = []
+    for row in rows:
+        if joined and [*joined[-1][:method], *joined[-1][method + 1:]] == [*row[:method], *row[method + 1:]]:
+            joined[-1][method] = "both, alike"
+        else:
+            joined.append(list(row))
+    return joined
+
+
 def percent_table(results):
     rows = []
     for plain, waits, _ in relaxation_rows(results, "blocks"):
@@ -32,7 +43,7 @@ def percent_table(results):
         rows.append([plain["matrix"], shape(plain), "x".join(map(number, plain["block"])), plain["method"], spread(plain, "passes"), paper or "not there",
                      *[f"{spread(w, 'percent')} %; {spread(w, 'extra')}" for w in waits]])
     head = ["matrix", "size", "block", "method", "passes, undisturbed", "paper: time in % after 10 / 20 / 30", *[f"{w}: passes in %; passes" for w in WAITS]]
-    return table(head, rows) if rows else None
+    return table(head, alike(rows, head.index("method"))) if rows else None
 
 
 def scattered_table(results):
@@ -42,37 +53,29 @@ def scattered_table(results):
         rows.append([plain["matrix"], shape(plain), plain["method"], *[spread(w, "extra") for w in waits], spread(never, "last"), spread(blocks, "last"), spread(blocks, "working")])
     head = ["matrix", "size", "method", *[f"unknowns, {w}: passes more" for w in WAITS], "unknowns, no recovery: residual", "blocks, no recovery: residual",
             "of it in the blocks that work"]
-    return table(head, rows) if rows else None
+    return table(head, alike(rows, head.index("method"))) if rows else None
 
 
-def ended(record):
-    words = ("converged", "stagnated", "not_converged", "diverged", "errors")
-    return [number(record.get(word, 0)) for word in words]
+def outcome_row(name, sizes, wards, control):
+    """Of all sizes together. What ended neither well nor as diverged is one number: stagnated, at the cycle limit, with an error."""
+    def total(*names):
+        return number(sum(r[n] for r in wards for n in names))
 
-
-def most(record):
-    return max(record["extra"], default=0)
+    return [name, sizes, total("faults"), total("converged"), total("diverged"), total("stagnated", "not_converged", "errors"),
+            number(max(more for r in wards for more in r["extra"])), f"**{total('wrong')}**", total("misreported"),
+            f"{total('unusable')} of {total('again')}", f"{sum(c['found_wrong'] for c in control)} of {sum(c['said_to_converge'] for c in control)}"]
 
 
 def outcome_table(results):
-    rows, wards = [], select(results, part="ward")
-    for r in wards:
-        c = first(results, part="control", dim=r["dim"], way=r["way"])
-        rows.append([f"{r['dim']}D, {shape(r)}", r["way"], number(r["undisturbed"]), number(r["faults"]), *ended(r), number(most(r)),
-                     f"**{r['wrong']}**", number(r["misreported"]), f"{r['unusable']} of {r['again']}", f"{c['found_wrong']} of {c['said_to_converge']}"])
+    wards, control, rows = select(results, part="ward"), select(results, part="control"), []
+    for way in values(wards, "way"):
+        own = select(wards, way=way)
+        rows.append(outcome_row(way, ", ".join(f"{shape(r)}: {r['undisturbed']}" for r in own), own, select(control, way=way)))
     if not rows:
         return None
-
-    def total(name):
-        return sum(r[name] for r in wards)
-
-    control = select(results, part="control")
-    rows.append(["all", "", "", number(total("faults")), *[number(sum(r[w] for r in wards)) for w in ("converged", "stagnated", "not_converged", "diverged", "errors")],
-                 number(max(map(most, wards))), f"**{total('wrong')}**", number(total("misreported")), f"{total('unusable')} of {total('again')}",
-                 f"{sum(c['found_wrong'] for c in control)} of {sum(c['said_to_converge'] for c in control)}"])
-    head = ["size", "cycles", "undisturbed", "faults", "converged", "stagnated", "cycle limit", "diverged", "errors", "most extra cycles",
-            "wrong, told as converged", "residual told wrongly", "unusable afterwards", "control: late flips found"]
-    return table(head, rows)
+    head = ["cycles", "how many undisturbed", "faults", "converged", "diverged", "ended otherwise", "most extra cycles", "wrong, told as converged",
+            "residual told wrongly", "unusable afterwards", "control: late flips found"]
+    return table(head, [*rows, outcome_row("all", "", wards, control)])
 
 
 def merged(records):
@@ -109,15 +112,21 @@ def bit_classes(record):
             "sign": range(many - 1, many)}
 
 
+BIT_CLASSES = ["fraction", "exponent but its highest bit", "highest bit of the exponent", "sign"]
+
+
 def bits_table(results):
+    """In a cell: flipped; most extra cycles; diverged."""
     sums = {}
     for r in select(results, part="bits"):
-        for name, places in bit_classes(r).items():
-            key = (r["type"], r["kind"], name)
-            count, worst, lost = sums.get(key, (0, 0, 0))
-            sums[key] = (count + sum(r["count"][i] for i in places), max([worst, *[r["most_extra"][i] for i in places]]), lost + sum(r["not_converged"][i] for i in places))
-    rows = [[kind, kind_of, name, *map(number, numbers)] for (kind_of, kind, name), numbers in sorted(sums.items(), key=lambda x: (KINDS.index(x[0][1]), x[0][0]))]
-    return table(["fault", "type", "bit", "flipped", "most extra cycles", "diverged"], rows) if rows else None
+        places = bit_classes(r)
+        of_kind = sums.setdefault((KINDS.index(r["kind"]), r["type"]), [(0, 0, 0)] * len(BIT_CLASSES))
+        for i, name in enumerate(BIT_CLASSES):
+            count, worst, lost = of_kind[i]
+            of_kind[i] = (count + sum(r["count"][p] for p in places[name]), max([worst, *[r["most_extra"][p] for p in places[name]]]),
+                          lost + sum(r["not_converged"][p] for p in places[name]))
+    rows = [[KINDS[kind], kind_of, *["; ".join(map(number, numbers)) for numbers in classes]] for (kind, kind_of), classes in sorted(sums.items())]
+    return table(["fault", "type", *BIT_CLASSES], rows) if rows else None
 
 
 TABLES = {"percent": percent_table, "scattered": scattered_table, "outcome": outcome_table, "kind": kind_table, "bits": bits_table}

@@ -9,6 +9,9 @@ from page import first, select, values
 
 RECOVERIES = ["undisturbed", "recover-(10)", "recover-(20)", "recover-(30)", "no recovery"]
 
+# On a device that holds all blocks at once both are the same line: a narrow one on a broad one.
+LINES = [("async-(5)", "-", {"linewidth": 4, "alpha": 0.45}), ("async-(5), stale", ":", {"linewidth": 1.5})]
+
 
 def draw_relaxation(results):
     shown = [(matrix, dim) for matrix, dim in MATRICES if any("history" in r for r in select(results, matrix=matrix, dim=dim))]
@@ -17,18 +20,18 @@ def draw_relaxation(results):
     figure, panels = plt.subplots(1, len(shown), figsize=(4.3 * len(shown), 4.4), layout="constrained", sharey=True, squeeze=False)
     for axes, (matrix, dim) in zip(panels[0], shown):
         for colour, recovery in zip(PALETTE, RECOVERIES):
-            for method, line in (("async-(5)", "-"), ("async-(5), stale", ":")):
+            for method, line, look in LINES:
                 r = first(results, part="relaxation", matrix=matrix, dim=dim, method=method, lost="blocks", recovery=recovery)
                 if r and "history" in r:
-                    axes.semilogy(r["history"], line, color=colour, linewidth=1.5, label=recovery if line == "-" else None)
+                    axes.semilogy(r["history"], line, color=colour, label=recovery if line == "-" else None, **look)
         axes.axvline(10, color="#999999", linewidth=0.8)
         axes.set_title(f"for {matrix}: {dim}D, {shape(r)} (paper: Figure 10)", fontsize=10)
         axes.set_xlabel("passes")
         grid(axes)
     panels[0][0].set_ylabel("residual / first residual")
     panels[0][0].legend(frameon=False, fontsize=8)
-    panels[0][-1].plot([], [], "-", color="black", label="async-(5)")
-    panels[0][-1].plot([], [], ":", color="black", label="async-(5), stale")
+    for method, line, look in LINES:
+        panels[0][-1].plot([], [], line, color="black", label=method, **look)
     panels[0][-1].legend(frameon=False, fontsize=8)
     return figure
 
