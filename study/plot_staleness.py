@@ -5,6 +5,7 @@ from picture import main, plt
 
 import staleness
 from page import first, select
+from staleness import classes
 
 COLOURS = {"sync": "#000000", "static": "#E69F00", "stride": "#D55E00", "ticket": "#0072B2"}
 
@@ -24,6 +25,8 @@ def draw_ages(results):
             patch.set_facecolor(COLOURS[r["assignment"]])
             patch.set_alpha(0.6)
         axes.set_yscale("symlog", linthresh=2)
+        axes.set_yticks([age for age in (-100, -10, 0, 1, 10, 100) if axes.get_ylim()[0] < age < axes.get_ylim()[1]])
+        axes.yaxis.set_major_formatter("{x:g}")
         axes.axhline(1, color="#999999", linewidth=0.7)
         axes.set_ylabel("age")
         axes.set_title(f"{dim}D, {n}^{dim}: whiskers least and most, diamonds means (1: as synchronous Jacobi; below 0: ahead)", fontsize=10)
@@ -37,20 +40,22 @@ def draw_relation(results):
     if not rows:
         return None
     figure, axes = plt.subplots(figsize=(7, 4.6), layout="constrained")
-    line = [0.55 + 0.01 * i for i in range(70)]
+    line = [0.3 + 0.01 * i for i in range(81)]
     axes.plot(line, [1 / x for x in line], color="#999999", label="1 / mean age")
-    kinds = [("sync", None, "x", "synchronous"), ("ticket", True, "o", "ticket, one worker"), ("ticket", False, "^", "ticket, several"),
-             ("static", False, "s", "static"), ("stride", False, "v", "stride")]
-    for assignment, alone, marker, words in kinds:
-        shown = [r for r in select(rows, assignment=assignment) if alone is None or (r["workers"] == 1) == alone]
+    alone, several = (lambda r: r["workers"] == 1), (lambda r: r["workers"] > 1)
+    kinds = [("sync", bool, "x", "synchronous"), ("ticket", alone, "o", "ticket, one worker"), ("ticket", several, "^", "ticket, several"),
+             ("static", bool, "s", "static"), ("stride", lambda r: classes(r) == 1, "D", "stride, one class"),
+             ("stride", lambda r: classes(r) > 1, "v", "stride, several classes")]
+    for assignment, belongs, marker, words in kinds:
+        shown = [r for r in select(rows, assignment=assignment) if belongs(r)]
         axes.plot([r["age"] for r in shown], [r["worth"]["median"] for r in shown], marker, color=COLOURS[assignment], markersize=5, label=words,
                   markerfacecolor="none")
     axes.set_yscale("log")
-    axes.set_xlim(0.55, 1.25)
-    axes.set_ylim(0.008, 2.5)
+    axes.set_xlim(0.3, 1.1)
+    axes.set_ylim(0.015, 4)
     axes.set_xlabel("mean age over all couplings")
     axes.set_ylabel("a pass is worth so many of synchronous Jacobi's")
-    axes.legend(frameon=False, fontsize=8, loc="lower left")
+    axes.legend(frameon=False, fontsize=8, loc="center left")
     return figure
 
 
@@ -72,7 +77,8 @@ def draw_rate(results):
         bottom.set_xlabel("ms")
     panels[0][0].set_ylabel("us a pass")
     panels[1][0].set_ylabel("residual / first residual")
-    panels[0][0].legend(frameon=False, fontsize=7, ncol=2, title="assignment, workers")
+    panels[0][0].set_ylim(bottom=panels[0][0].get_ylim()[0] / 2.5)  # room for the legend
+    panels[0][0].legend(frameon=False, fontsize=7, ncol=3, loc="lower center", title="assignment, workers")
     return figure
 
 

@@ -1,4 +1,6 @@
 """The tables of docs/study-staleness.md (page.py fills them in)."""
+import math
+
 from page import first, number, select, spread, table, values
 
 PAGE = "study-staleness.md"
@@ -17,11 +19,17 @@ def percent(value):
     return f"{100 * value:.0f} %"
 
 
+def classes(r):
+    """A stride's blocks fall into so many classes, and no worker leaves its own."""
+    return math.gcd(r["blocks"], r["workers"])
+
+
 def ages_table(results):
-    rows = [[grid(r), r["assignment"], r["order"], str(r["workers"]), str(r["blocks"]), box(r), percent(r["fresh"]), percent(r["ahead"]),
-             number(r["twice"]), number(r["age"], 2), number(1 / r["age"]) if r["age"] > 0 else "", spread(r, "worth", 2)]
+    rows = [[grid(r), r["assignment"], r["order"], str(r["workers"]), str(r["blocks"]),
+             str(classes(r)) if r["assignment"] == "stride" else "", box(r), percent(r["fresh"]), percent(r["ahead"]), number(r["twice"]),
+             number(r["age"], 2), number(1 / r["age"]) if r["age"] > 0 else "", spread(r, "worth", 2)]
             for r in select(results, part="ages") if "min" in r]
-    head = ["grid", "assignment", "order", "workers", "blocks", "age: least / quartiles / most", "<= 0", "< 0", "blocks taken twice",
+    head = ["grid", "assignment", "order", "workers", "blocks", "classes", "age: least / quartiles / most", "<= 0", "< 0", "out of turn",
             "mean, all couplings", "1 / mean", "worth of a pass"]
     return table(head, rows) if rows else None
 
@@ -43,12 +51,16 @@ def relation_table(results):
         def cell(assignment, fold, same=same):
             return " / ".join(number(r["worth"]["median"]) if "worth" in r else "" for r in select(same, assignment=assignment, fold=fold))
 
+        def stride(fold, same=same):
+            r = first(same, assignment="stride", fold=fold)
+            return f"{cell('stride', fold)}; {classes(r)}"
+
         alone = first(same, assignment="ticket", fold=0)
         many = select(same, assignment="ticket", fold=8)
         rows.append([f"{n}^{dim}", block, number(alone["age"]), number(1 / alone["age"]), cell("ticket", 0), cell("ticket", 8),
-                     " / ".join(number(r["twice"]) for r in many), cell("stride", 1), cell("stride", 8)])
-    head = ["grid", "block", "mean age, 1 worker", "1 / mean", "ticket, 1 worker: natural / two-colour / random", "ticket, 8-fold", "blocks taken twice",
-            "stride", "stride, 8-fold"]
+                     " / ".join(number(r["twice"]) for r in many), stride(1), stride(8)])
+    head = ["grid", "block", "mean age, 1 worker", "1 / mean", "ticket, 1 worker: natural / two-colour / random", "ticket, 8-fold", "out of turn",
+            "stride; classes", "stride, 8-fold; classes"]
     return table(head, rows) if rows else None
 
 
