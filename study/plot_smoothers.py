@@ -5,8 +5,9 @@ something to show. Default: what the page shows, into docs/pictures."""
 from picture import PALETTE, grid, main, plt
 
 import smoothers
-from page import first, select, values
+from page import first, measured, select, values
 
+WHOLE = "#999999"
 STYLE = {"gauss_seidel": "-", "async-2011": "--", "async-2011, damped": ":"}
 
 
@@ -67,29 +68,31 @@ def draw_size(results):
     return figure
 
 
-PARTS = [("smoother_seconds", "smoother"), ("transfer_seconds", "transfer"), ("grid_seconds", "grid operations"), ("coarse_seconds", "coarse solver")]
-
-
 def draw_breakdown(results):
-    rows = [r for r in select(results, part="breakdown") if "smoother_seconds" in r]
-    if not rows:
+    rows = measured(results, part="breakdown")
+    if not any("smoother_seconds" in r for r in rows):
         return None
-    columns, steps = values(rows, "column"), values(rows, "steps")
+    columns, steps = smoothers.shown(results), values(rows, "steps")
     figure, axes = plt.subplots(figsize=(9, 4.4), layout="constrained")
     width = 0.8 / len(columns)
     for c, column in enumerate(columns):
         for s, count in enumerate(steps):
             r = first(rows, column=column, steps=count)
             at, bottom = s + (c - (len(columns) - 1) / 2) * width, 0
-            for (name, _), colour in zip(PARTS, PALETTE):
+            if "smoother_seconds" not in r:
+                bottom = r["seconds"]["median"]
+                axes.bar(at, bottom, 0.92 * width, color=WHOLE)
+            for name, colour in zip(smoothers.PARTS, PALETTE):
                 height = r.get(name, {}).get("median", 0)
                 axes.bar(at, height, 0.92 * width, bottom=bottom, color=colour)
                 bottom += height
             axes.text(at, bottom, f" {column}, {r['cycles']['median']:.0f} cycles", rotation=90, ha="center", va="bottom", fontsize=6.5)
-    for (_, words), colour in zip(PARTS, PALETTE):
+    for words, colour in zip(smoothers.PART_NAMES, PALETTE):
         axes.bar([0], [0], color=colour, label=words)
+    if not all("smoother_seconds" in first(rows, column=c) for c in columns):
+        axes.bar([0], [0], color=WHOLE, label="whole, no clock")
     axes.set_xticks(range(len(steps)), [f"{s} step{'s' if s > 1 else ''}" for s in steps])
-    axes.set_ylim(0, 1.6 * max(r["seconds"]["median"] for r in rows))
+    axes.set_ylim(0, 1.6 * max(first(rows, column=c, steps=s)["seconds"]["median"] for c in columns for s in steps))
     axes.set_ylabel("seconds until the residual is 1e-6 of f")
     axes.set_title(f"10-level V cycle, n = {rows[0]['n']}, condition number estimate 1e6 (paper: Figure 7)", fontsize=10)
     axes.legend(frameon=False, fontsize=8, loc="upper left")
@@ -106,12 +109,13 @@ def draw_start(results):
         for colour, method in zip(PALETTE, shown):
             r = first(rows, dim=dim, method=method)
             if r and "history" in r:
-                history(axes, r, color=colour, linestyle="--" if method.endswith(("2011", "stale")) else "-", linewidth=1.5, label=method)
+                stale = method.endswith("stale")  # drawn upon the same in flight, which may be under it
+                history(axes, r, color=colour, linestyle=":" if stale else "-", linewidth=2.5 if stale else 1.5, label=method)
         n = first(rows, dim=dim)["n"]
         finish(axes, f"{dim}D, {n}^{dim}, V(1,1), random u" if dim > 1 else f"1D, n = {n}, V(1,1), random u")
         axes.set_ylim(1e-16, 2)
     panels[0].set_ylabel("residual / first residual")
-    panels[0].legend(frameon=False, fontsize=8)
+    panels[0].legend(frameon=False, fontsize=7, loc="upper right", bbox_to_anchor=(1, 0.93), labelspacing=0.3)
     return figure
 
 

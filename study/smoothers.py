@@ -1,7 +1,7 @@
 """The tables of docs/study-smoothers.md (page.py fills them in)."""
 import math
 
-from page import first, number, select, spread, table, values
+from page import first, measured, number, select, spread, table, values
 
 PAGE = "study-smoothers.md"
 FILES = ["smoothers-device*.json", "smoothers-host-large.json", "smoothers-host.json"]
@@ -53,25 +53,39 @@ def size_table(results):
 TIMED = ["gauss_seidel, host", "async-(5), host", "async-(5), offloaded", "async-(5), device", "async, host", "async, device", "async, device, no clock"]
 
 
+def shown(results):
+    """Of TIMED what says something: beside a device the paper's columns and what is all there, else the host's."""
+    beside_device = measured(results, column="async-(5), device")
+    return [c for c in TIMED if c == TIMED[0] or c.endswith(", host") != bool(beside_device)]
+
+
 def timed_cell(record, name="smoother_seconds"):
     if not record or record["status"] == "skipped":
         return record["skipped"] if record else ""
     return f"{spread(record, name)}; {number(record['cycles']['median'])}"
 
 
-def paper_times(n, levels):
-    return " / ".join(number(x) for x in PAPER[n][levels - 2]) if n in PAPER else ""
-
-
 def table_1(results):
+    """The smoother's seconds, and those of the whole solve at the end."""
+    columns = shown(results)
+    clocked = [c for c in columns if not c.endswith("no clock")]
+    offloaded = TIMED[2] in columns
+    whole = [c for c in columns if c != "async, device"]
     rows = []
     for r in select(results, part="table", column=TIMED[0]):
-        at = {c: first(results, part="table", column=c, n=r["n"], levels=r["levels"]) for c in TIMED}
-        cells = [timed_cell(at[c], "seconds" if c.endswith("no clock") else "smoother_seconds") for c in TIMED]
-        transfer = at[TIMED[2]] and spread(at[TIMED[2]], "transfer_seconds") or "no device"
-        rows.append([f"{r['n']:.0e}".replace("e+0", "e"), str(r["levels"]), paper_times(r["n"], r["levels"]), *cells[:3], transfer, *cells[3:]])
-    head = ["n", "levels", "paper: G.-S. / async-(5) / transfer", *TIMED[:3], "transfer", *TIMED[3:]]
-    return table(head, rows) if rows else None
+        n, levels = r["n"], r["levels"]
+        at = {c: first(results, part="table", column=c, n=n, levels=levels) for c in columns}
+        paper = PAPER[n][levels - 2][:3 if offloaded else 1] if n in PAPER else ()
+        cells = [f"{n:.0e}".replace("e+0", "e"), str(levels), " / ".join(map(number, paper))]
+        for c in clocked:
+            cells.append(timed_cell(at[c]))
+            if c == TIMED[2]:
+                cells.append(spread(at[c], "transfer_seconds"))
+        rows.append([*cells, " / ".join(number(at[c]["seconds"]["median"]) if "seconds" in at[c] else at[c]["skipped"] for c in whole)])
+    head = ["n", "levels", "paper: G.-S. / async-(5) / transfer" if offloaded else "paper: G.-S."]
+    for c in clocked:
+        head += [c, "transfer"] if c == TIMED[2] else [c]
+    return table([*head, f"whole solve: {' / '.join(whole)}"], rows) if rows else None
 
 
 def share(record, name):
@@ -79,20 +93,19 @@ def share(record, name):
     return f"{number(value['median'])} ({100 * value['median'] / record['seconds']['median']:.0f} %)" if value else ""
 
 
+PARTS = ["smoother_seconds", "transfer_seconds", "grid_seconds", "coarse_seconds"]
+PART_NAMES = ["smoother", "transfer", "grid operations", "coarse solver"]
+
+
 def breakdown_table(results):
-    rows, missing = [], []
-    for r in select(results, part="breakdown"):
-        if r["status"] == "skipped":
-            missing.append(f"{r['column']} ({r['skipped']})")
-            continue
-        rows.append([r["column"], number(r["n"]), str(r["steps"]), number(r["cycles"]["median"]), spread(r, "seconds"),
-                     *[share(r, name) for name in ("smoother_seconds", "transfer_seconds", "grid_seconds", "coarse_seconds")]])
-    rows.sort(key=lambda row: (TIMED.index(row[0]), int(row[2])))
-    if not rows:
-        return None
-    head = ["smoother", "n", "steps", "cycles", "seconds, whole", "smoother", "transfer", "grid operations", "coarse solver"]
-    left_out = f"\n\nLeft out: {', '.join(dict.fromkeys(missing))}." if missing else ""
-    return table(head, rows) + left_out
+    columns, rows = shown(results), []
+    keep = [i for i, name in enumerate(PARTS) if any(name in r for r in select(results, part="breakdown"))]
+    for column in columns:
+        for r in measured(results, part="breakdown", column=column):
+            rows.append([column, number(r["n"]), str(r["steps"]), number(r["cycles"]["median"]), spread(r, "seconds"),
+                         *[share(r, PARTS[i]) for i in keep]])
+    head = ["smoother", "n", "steps", "cycles", "seconds, whole", *[PART_NAMES[i] for i in keep]]
+    return table(head, rows) if rows else None
 
 
 BLOCK = {1: [512], 2: [32, 16], 3: [8, 8, 8]}
@@ -110,6 +123,7 @@ def ended(record):
 
 
 def start_table(results):
+    beside_device = measured(results, part="start", where="device")
     rows = []
     for r in select(results, part="start", start="random u", steps=1):
         cells = []
@@ -117,12 +131,15 @@ def start_table(results):
             same = {"part": "start", "dim": r["dim"], "method": r["method"], "steps": steps}
             random, rough, smooth = (first(results, start=start, **same) for start in ("random u", "random f", "f = 1"))
             if "factor" not in random:
-                cells += [random.get("skipped", ""), ""]
+                cells += [random.get("skipped", "")] + [""] * (2 if steps == 1 else 1)
                 continue
             theory = f", frozen neighbours {stall(r['dim'], steps):.4f}" if r["method"] == "async-2011, stale" else ""
-            cells += [spread(random, "factor", 2) + theory, f"{ended(rough)}; {ended(smooth)}; {spread(rough, 'seconds', 2)}"]
-        rows.append([f"{r['n']}^{r['dim']}" if r["dim"] > 1 else number(r["n"]), r["method"], *cells])
-    head = ["size", "smoother", "V(1,1): factor, random u", "V(1,1): cycles, random f; f = 1; s, random f", "V(2,2): factor", "V(2,2): cycles; cycles; s"]
+            cells += [spread(random, "factor", 2) + theory, f"{ended(rough)}; {ended(smooth)}"]
+            if steps == 1:
+                cells.append(spread(rough, "seconds", 2))
+        method = r["method"] + (" (on the host)" if beside_device and r["where"] == "host" else "")
+        rows.append([f"{r['n']}^{r['dim']}" if r["dim"] > 1 else number(r["n"]), method, *cells])
+    head = ["size", "smoother", "V(1,1): factor, random u", "cycles, random f; f = 1", "s, random f", "V(2,2): factor", "cycles"]
     return table(head, rows) if rows else None
 
 
