@@ -196,25 +196,30 @@ static void relax_block(const async_state *s, const gmg_smoother_level *l, tile 
   relax_tile(A->dim, gmg_kind_of(A), t, A, f, from, to, &how);
 }
 
-/* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. */
+/* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. The team is always the whole of the context's: a
+   smaller one would end threads that the next loop has to start again (on 32 threads all other loops of a cycle then took 11 ms instead of 1.7). */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
                        real *to, int reversed)
 {
   const gmg_operator *A = l->A;
   const gmg_local_kind local = l->params->local;
   const relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, 0, (real)gmg_weight_async(A, l->params)};
+  const int in_order = l->params->assignment == GMG_ASSIGN_STATIC;
   const size_t all = passes * s->blocks.total;
-#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && A->cells > 4096)
-  {
-    const size_t threads = (size_t)omp_get_num_threads();
+  size_t next = 0;
+#pragma omp parallel num_threads(l->threads) if (s->threads > 1 && A->cells > 4096)
+  if (omp_get_thread_num() < s->threads) {
+    const size_t team = (size_t)omp_get_num_threads(), workers = team < (size_t)s->threads ? team : (size_t)s->threads;
     tile t = tile_memory(s, omp_get_thread_num());
-    t.alone = from != to || threads == 1;
+    t.alone = from != to || workers == 1;
     t.passes = passes;
-    if (l->params->assignment == GMG_ASSIGN_STATIC) {
-      for (size_t b = (size_t)omp_get_thread_num(); b < all; b += threads) relax_block(s, l, &t, how, b, f, from, to);
-    } else {
-#pragma omp for schedule(dynamic, 1) nowait
-      for (size_t b = 0; b < all; b++) relax_block(s, l, &t, how, b, f, from, to);
+    for (size_t b = (size_t)omp_get_thread_num();; b += workers) {
+      if (!in_order) {
+#pragma omp atomic capture
+        b = next++;
+      }
+      if (b >= all) break;
+      relax_block(s, l, &t, how, b, f, from, to);
     }
   }
 }
