@@ -6,10 +6,10 @@ from picture import PALETTE, grid, main, plt
 
 import relaxation
 from page import first, measured
-from relaxation import METHODS, TABLE_2, TABLE_3, TABLE_4
+from relaxation import FIGURE_9, METHODS, TABLE_2, TABLE_3, TABLE_4
 
-STYLE = {"async-(5), stale": ":", "CG": "--", "multigrid": "-."}
-PANELS = ["Chem97ZtZ", "Fv1", "Fv3", "Trefethen_20000"]
+# wide gaps: what lies on another curve lets it show
+STYLE = {"async-(1)": (0, (7, 7)), "async-(5), stale": (0, (2, 6)), "CG": "--", "multigrid": "-."}
 
 
 def finish(axes, title, across):
@@ -20,8 +20,8 @@ def finish(axes, title, across):
 
 def draw_spread(results):
     cases = [("Fv1", TABLE_2, "Table 2"), ("Trefethen_20000", TABLE_3, "Table 3")]
-    if not all(measured(results, part="spread", matrix=matrix) for matrix, _, _ in cases):
-        return None
+    if not all(any(any(r["variance"]) for r in measured(results, part="spread", matrix=matrix)) for matrix, _, _ in cases):
+        return None  # nothing to show where all runs are the same
     figure, panels = plt.subplots(2, 2, figsize=(10, 7), layout="constrained", sharex="col")
     for column, (matrix, paper, table) in enumerate(cases):
         free, wait = (first(results, part="spread", matrix=matrix, method="async-(5)", wait=w) for w in (0, 1))
@@ -48,15 +48,15 @@ def draw_sweeps(results):
     free = [first(measured(results, part="sweeps", method=f"async-({k})")) for k in range(1, 10)]
     large = [first(measured(results, part="large", method=f"async-({k})")) for k in range(1, 10)]
     twin = [first(measured(results, part="sweeps", method=f"async-({k}), stale")) for k in range(1, 10)]
-    if not all(free) or not all(twin) or "seconds_per_iteration" not in free[0]:
+    if not all(free) or not all(twin):
         return None
     one = [r["seconds_per_iteration"]["median"] for r in free]
     ks = list(range(1, 10))
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     left.plot(ks, [TABLE_4[k][-1] / TABLE_4[1][-1] for k in ks], "o", color="black", markersize=4, label="paper, Fv3")
     left.plot(ks, [s / one[0] for s in one], color=PALETTE[0], label=f"stencil, {free[0]['n']}^2")
-    if all(large) and all(r["seconds_per_iteration"]["median"] <= 2 * r["seconds_per_iteration"]["min"] for r in large):
-        seconds = [r["seconds_per_iteration"]["min"] for r in large]
+    if all(large):
+        seconds = [r["seconds_per_iteration"]["median"] for r in large]
         left.plot(ks, [s / seconds[0] for s in seconds], color=PALETTE[1], label=f"stencil, {large[0]['n']}^2")
     left.plot(ks, ks, ":", color="#999999", label="as much as the arithmetic")
     left.set_ylabel("time / time of async-(1)")
@@ -76,7 +76,7 @@ def draw_curves(results, across, title):
     if not measured(results, part="solvers"):
         return None
     figure, panels = plt.subplots(2, 2, figsize=(10, 7.6), layout="constrained")
-    for axes, matrix in zip(panels.flat, PANELS):
+    for axes, matrix in zip(panels.flat, FIGURE_9):
         last = 0
         for colour, method in zip(PALETTE, METHODS):
             r = first(measured(results, part="solvers", matrix=matrix, method=method))
