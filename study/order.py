@@ -5,20 +5,18 @@ PAGE = "study-order.md"
 FILES = ["order-device*.json", "order-host.json"]
 ORDERS = ["natural", "backward", "random", "two-colour"]
 TURNING = "natural, then backward"
+FLYING = ["natural", "random", "two-colour"]  # orders of blocks in flight on a device
 
-# The paper's numbers: nonlinear residual after 5 sweeps (Table 3), seconds and residual over blockings (Table 4), over blocks in flight on a
-# multiprocessor (Table 5), of the Laplacians.
+# The paper's numbers, of the Laplacians: nonlinear residual after 5 sweeps (Table 3); seconds and residual of L3D over thread blocks in flight
+# on a multiprocessor (Table 5).
 TABLE_3 = {"L2D": {"natural": 1.58e-4, "backward": 2.30e-3, "random": 1.27e-3},
            "L3D": {"natural": 1.35e-3, "backward": 7.17e-3, "random": 3.25e-3}}
-TABLE_4 = {"random": (20.0e-2, 2.66e-3), "2": (5.54e-2, 3.08e-3), "4": (5.37e-2, 4.35e-3),
-           "8": (5.15e-2, 4.86e-3), "16": (4.96e-2, 4.63e-3), "32": (4.89e-2, 1.87e-3), "64": (4.78e-2, 1.35e-3),
-           "RCM": (4.92e-2, 1.58e-3)}
 TABLE_5 = {16: (4.88e-2, 1.35e-3), 8: (4.57e-2, 1.22e-3), 5: (5.89e-2, 1.16e-3),
            4: (7.01e-2, 1.14e-3), 2: (1.33e-1, 9.84e-4), 1: (2.62e-1, 8.00e-4)}
 
 
 def size(r):
-    return f"{r['n']}^{r['dim']}" if r["dim"] > 1 else number(r["n"])
+    return f"{r['n']}^{r['dim']}" if r["dim"] > 1 else str(r["n"])
 
 
 def cell(record, name="factor", digits=3):
@@ -33,25 +31,34 @@ def of_setting(rows, keys, values_):
     return [r for r in rows if all(r[key] == value for key, value in zip(keys, values_))]
 
 
-KEYS = ("dim", "n", "overlap", "sweeps")
+KEYS = ("dim", "n", "overlap")
+
+
+def has_device(results):
+    return any(r["where"] == "device" for r in results)
 
 
 def order_table(results):
-    seen, rows = select(results, part="order"), []
+    seen, rows = select(results, part="order", sweeps=2), []
     for wanted in settings(seen, *KEYS):
         here = of_setting(seen, KEYS, wanted)
-        at = select(here, smoother="async", in_flight=0)
-        rows.append([size(here[0]), *map(str, wanted[2:]), *[cell(first(at, order=o)) for o in ORDERS],
-                     cell(first(here, smoother="stale twin"))])
-    return table(["size", "overlap", "sweeps", *ORDERS, "stale twin, any order"], rows) if rows else None
+        for words, at in (("1", 1), ("all that fit", 0)):
+            line = select(here, smoother="async", in_flight=at)
+            twin = "" if at else cell(first(here, smoother="stale twin"))
+            if line:
+                rows.append([size(line[0]), str(wanted[2]), words, *[cell(first(line, order=o)) for o in ORDERS], twin])
+    return table(["size", "overlap", "in flight", *ORDERS, "stale twin, any order"], rows) if rows else None
 
 
-def one_table(results):
-    seen, rows = select(results, part="order", smoother="async", in_flight=1), []
+def sweeps_table(results):
+    """Medians. A device has all blocks of these grids in flight: there every order is the stale twin."""
+    seen, rows = [r for r in select(results, part="order") if r["in_flight"] == 0], []
+    seen = [] if has_device(results) else [r for r in seen if len(values(of_setting(seen, KEYS, [r[k] for k in KEYS]), "sweeps")) > 1]
     for wanted in settings(seen, *KEYS):
         here = of_setting(seen, KEYS, wanted)
-        rows.append([size(here[0]), *map(str, wanted[2:]), *[cell(first(here, order=o)) for o in ORDERS]])
-    return table(["size", "overlap", "sweeps", *ORDERS], rows) if rows else None
+        lines = [select(here, smoother="async", order=o) for o in ORDERS] + [select(here, smoother="stale twin")]
+        rows.append([size(here[0]), str(wanted[2]), *[", ".join(number(r["factor"]["median"], 3) for r in line) for line in lines]])
+    return table(["size", "overlap", *ORDERS, "stale twin"], rows) if rows else None
 
 
 def milliseconds(record, name="cycle_seconds"):
@@ -62,15 +69,16 @@ def milliseconds(record, name="cycle_seconds"):
 
 def time_table(results):
     seen, rows = select(results, part="order", smoother="async", sweeps=2), []
-    for wanted in settings(seen, *KEYS, "in_flight"):
-        here = of_setting(seen, (*KEYS, "in_flight"), wanted)
-        rows.append([size(here[0]), str(wanted[2]), "1" if wanted[4] else "all that fit",
-                     *[milliseconds(first(here, order=o)) for o in ORDERS]])
-    return table(["size", "overlap", "in flight", *[f"{o}, ms" for o in ORDERS]], rows) if rows else None
+    for wanted in settings(seen, *KEYS):
+        here = of_setting(seen, KEYS, wanted)
+        rows.append([size(here[0]), str(wanted[2]), *[milliseconds(first(here, order=o, in_flight=0)) for o in ORDERS],
+                     milliseconds(first(here, order="natural", in_flight=1))])
+    return table(["size", "overlap", *[f"{o}, ms" for o in ORDERS], "one in flight, natural, ms"], rows) if rows else None
 
 
 def elimination_table(results):
-    seen, rows = select(results, part="elimination"), []
+    """On the host wherever it ran; so its own file has it."""
+    seen, rows = [] if has_device(results) else select(results, part="elimination"), []
     for dim in values(seen, "dim") if seen else []:
         here = select(seen, dim=dim)
         rows.append([size(here[0]), *[cell(first(here, smoother="async", order=o)) for o in ORDERS], cell(first(here, smoother="gauss_seidel"))])
@@ -84,16 +92,34 @@ def flight_rows(results, smoother):
 
 
 def flight_table(results):
-    made = []
-    for smoother in ("model", "async"):
-        rows, seen = [], flight_rows(results, smoother)
-        for wanted in settings(seen, *KEYS, "order"):
-            here = of_setting(seen, (*KEYS, "order"), wanted)
-            line = [f"{number(r['in_flight']) if r['in_flight'] else number(r['oversubscription']) + '-fold'}: {cell(r)}" for r in here]
-            rows.append([size(here[0]), number(here[0]["blocks"]), *map(str, wanted[2:4]), wanted[4], "; ".join(line)])
-        if rows:
-            made.append(table(["size", "blocks", "overlap", "sweeps", "order", f"{smoother}: blocks in flight: factor"], rows))
-    return "\n\n".join(made) or None
+    """The model, which is the host's, too."""
+    rows, seen = [], [] if has_device(results) else flight_rows(results, "model")
+    for wanted in settings(seen, *KEYS, "order"):
+        here = of_setting(seen, (*KEYS, "order"), wanted)
+        line = [f"{number(r['in_flight'])}: {cell(r)}" for r in here]
+        rows.append([size(here[0]), number(here[0]["blocks"]), str(wanted[2]), wanted[3], "; ".join(line)])
+    return table(["size", "blocks", "overlap", "order", "blocks in flight: factor"], rows) if rows else None
+
+
+def room_name(in_flight, fold):
+    return f"{fold} a multiprocessor" if fold else str(in_flight)
+
+
+def room_table(results):
+    """A device without overlap, over its thread blocks in flight, the paper's Table 5 beside it."""
+    rows, seen = [], select(flight_rows(results, "async"), overlap=0)
+    for n in values(seen, "n") if seen else []:
+        of_n = select(seen, n=n)
+        rooms = {(r["in_flight"], r.get("oversubscription", 0)) for r in of_n}
+        large = (0, 2) in rooms  # more blocks than find room
+        if large:
+            rooms |= {(0, fold) for fold in TABLE_5}
+        for in_flight, fold in sorted(rooms, key=lambda room: (room[1], room[0])):
+            line = [next((r for r in select(of_n, order=o, in_flight=in_flight) if r.get("oversubscription", 0) == fold), None) for o in FLYING]
+            seconds, residual = TABLE_5.get(fold, (None, None)) if large else (None, None)
+            paper = [f"{1e3 * seconds:.3g}", f"{residual:.2e}"] if seconds else ["", ""]
+            rows.append([size(of_n[0]), room_name(in_flight, fold), *[x for r in line for x in (cell(r), milliseconds(r))], *paper])
+    return table(["size", "thread blocks", *[x for o in FLYING for x in (o, "ms")], "paper, L3D: ms", "residual"], rows) if rows else None
 
 
 def chess_table(results):
@@ -102,15 +128,6 @@ def chess_table(results):
         red_black = first(results, part="flight", smoother="red_black", dim=r["dim"])
         rows.append([size(r), number(r["in_flight"]), cell(r, digits=5), cell(red_black, digits=5)])
     return table(["size", "in flight", "model, two-colour, one unknown a block", "red_black"], rows) if rows else None
-
-
-def paper_table(results):
-    """Tables 4 and 5 as the paper has them."""
-    if not results:
-        return None
-    rows = [[words + ", ".join(map(str, lines)), ", ".join(f"{t:.3g}" for t, _ in lines.values()), ", ".join(f"{r:.2e}" for _, r in lines.values())]
-            for words, lines in (("Table 4, task list: ", TABLE_4), ("Table 5, thread blocks a multiprocessor: ", TABLE_5))]
-    return table(["paper, L3D, 5 sweeps", "seconds", "nonlinear residual"], rows)
 
 
 def locality_table(results):
@@ -122,5 +139,5 @@ def locality_table(results):
     return table(["size", "block", *[f"{o}, ms" for o in ORDERS]], rows) if rows else None
 
 
-TABLES = {"order": order_table, "one": one_table, "times": time_table, "elimination": elimination_table, "paper": paper_table,
-          "flight": flight_table, "chess": chess_table, "locality": locality_table}
+TABLES = {"order": order_table, "times": time_table, "elimination": elimination_table, "sweeps": sweeps_table, "flight": flight_table,
+          "room": room_table, "chess": chess_table, "locality": locality_table}

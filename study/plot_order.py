@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Pictures of the study of block orders. Usage: plot_order.py [FILE.json ...] [-o PREFIX]
-Draws PREFIX-sweeps.png (factor over local sweeps), -flight.png (over blocks in flight) and -locality.png (time over blocks). Default:
-what the page shows, into docs/pictures."""
+Draws PREFIX-sweeps.png (factor over local sweeps, of a host: all orders are one on a device), -flight.png (over blocks in flight, the
+model, of a host's file), -room.png (factor and time over a device's thread blocks in flight) and -locality.png (time over blocks).
+Default: what the page shows, into docs/pictures."""
 from picture import PALETTE, grid, main, plt
 
 import order
@@ -29,12 +30,12 @@ def panels(seen, words, draw):
             draw(axes, select(rows, n=n))
             axes.set_title(f"{order.size({'n': n, 'dim': dim})}, overlap {overlap}", fontsize=10)
             grid(axes)
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(0, 1.06 * axes.dataLim.y1)
             if overlap:
                 axes.set_xlabel(words)
     for line in lines:
         line[0].set_ylabel("factor a cycle, V(1,1)")
-    lines[0][0].legend(frameon=False, fontsize=8)
+    lines[1][0].legend(frameon=False, fontsize=8)  # where the curves leave room
     return figure
 
 
@@ -45,7 +46,7 @@ def draw_sweeps(results):
         curve(axes, select(rows, smoother="stale twin"), "sweeps", "factor", "all in flight (stale twin)", color="black", linestyle="--")
         axes.set_xticks(values(rows, "sweeps"))
 
-    seen = select(results, part="order")
+    seen = [] if order.has_device(results) else select(results, part="order")
     return panels(seen, "local sweeps", draw) if seen else None
 
 
@@ -55,8 +56,34 @@ def draw_flight(results):
             curve(axes, select(rows, order=name), "in_flight", "factor", name, color=colour)
         axes.set_xscale("log", base=2)
 
-    seen = order.flight_rows(results, "model")
+    seen = [] if order.has_device(results) else order.flight_rows(results, "model")
     return panels(seen, "blocks in flight", draw) if seen else None
+
+
+PROCESSORS = 132  # of the H200
+
+
+def draw_room(results):
+    seen = order.flight_rows(results, "async")
+    if not seen:
+        return None
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    n = max(values(seen, "n"))
+    for name in order.FLYING:
+        rows = [{"at": r["in_flight"] or PROCESSORS * r["oversubscription"], "factor": r["factor"],
+                 "ms": {key: 1e3 * r["cycle_seconds"]["median"] for key in ("median", "min", "max")}}
+                for r in select(seen, n=n, order=name, overlap=0) if "factor" in r]
+        curve(left, rows, "at", "factor", name, color=COLOUR[name])
+        curve(right, rows, "at", "ms", name, color=COLOUR[name])
+    for axes, words in ((left, "factor a cycle, V(1,1)"), (right, "ms a cycle, medians")):
+        axes.set_xscale("log", base=2)
+        axes.set_ylim(0, 1.06 * axes.dataLim.y1)
+        axes.set_xlabel("thread blocks that may be in flight")
+        axes.set_ylabel(words)
+        axes.set_title(f"{n}, overlap 0", fontsize=10)
+        grid(axes)
+    left.legend(frameon=False, fontsize=8)
+    return figure
 
 
 def draw_locality(results):
@@ -80,7 +107,7 @@ def draw_locality(results):
     return figure
 
 
-PICTURES = {"sweeps": draw_sweeps, "flight": draw_flight, "locality": draw_locality}
+PICTURES = {"sweeps": draw_sweeps, "flight": draw_flight, "room": draw_room, "locality": draw_locality}
 
 
 if __name__ == "__main__":
