@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -198,6 +199,8 @@ static int begin_file(study *s, int argc, char **argv)
   study_text(s, s->root, "device", s->no_device ? "none" : s->place[STUDY_DEVICE].demo.device_name);
   if (s->no_device) study_text(s, s->root, "no_device", s->no_device);
   add_versions(s);
+  const char *wait_policy = getenv("OMP_WAIT_POLICY"); /* threads that do not spin take long to wake up */
+  if (wait_policy) study_text(s, s->root, "wait_policy", wait_policy);
   study_text(s, s->root, "command", command);
   study_text(s, s->root, "scale", scales[s->options.scale]);
   s->results = cJSON_CreateArray();
