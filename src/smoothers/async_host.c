@@ -197,7 +197,7 @@ static void relax_block(const async_state *s, const gmg_smoother_level *l, tile 
 }
 
 /* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. The team is always the whole of the context's: a
-   smaller one would end threads that the next loop has to start again (on 32 threads all other loops of a cycle then took 11 ms instead of 1.7). */
+   smaller one would end threads that the next loop of the cycle has to start again. */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
                        real *to, int reversed)
 {
