@@ -39,7 +39,9 @@ static __device__ __forceinline__ void ask_for_parameters(const tail_state &s)
 static __device__ __forceinline__ void begin_cycle(const tail_state &s, const small_level &L, int from_zero, real *tables,
                                                    unsigned *words, real *memory, unsigned *step)
 {
-  const unsigned quads = (unsigned)(s.bytes / sizeof(int4)), more = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4), zeros = (unsigned)((s.r * sizeof(real) + 15) / sizeof(int4));
+  const unsigned quads = (unsigned)(s.bytes / sizeof(int4));
+  const unsigned more = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4);
+  const unsigned zeros = (unsigned)((s.r * sizeof(real) + 15) / sizeof(int4));
   const int4 *const known = (const int4 *)s.tables;
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < quads; c += THREADS) __pipeline_memcpy_async((int4 *)tables + c, known + c, sizeof *known);

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#define HAS_LOOPS GMG_HAS_LOOPS
 enum { LOOPS_SINCE = 12040 };
 
 struct gmg_graph {
@@ -57,7 +56,7 @@ static int find_recorder(gmg_device *d)
     free(r);
     return 0;
   }
-  r->can_go_round = HAS_LOOPS && !d->no_rounds && worked(cudaDriverGetVersion(&driver)) && driver >= LOOPS_SINCE;
+  r->can_go_round = GMG_HAS_LOOPS && !d->no_rounds && worked(cudaDriverGetVersion(&driver)) && driver >= LOOPS_SINCE;
   d->recorder = r;
   return 1;
 }
@@ -68,7 +67,7 @@ void gmg_recorder_end(gmg_device *d)
   free(d->recorder);
 }
 
-#if HAS_LOOPS
+#if GMG_HAS_LOOPS
 static int record_into(recorder *r, cudaGraph_t graph)
 {
   return worked(cudaStreamBeginCaptureToGraph(r->own, graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
@@ -78,7 +77,7 @@ static int record_into(recorder *r, cudaGraph_t graph)
 /* A graph with a loop: into what comes before that. */
 static int begin_loop(recorder *r)
 {
-#if HAS_LOOPS
+#if GMG_HAS_LOOPS
   if (!worked(cudaGraphCreate(&r->whole, 0))) return 0;
   if (worked(cudaGraphConditionalHandleCreate(&r->again, r->whole, 0, cudaGraphCondAssignDefault)) && record_into(r, r->whole)) return 1;
   cudaGraphDestroy(r->whole);
@@ -90,7 +89,7 @@ static int begin_loop(recorder *r)
 /* Into the body of the loop, which waits for all that came before. */
 static int begin_body(recorder *r)
 {
-#if HAS_LOOPS
+#if GMG_HAS_LOOPS
   enum { FEW = 8 };
   cudaGraph_t before = NULL;
   cudaGraphNode_t node, earlier[FEW];
