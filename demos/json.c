@@ -110,7 +110,8 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
     double value;
   } numbers[] = {{"fmg", p->fmg}, {"pre", p->pre}, {"post", p->post}, {"omega", p->omega},
                  {"local_sweeps", p->local_sweeps}, {"overlap", p->overlap}, {"passes", p->passes},
-                 {"seed", (double)p->seed}, {"in_flight", p->in_flight}, {"oversubscription", p->oversubscription}, {"max_levels", p->max_levels}, {"max_cycles", p->max_cycles},
+                 {"seed", (double)p->seed}, {"in_flight", p->in_flight},
+                 {"oversubscription", p->oversubscription}, {"max_levels", p->max_levels}, {"max_cycles", p->max_cycles},
                  {"rtol", rtol}};
   const struct {
     const char *name;

@@ -189,7 +189,8 @@ static int run(bench *b)
   int ran = 0;
   gmg_params params = gmg_params_default(); /* to hear about a bad problem before its fields are allocated */
   if (demo_plan(o, b->context, &o->problem, &params, 2, &plan)) return 1;
-  if (!(demo_array_create(o, &o->problem, &b->f) & demo_array_create(o, &o->problem, &b->u))) return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&o->problem));
+  if (!(demo_array_create(o, &o->problem, &b->f) & demo_array_create(o, &o->problem, &b->u)))
+    return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&o->problem));
   if (!o->quiet)
     printf("factor: random guess, f = 0, %d cycles; predicted: Fourier analysis; cycles and seconds: %s f to "
            "the tolerance\n\n", o->cycles, demo_word_of(demo_rhs_words, o->rhs));

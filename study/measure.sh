@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 results=study/results
 run() { # NAME SUFFIX [OPTION ...]
-  local name=$1 file=$results/$1-$where$2.json
+  local name=$1 file=$results/$1-$label$2.json
   shift 2
   echo "== $file"
   build/study/study_"$name" --device "$where" "$@" --json "$file" || echo "measure.sh: study_$name failed" >&2
@@ -15,18 +15,18 @@ run() { # NAME SUFFIX [OPTION ...]
 
 case "${1:-}-${2:-}" in
   host-)
-    where=host
+    where=host label=host
     run relaxation "" && run relaxation -1-thread --threads 1 --only sweeps,timing,solvers
     run relaxation -large --threads 1 --only large
     run smoothers "" && run faults "" && run order ""
     OMP_WAIT_POLICY=passive run staleness "" # waiting threads leave their cores to those that work
     ;;
   cuda-)
-    where=cuda
+    where=cuda label=device
     for name in relaxation smoothers faults order staleness; do run $name ""; done
     ;;
   cuda-full)
-    where=cuda
+    where=cuda label=device
     run relaxation "" --full
     run smoothers -condition --full --only condition && run smoothers -size --full --only size,start
     run smoothers -table --full --only table,breakdown

@@ -67,13 +67,6 @@ static void end_pair(pair *x)
   free(x->history);
 }
 
-static int recordings(const gmg_solver *s)
-{
-  int n = 0;
-  for (int i = 0; i < GMG_RECORDINGS; i++) n += s->recording[i].graph != NULL;
-  return n;
-}
-
 /* Bits, so that NaN is the same as NaN. */
 static void same_bits(const pair *x, const char *what, const void *a, const void *b, size_t bytes)
 {
@@ -357,34 +350,6 @@ static void two_streams(void **state)
     for (int turn = 0; turn < TURNS; turn++) (void)same_solve(&x[i]);
   for (int i = 0; i < 2; i++) end_pair(&x[i]);
 }
-
-/* Nothing is left behind; others may use the device meanwhile, so that stretches of rounds are compared. */
-static void rounds(void **state)
-{
-  enum { ROUNDS = 300, STRETCH = 40 };
-  const gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "dddddd");
-  const gmg_params q = deterministic("async", GMG_PRECISION_MIXED);
-  size_t early = 0, late = 0, now, all;
-  (void)state;
-  pair x = begin_pair("rounds", &p, &q, 0);
-  for (int turn = 0; turn < ROUNDS; turn++) {
-    gmg_solver *s;
-    assert_ok(x.c, gmg_solver_create(x.c, &p, &q, &s));
-    for (int i = 0; i < 3; i++) {
-      x.e->vector->fill(x.e, x.cells, 0, x.u[0]);
-      assert_ok(x.c, gmg_solve(s, x.f, x.u[0], NULL));
-    }
-    assert_int_equal(recordings(s), 1);
-    gmg_solver_destroy(s);
-    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-    assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
-    if (turn >= STRETCH && turn < 2 * STRETCH && now > early) early = now;
-    if (turn >= ROUNDS - STRETCH && now > late) late = now;
-  }
-  print_message("%d rounds: %zu bytes free early on, %zu at the end\n", ROUNDS, early, late);
-  assert_true(late + (1 << 20) >= early); /* 4 kB a round would show */
-  end_pair(&x);
-}
 #endif
 
 int main(int argc, char **argv)
@@ -397,7 +362,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(whatever_it_starts_from),
                                      cmocka_unit_test(unmeasured_solves), cmocka_unit_test(accelerated_solves), cmocka_unit_test(preconditions),
                                      cmocka_unit_test(recorded_by_the_caller),
-                                     cmocka_unit_test(updates_and_pointers), cmocka_unit_test(two_streams), cmocka_unit_test(rounds)};
+                                     cmocka_unit_test(updates_and_pointers), cmocka_unit_test(two_streams)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else
   return SKIPPED;

@@ -5,6 +5,8 @@
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 
+void gmg_cuda_without_rounds(gmg_context *c); /* src/core/context_cuda.cu */
+
 /* --- rounds ------------------------------------------------------------------------------------------------------------ */
 
 static size_t free_memory(void)
@@ -56,6 +58,46 @@ static void rounds(void **state)
   }
   print_message("%d rounds: %zu bytes free early on, %zu at the end\n", ROUNDS, early, late);
   assert_true(late + (1 << 22) >= early); /* 8 kB a round would show */
+}
+
+/* So do solvers that replay their cycles, one after the other on one context; by cycles too, as where no graph goes round on the
+   device. */
+static void replays(void **state)
+{
+  enum { ROUNDS = 300, STRETCH = 40, CELLS = 16 * 16 * 16 };
+  const gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "dddddd");
+  gmg_params q = gmg_params_default();
+  q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
+  double *values = field(CELLS, 61);
+  (void)state;
+  for (int by_cycles = 0; by_cycles < 2; by_cycles++) {
+    size_t early = 0, late = 0;
+    gmg_context *c;
+    double *f, *u;
+    assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+    if (by_cycles) gmg_cuda_without_rounds(c);
+    assert_int_equal(cudaMalloc((void **)&f, sizeof *f * CELLS) | cudaMalloc((void **)&u, sizeof *u * CELLS), cudaSuccess);
+    assert_int_equal(cudaMemcpy(f, values, sizeof *f * CELLS, cudaMemcpyHostToDevice), cudaSuccess);
+    for (int turn = 0; turn < ROUNDS; turn++) {
+      gmg_solver *s;
+      assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+      for (int i = 0; i < 3; i++) {
+        assert_int_equal(cudaMemset(u, 0, sizeof *u * CELLS), cudaSuccess);
+        assert_ok(c, gmg_solve(s, f, u, NULL));
+      }
+      assert_int_equal(recordings(s), 1);
+      gmg_solver_destroy(s);
+      assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+      const size_t now = free_memory();
+      if (turn >= STRETCH && turn < 2 * STRETCH && now > early) early = now;
+      if (turn >= ROUNDS - STRETCH && now > late) late = now;
+    }
+    print_message("%d rounds%s: %zu bytes free early on, %zu at the end\n", ROUNDS, by_cycles ? " by cycles" : "", early, late);
+    assert_true(late + (1 << 20) >= early); /* 4 kB a round would show */
+    cudaFree(f), cudaFree(u);
+    gmg_context_destroy(c);
+  }
+  free(values);
 }
 
 /* --- streams ----------------------------------------------------------------------------------------------------------- */
@@ -165,7 +207,7 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
 #ifdef GMG_CUDA
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rounds), cmocka_unit_test(two_streams), cmocka_unit_test(streams_in_turn)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rounds), cmocka_unit_test(replays), cmocka_unit_test(two_streams), cmocka_unit_test(streams_in_turn)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else
   return SKIPPED;

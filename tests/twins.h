@@ -67,6 +67,14 @@ static inline void end_twin(twin *t)
   for (int i = 0; i < 2; i++) t->exec[i].memory->release(t->exec[i].context, t->at[i]);
 }
 
+/* Cycles and solves that the solver keeps as graphs. */
+static inline int recordings(const gmg_solver *s)
+{
+  int n = 0;
+  for (int i = 0; i < GMG_RECORDINGS; i++) n += s->recording[i].graph != NULL;
+  return n;
+}
+
 static inline double epsilon_of(const gmg_exec *e) { return gmg_type_traits_of(e->type)->epsilon; }
 
 /* Largest difference over the largest value, in units of the last place; ends both arrays' lives on the host. */

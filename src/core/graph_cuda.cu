@@ -162,7 +162,7 @@ static gmg_graph *end(gmg_context *c)
   cudaGraph_t recorded = NULL;
   const int whole = worked(cudaStreamEndCapture(r->own, &recorded)) && d->recording == GMG_RECORDING && d->failed == cudaSuccess;
   cudaGetLastError();
-  d->stream = r->callers, d->recording = GMG_NOT_RECORDING;
+  d->stream = r->callers, d->recording = GMG_NOT_RECORDING, d->turn = gmg_turn{};
   d->failed = cudaSuccess; /* as it was */
   if (r->goes_round) recorded = r->whole;
   r->whole = NULL;

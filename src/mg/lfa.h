@@ -6,7 +6,8 @@
 #include "gmg_smoother.h"
 
 /* Spectral radius of the two-grid cycle, the largest over a grid of frequencies: all multiples of 2 pi / samples for
-   which the coarse grid stands, without the constants. A tells couplings and coarsened axes. For a periodic problem with `samples` unknowns an axis this is the exact factor. NaN without symbol. */
+   which the coarse grid stands, without the constants. A tells couplings and coarsened axes. For a periodic problem with
+   `samples` unknowns an axis this is the exact factor. NaN without symbol. */
 double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gmg_params *params, int symmetric,
                         int samples);
 

@@ -1,10 +1,11 @@
 /* Block-asynchronous smoother async-(k) on host threads (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt,
    Dongarra, Gates, Tomov 2011).
 
-   Threads take blocks in the given order: the next one when they are done with one, or those that are theirs beforehand. A block relaxes its unknowns and `overlap` layers around them k times in a
-   private tile, from whatever values surround it, and writes back only its own unknowns (restricted, as in Cai, Sarkis
-   1999). Nothing waits: not block for block, nor a pass for the one before it within a call. Values that blocks share are
-   read and written by relaxed atomics, so a block finds its surroundings as they are when it gets there, never torn.
+   Threads take blocks in the given order: the next one when they are done with one, or those that are theirs beforehand.
+   A block relaxes its unknowns and `overlap` layers around them k times in a private tile, from whatever values surround
+   it, and writes back only its own unknowns (restricted, as in Cai, Sarkis 1999). Nothing waits: not block for block, nor
+   a pass for the one before it within a call. Values that blocks share are read and written by relaxed atomics, so a block
+   finds its surroundings as they are when it gets there, never torn.
 
    Deterministic twin: every block reads a copy made before the pass.
 
