@@ -204,6 +204,7 @@ static gmg_status setup(gmg_exec *e, const gmg_tail_problem *p, void **state)
   *s = plan(e, p);
   GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", table_bytes(s), &s->tables));
   if (e->dry) return GMG_OK;
+  e->vector->fill(e, table_bytes(s) / sizeof(real), 0, s->tables); /* read by 16 bytes, gaps and all */
   update(e, p, s);
   return GMG_OK;
 }

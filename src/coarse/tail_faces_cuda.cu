@@ -34,7 +34,7 @@ struct alignas(16) tail_sum {
 
 typedef struct {
   int stride[3];
-  unsigned cells, u, f; /* places in shared memory, in reals; around u are as many zeros as a plane has unknowns */
+  unsigned cells, u, f; /* places in shared memory, in reals */
   double whole;         /* volume of all */
   tail_row *row;        /* device */
   tail_rest *rest;
@@ -66,7 +66,10 @@ static __device__ __forceinline__ real beside(const face_level &L, const tail_ro
 {
   real sum = 0;
 #pragma unroll
-  for (int d = 0; d < 3; d++) sum += a.lo[d] * u[c - L.stride[d]] + a.hi[d] * u[c + L.stride[d]];
+  for (int d = 0; d < 3; d++) {
+    const int lo = a.lo[d] != 0 ? c - L.stride[d] : c, hi = a.hi[d] != 0 ? c + L.stride[d] : c; /* beyond a wall another may write */
+    sum += a.lo[d] * u[lo] + a.hi[d] * u[hi];
+  }
   return sum;
 }
 
@@ -282,10 +285,9 @@ static face_tail layout(const gmg_tail_problem *p, char *tables)
   for (int l = 0; l <= last; l++) {
     const gmg_operator *A = &p->level[l].A;
     face_level *L = &s.level[l];
-    const unsigned plane = (unsigned)(A->n[0] * A->n[1]);
-    L->stride[0] = 1, L->stride[1] = (int)A->n[0], L->stride[2] = (int)plane;
+    L->stride[0] = 1, L->stride[1] = (int)A->n[0], L->stride[2] = (int)(A->n[0] * A->n[1]);
     L->cells = (unsigned)A->cells, L->whole = p->level[l].volume;
-    L->u = s.r + plane, L->f = L->u + L->cells + plane, s.r = L->f + L->cells;
+    L->u = s.r, L->f = L->u + L->cells, s.r = L->f + L->cells;
     L->row = (tail_row *)take(&s, A->cells * sizeof(tail_row)), L->rest = (tail_rest *)take(&s, A->cells * sizeof(tail_rest));
     L->at = (unsigned short *)take(&s, A->cells * sizeof(unsigned short));
     if (l < last) L->sum = (tail_sum *)take(&s, p->level[l + 1].A.cells * sizeof(tail_sum));
@@ -352,6 +354,7 @@ static gmg_status setup(gmg_exec *e, const gmg_tail_problem *p, void **state)
   GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", s->bytes, &tables));
   s->tables = (char *)tables;
   if (e->dry) return GMG_OK;
+  e->vector->fill(e, s->bytes / sizeof(real), 0, tables); /* read with what fills their structs up */
   const cudaError_t error =
       cudaFuncSetAttribute((const void *)tail_faces_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)room_of(e));
   gmg_cuda_note(gmg_device_of(e), error, "small levels");

@@ -23,12 +23,7 @@ static void cuda_release(gmg_context *c, void *p)
   gmg_cuda_note(c->device, cudaFree(p), "cudaFree");
 }
 
-static size_t device_memory(gmg_context *c)
-{
-  size_t free_now = 0, all = 0;
-  gmg_cuda_note(c->device, cudaMemGetInfo(&free_now, &all), "cudaMemGetInfo");
-  return all;
-}
+static size_t device_memory(gmg_context *c) { return c->device->memory; }
 
 static void cuda_upload(gmg_context *c, void *to, const void *from, size_t bytes)
 {
@@ -120,10 +115,12 @@ static cudaError_t begin_device(gmg_device *d)
   enum { EARLY_SINCE = 90 };
   cudaError_t error;
   cudaFuncAttributes code;
+  size_t free_now;
   gmg_profiler_begin(d);
   if ((error = cudaFuncGetAttributes(&code, probe))) return error;
   d->begins_early = code.binaryVersion >= EARLY_SINCE && code.ptxVersion >= EARLY_SINCE;
   if ((error = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, d->number))) return error;
+  if ((error = cudaMemGetInfo(&free_now, &d->memory))) return error;
   if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
   if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
   if ((error = cudaMalloc(&d->scalar, sizeof *d->scalar))) return error;

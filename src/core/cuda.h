@@ -52,6 +52,7 @@ typedef enum { GMG_NOT_RECORDING, GMG_RECORDING, GMG_SPOILT } gmg_record;
 
 struct gmg_device {
   int number, processors;
+  size_t memory;       /* bytes, all of it */
   int begins_early;    /* kernels may begin before the one ahead has ended (early_cuda.cuh) */
   cudaStream_t stream; /* BORROWED, but while recording its own */
   gmg_total *part;     /* [GMG_MOST_PARTS] sums of thread blocks, device */
