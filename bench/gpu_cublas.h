@@ -1,0 +1,19 @@
+/* Numbers of conjugate gradients that stay on the device, and what cuBLAS has no function for: their quotients. */
+#ifndef BENCH_GPU_CUBLAS_H
+#define BENCH_GPU_CUBLAS_H
+
+#include <cuda_runtime_api.h>
+
+enum { RZ, NEXT_RZ, PQ, ALPHA, MINUS_ALPHA, BETA, ONE, SCALARS };
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void cg_alpha(double *scalar, cudaStream_t stream); /* ALPHA = RZ / PQ, and its negative */
+void cg_beta(double *scalar, cudaStream_t stream);  /* BETA = NEXT_RZ / RZ, then RZ = NEXT_RZ */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
