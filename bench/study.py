@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fills the tables of docs/gpu.md from bench/results/h200.json and h200-study.json, and draws docs/pictures/gpu-growth.png.
+"""Fills the tables of docs/gpu.md from bench/results/h200.json, h200-study.json and h200-cublas.json, and draws
+docs/pictures/gpu-growth.png.
 Usage: study.py [--check] [--results FOLDER] [--page FILE] [--picture FILE]
 --check writes nothing and fails where the page is not what the results make of it. A table stands between the lines
 <!-- NAME --> and <!-- end -->."""
@@ -10,8 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NOT_YET = ("*No run of the study is in `bench/results` yet: `build/bench/bench_gpu_study --json bench/results/h200-study.json`, then "
-           "`python3 bench/study.py`, put it here.*")
+NOT_YET = "*Not measured yet: `build/bench/{} --json bench/results/{}`, then `python3 bench/study.py`, put it here.*"
 PALETTE = ["#0072B2", "#D55E00", "#009E73"]
 
 
@@ -110,6 +110,13 @@ def ratio(row, other, name):
     return number(row[name] / other[name], 2)
 
 
+def faster(own, other):
+    """1 if it is by more than the spread, -1 if the other is."""
+    spread = max(own["max"] - own["min"], other["max"] - other["min"])
+    gain = other["median"] - own["median"]
+    return (gain > spread) - (-gain > spread)
+
+
 def against_table(study):
     """What the default wins or loses by, against the best of those that are synchronous."""
     synchronous = [m for m in study.methods if not m.startswith("async")]
@@ -120,9 +127,7 @@ def against_table(study):
         if not own or not others:
             continue
         best = min(others, key=lambda r: r["median"])
-        spread = max(own["max"] - own["min"], best["max"] - best["min"])
-        gain = best["median"] - own["median"]
-        (won if gain > spread else lost if -gain > spread else []).append(size_name(own))
+        {1: won, -1: lost}.get(faster(own, best), []).append(size_name(own))
         rows.append([size_name(own), best["method"].replace("_", " "), ratio(best, own, "median"), ratio(best, own, "cycles"),
                      ratio(best, own, "cycle_ms"), ratio(own, best, "cycle_fraction_of_copy")])
     words = (f"The default is faster than every synchronous method, by more than the spread, at {', '.join(won) or 'no size'}; "
@@ -186,19 +191,72 @@ def draw(study, path):
     plt.close(figure)
 
 
+# --- cuBLAS ----------------------------------------------------------------------------------------------------------
+
+COARSEST = {"gmg_cg": "gmg: conjugate gradients", "gmg_cholesky": "gmg: Cholesky", "multigrid": "gmg: multigrid (cycles)",
+            "cublas_graph": "cuBLAS, recorded as a graph", "cublas_device": "cuBLAS, scalars on the device",
+            "cublas_host": "cuBLAS, scalars on the host"}
+
+
+def create_table(data):
+    created = [r for r in data["results"] if r["method"] == "create"]
+    rows = [[r["what"], number(r["first_ms"]), f"{number(r['median'])} ({number(r['min'])} - {number(r['max'])})",
+             number(r["device_bytes"] / 1e6)] for r in created]
+    libraries = [f" cuBLAS's shared libraries have {number(r['library_bytes'] / 1e6)} MB." for r in created if r.get("library_bytes")]
+    return (origin(data) + "".join(libraries) + "\n\n" +
+            table(["created and destroyed", "first time, ms", "later, ms (min - max)", "device memory while it is there, MB"], rows))
+
+
+def coarsest_cell(row, least):
+    if not row:
+        return ""
+    if row["status"] != "ok":
+        return row["status"]
+    text = number(1e3 * row["median"]) + (f" ({row['cycles']})" if "cycles" in row else "")
+    return f"**{text}**" if row is least else text
+
+
+def coarsest_table(data):
+    """What gmg's conjugate gradients win or lose by, against the best with cuBLAS."""
+    measured = [r for r in data["results"] if r["method"] in COARSEST and "median" in r]
+    rows, won, lost = [], [], []
+    for size in dict.fromkeys((r["dim"], r["n"]) for r in measured):
+        there = {r["method"]: r for r in measured if (r["dim"], r["n"]) == size}
+        solved = [r for r in there.values() if r["status"] == "ok"]
+        least = min(solved, key=lambda r: r["median"], default=None)
+        best = min((r for r in solved if r["method"].startswith("cublas")), key=lambda r: r["median"], default=None)
+        own = next((r for r in solved if r["method"] == "gmg_cg"), None)
+        name, compared = size_name({"dim": size[0], "n": size[1]}), ["", "", ""]
+        if own and best:
+            {1: won, -1: lost}.get(faster(own, best), []).append(name)
+            compared = [ratio(best, own, "median"), number(own["residual"], 2), number(best["residual"], 2)]
+        iterations = next((r["iterations"] for r in solved if r["method"].startswith("cublas")), None)
+        rows.append([name, number(iterations), *[coarsest_cell(there.get(m), least) for m in COARSEST], *compared])
+    spread = max((r["max"] - r["min"]) / r["median"] for r in measured)
+    words = (f"gmg's conjugate gradients are faster than every way with cuBLAS, by more than the spread, at {', '.join(won) or 'no size'}; "
+             f"slower than one of them at {', '.join(lost) or 'no size'}. The widest spread of a row, least to most, is "
+             f"{number(100 * spread, 2)} % of its median.")
+    head = ["coarsest grid", "iterations", *COARSEST.values(), "best with cuBLAS / gmg's conjugate gradients", "residual of the latter",
+            "of cuBLAS"]
+    return words + "\n\n" + table(head, rows)
+
+
 # --- the page --------------------------------------------------------------------------------------------------------
 
 STUDY_TABLES = {"time": time_table, "cycle": cycle_table, "against": against_table, "stale": stale_table, "growth": growth_table}
+CUBLAS_TABLES = {"create": create_table, "coarsest": coarsest_table}
 
 
 def read(path):
     return json.loads(path.read_text()) if path.is_file() else None
 
 
-def fill(page, bench, study):
+def fill(page, bench, study, cublas):
     made = {"rows": rows_table(bench)}
-    for name, make in STUDY_TABLES.items():
-        made[name] = make(study) if study else NOT_YET
+    for tables, data, program, file in ((STUDY_TABLES, study, "bench_gpu_study", "h200-study.json"),
+                                        (CUBLAS_TABLES, cublas, "bench_gpu_cublas", "h200-cublas.json")):
+        for name, make in tables.items():
+            made[name] = make(data) if data else NOT_YET.format(program, file)
     for name, text in made.items():
         place = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.S)
         if len(place.findall(page)) != 1:
@@ -217,7 +275,7 @@ def main():
     data = read(given.results / "h200-study.json")
     study = Study(data) if data else None
     before = given.page.read_text()
-    after = fill(before, read(given.results / "h200.json"), study)
+    after = fill(before, read(given.results / "h200.json"), study, read(given.results / "h200-cublas.json"))
     if given.check:
         if after != before:
             sys.exit(f"study.py: {given.page} is not what bench/results make of it: run python3 bench/study.py")
