@@ -46,8 +46,10 @@ def spread(record, name, digits=3):
 
 def origin(data):
     device = "no device" if data["device"] == "none" else f"device {data['device']}, CUDA driver {data.get('cuda_driver')}"
-    return (f"`{data['command']}`: {data['machine']}, {data['cores']} cores, {data['threads']} threads, {device}; {data['compiler']}, commit "
-            f"{data['commit']}, {data['date'][:10]}.")
+    waits = f" (OMP_WAIT_POLICY={data['wait_policy']})" if "wait_policy" in data else ""
+    whole = "" if "seconds" in data else " Stopped before its end."
+    return (f"`{data['command']}`: {data['machine']}, {data['cores']} cores, {data['threads']} threads{waits}, {device}; {data['compiler']}, "
+            f"commit {data['commit']}, {data['date'][:10]}.{whole}")
 
 
 def read(folder, patterns):
