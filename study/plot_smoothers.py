@@ -33,7 +33,7 @@ def sizes(rows):
 
 
 def draw_condition(results):
-    rows = select(results, part="condition", start="random f")
+    rows = select(results, part="condition", start="random f", dim=1)
     if not any("history" in r for r in rows):
         return None
     figure, panels = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
@@ -51,15 +51,15 @@ def draw_condition(results):
 
 
 def draw_size(results):
-    rows = select(results, part="size")
+    rows = select(results, part="size", dim=1)
     if not any("history" in r for r in rows):
         return None
     figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
     for colour, n in zip(PALETTE, values(rows, "n")):
+        axes.plot([], [], color=colour, label=f"n = {n:.0e}")
         for r in select(rows, n=n):
             if "history" in r:
-                label = f"n = {n:.0e}" if r["method"] == "gauss_seidel" else None
-                history(axes, r, color=colour, linestyle=STYLE[r["method"]], linewidth=1.4, label=label)
+                history(axes, r, color=colour, linestyle=STYLE[r["method"]], linewidth=1.4)
     finish(axes, "two grids, two smoothing steps, eps = 1e-3 (paper: Figure 6)")
     axes.set_ylabel("residual / first residual")
     for method, line in STYLE.items():
@@ -69,7 +69,7 @@ def draw_size(results):
 
 
 def draw_breakdown(results):
-    rows = measured(results, part="breakdown")
+    rows = measured(results, part="breakdown", dim=1)
     if not any("smoother_seconds" in r for r in rows):
         return None
     columns, steps = smoothers.shown(results), values(rows, "steps")

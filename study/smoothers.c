@@ -9,38 +9,44 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Unknowns in 1D of the parts (of "size" and "table": the most), along an axis in 2D and 3D; runs; eps from 10^least_power on. */
+/* Unknowns along an axis in 1D, 2D, 3D; of "size", and of "table" in 1D, the most. Runs; eps from 10^least_power on. */
 typedef struct scale {
-  size_t condition, size, table, breakdown, n2, n3;
+  size_t condition[4], size[4], table[4], breakdown[4], start[4];
   int runs, least_power;
 } scale;
 
-static const scale scales[STUDY_SCALES] = {[STUDY_QUICK] = {4095, 4095, 4095, 4095, 63, 31, 3, -2},
-                                           [STUDY_DEFAULT] = {10000, 100000, 100000, 100000, 127, 31, 3, -6},
-                                           [STUDY_FULL] = {10000000, 100000000, 10000000, 10000000, 1023, 127, 3, -6}};
+static const scale scales[STUDY_SCALES] = {
+    [STUDY_QUICK] = {{0, 4095, 31, 15}, {0, 4095, 31, 15}, {0, 4095, 31, 15}, {0, 4095, 31, 15}, {0, 4095, 63, 31}, 3, -2},
+    [STUDY_DEFAULT] = {{0, 10000, 127, 31}, {0, 100000, 255, 31}, {0, 100000, 127, 31}, {0, 100000, 127, 31}, {0, 10000, 127, 31}, 3, -6},
+    [STUDY_FULL] = {{0, 10000000, 1023, 127}, {0, 100000000, 1023, 127}, {0, 10000000, 1023, 127}, {0, 10000000, 1023, 127},
+                    {0, 65535, 1023, 127}, 3, -6}};
 
 static scale scale_of(const study *s)
 {
   scale x = scales[s->options.scale];
-  if (s->options.n) x.condition = x.size = x.table = x.breakdown = (size_t)s->options.n;
+  const size_t n = (size_t)s->options.n;
+  if (n) x.condition[1] = x.size[1] = x.table[1] = x.breakdown[1] = n, x.start[1] = n < x.start[1] ? n : x.start[1];
   if (s->options.runs) x.runs = s->options.runs;
   return x;
 }
 
-/* Beside a device a host is spared what would take it minutes: conjugate gradients on the coarse one of two grids do thousands of
+/* Beside a device a host is spared what would take it minutes: conjugate gradients on the coarse one of two grids in 1D do thousands of
    iterations where eps is small, and hundreds at 1e-3. So Gauss-Seidel, which has its place there, has fewer unknowns in "condition",
    and columns that the paper does not have end sooner than the others. */
 enum { SERIAL_CONDITION = 100000, SERIAL_SIZE = 10000000, HOST_COLUMNS = 1000000 };
 
-static int spared(const study *s, int on_host, size_t n, size_t most) { return on_host && n > most && study_is_device(study_best(s)); }
+static int spared(const study *s, int on_host, const setting *w, size_t most)
+{
+  return on_host && w->dim == 1 && w->n > most && study_is_device(study_best(s));
+}
 
 enum { MANY = 1000000 }; /* beyond, and for eps < 1e-4, a single run: so many blocks differ by nothing in the digits shown */
 
-/* In 1D with two grids and eps = 1e-3; Gauss-Seidel on the host, where it is at home. */
-static setting base(const study *s, const char *part, const char *paper, const char *method)
+/* With two grids and eps = 1e-3; Gauss-Seidel on the host, where it is at home. The paper has 1D alone. */
+static setting base(const study *s, const char *part, const char *paper, const char *method, int dim)
 {
   const study_place *place = method_named(method)->serial ? &s->place[STUDY_HOST] : study_best(s);
-  return (setting){.part = part, .paper = paper, .method = method_named(method), .place = place, .dim = 1, .eps = 1e-3,
+  return (setting){.part = part, .paper = dim == 1 ? paper : "", .method = method_named(method), .place = place, .dim = dim, .eps = 1e-3,
                    .steps = 2, .levels = 2, .cycles = 12, .rtol = NEVER, .runs = scale_of(s).runs};
 }
 
@@ -48,35 +54,46 @@ static setting base(const study *s, const char *part, const char *paper, const c
 static const char *const compared[] = {"gauss_seidel", "async-2011", "async-2011, damped"};
 enum { COMPARED = sizeof compared / sizeof *compared };
 
-/* Figures 4 and 5: two grids, 1 and 2 smoothing steps, over the condition number; Gauss-Seidel from a random u as
-   well, which gives the factor that theory predicts. */
+/* Figures 4 and 5: two grids, 1 and 2 smoothing steps, over the condition number, of which 2D and 3D have every other one; Gauss-Seidel
+   from a random u as well, which gives the factor that theory predicts. */
 static int over_condition(study *s)
 {
   const scale x = scale_of(s);
-  for (int steps = 1; steps <= 2; steps++)
-    for (int power = -1; power >= x.least_power; power--)
-      for (int m = 0; m < COMPARED; m++)
-        for (int start = START_F_RANDOM; start <= (m == 0 ? START_U_RANDOM : START_F_RANDOM); start += START_U_RANDOM) {
-          setting w = base(s, "condition", steps == 1 ? "Figure 4" : "Figure 5", compared[m]);
-          w.n = spared(s, w.method->serial, x.condition, SERIAL_CONDITION) ? SERIAL_CONDITION : x.condition;
-          w.steps = steps, w.eps = pow(10, power), w.start = start;
-          if (w.n > MANY && power < -4) w.runs = 1;
-          if (start == START_U_RANDOM) w.rtol = 1e-30;
-          if (measure(s, &w)) return 1;
-        }
+  for (int dim = 1; dim <= 3; dim++)
+    for (int steps = 1; steps <= 2; steps++)
+      for (int power = -1; power >= x.least_power; power -= dim == 1 ? 1 : 2)
+        for (int m = 0; m < COMPARED; m++)
+          for (int start = START_F_RANDOM; start <= (m == 0 ? START_U_RANDOM : START_F_RANDOM); start += START_U_RANDOM) {
+            setting w = base(s, "condition", steps == 1 ? "Figure 4" : "Figure 5", compared[m], dim);
+            w.n = x.condition[dim], w.steps = steps, w.eps = pow(10, power), w.start = start;
+            if (spared(s, w.method->serial, &w, SERIAL_CONDITION)) w.n = SERIAL_CONDITION;
+            if (w.n > MANY && power < -4) w.runs = 1;
+            if (start == START_U_RANDOM) w.rtol = 1e-30;
+            if (measure(s, &w)) return 1;
+          }
   return 0;
 }
+
+/* Sizes that are nested in the next one, but in 1D, where they are the paper's. */
+static size_t first_size(int dim, size_t most)
+{
+  static const size_t least[4] = {0, 10000, 63, 15};
+  return most < least[dim] ? most : least[dim];
+}
+
+static size_t next_size(int dim, size_t n) { return dim == 1 ? 10 * n : dim == 2 ? 4 * n + 3 : 2 * n + 1; }
 
 /* Figure 6: two grids, 2 steps, over the size. */
 static int over_size(study *s)
 {
   const scale x = scale_of(s);
-  for (size_t n = x.size < 10000 ? x.size : 10000; n <= x.size; n *= 10)
-    for (int m = 0; m < COMPARED; m++) {
-      setting w = base(s, "size", "Figure 6", compared[m]);
-      w.n = n;
-      if (!spared(s, w.method->serial, n, SERIAL_SIZE) && measure(s, &w)) return 1;
-    }
+  for (int dim = 1; dim <= 3; dim++)
+    for (size_t n = first_size(dim, x.size[dim]); n <= x.size[dim]; n = next_size(dim, n))
+      for (int m = 0; m < COMPARED; m++) {
+        setting w = base(s, "size", "Figure 6", compared[m], dim);
+        w.n = n;
+        if (!spared(s, w.method->serial, &w, SERIAL_SIZE) && measure(s, &w)) return 1;
+      }
   return 0;
 }
 
@@ -101,47 +118,49 @@ static int all_columns(study *s, setting w)
   for (int c = 0; c < COLUMNS; c++) {
     w.column = columns[c].name, w.method = method_named(columns[c].method), w.place = &s->place[columns[c].place];
     w.offload = columns[c].offload, w.no_clock = columns[c].no_clock;
-    if (!spared(s, columns[c].ours, w.n, HOST_COLUMNS) && measure(s, &w)) return 1;
+    if (!spared(s, columns[c].ours, &w, HOST_COLUMNS) && measure(s, &w)) return 1;
   }
   return 0;
 }
 
-/* Table 1: seconds of the smoother until the residual is 1e-6 of f, 2 to 5 levels. */
+/* Table 1: seconds of the smoother until the residual is 1e-6 of f, 2 to 5 levels. In 2D and 3D one size. */
 static int table_1(study *s)
 {
   const scale x = scale_of(s);
-  for (size_t n = x.table < 10000 ? x.table : 10000; n <= x.table; n *= 10)
-    for (int levels = 2; levels <= 5; levels++) {
-      setting w = base(s, "table", "Table 1", "async");
-      w.n = n, w.levels = levels;
+  for (int dim = 1; dim <= 3; dim++)
+    for (size_t n = dim == 1 ? first_size(dim, x.table[dim]) : x.table[dim]; n <= x.table[dim]; n = next_size(dim, n))
+      for (int levels = 2; levels <= 5; levels++) {
+        setting w = base(s, "table", "Table 1", "async", dim);
+        w.n = n, w.levels = levels;
+        if (all_columns(s, w)) return 1;
+      }
+  return 0;
+}
+
+/* Figure 7: where the time of a V cycle goes, over the smoothing steps; 10 levels, or as many as there are; condition number estimate
+   1e6. */
+static int breakdown(study *s)
+{
+  const scale x = scale_of(s);
+  for (int dim = 1; dim <= 3; dim++)
+    for (int steps = 1; steps <= 8; steps *= 2) {
+      setting w = base(s, "breakdown", "Figure 7", "async", dim);
+      w.n = x.breakdown[dim], w.eps = 4e-6, w.levels = 10, w.steps = steps;
       if (all_columns(s, w)) return 1;
     }
   return 0;
 }
 
-/* Figure 7: where the time of a 10-level V cycle goes, over the smoothing steps; condition number estimate 1e6. */
-static int breakdown(study *s)
-{
-  const scale x = scale_of(s);
-  for (int steps = 1; steps <= 8; steps *= 2) {
-    setting w = base(s, "breakdown", "Figure 7", "async");
-    w.n = x.breakdown, w.eps = 4e-6, w.levels = 10, w.steps = steps;
-    if (all_columns(s, w)) return 1;
-  }
-  return 0;
-}
-
-/* Not in the paper: V cycles from three starts, the cures, 2D and 3D. */
+/* Not in the paper: V cycles from three starts, and the cures. */
 static int over_start(study *s)
 {
   const scale x = scale_of(s);
-  const size_t n[] = {0, x.condition < 65535 ? x.condition : 65535, x.n2, x.n3};
   for (int dim = 1; dim <= 3; dim++)
     for (int steps = 1; steps <= 2; steps++)
       for (const method *m = methods; m->name; m++)
         for (int start = 0; start < STARTS; start++) {
-          setting w = base(s, "start", "", m->name);
-          w.dim = dim, w.n = n[dim], w.eps = 1e-6, w.steps = steps, w.levels = 0, w.start = start, w.cycles = 20;
+          setting w = base(s, "start", "", m->name, dim);
+          w.n = x.start[dim], w.eps = 1e-6, w.steps = steps, w.levels = 0, w.start = start, w.cycles = 20;
           w.rtol = start == START_U_RANDOM ? 1e-30 : 1e-6;
           if (start == START_F_ONE) w.runs = 1; /* for the number of cycles */
           if (dim > 1 || !m->rows)
@@ -156,7 +175,7 @@ static const study_part parts[] = {{"condition", over_condition}, {"size", over_
 static const study_program about = {
     "study_smoothers",
     "Asynchronous smoothers against classical ones, after Anzt, Dongarra, Gates, Tomov (2011). Parts: condition (Figures 4, 5),\n"
-    "size (Figure 6), table (Table 1), breakdown (Figure 7), start (random starting errors, cures, 2D, 3D).",
+    "size (Figure 6), table (Table 1), breakdown (Figure 7), start (random starting errors, cures). All in 1D, where --n counts, 2D and 3D.",
     parts, 1000, 1000000000};
 
 int main(int argc, char **argv) { return study_main(&about, argc, argv); }

@@ -4,7 +4,7 @@ import math
 from page import first, measured, number, select, spread, table, values
 
 PAGE = "study-smoothers.md"
-FILES = ["smoothers-device*.json", "smoothers-host-large.json", "smoothers-host.json"]
+FILES = ["smoothers-device*.json", "smoothers-host-*.json", "smoothers-host.json"]
 COMPARED = ["gauss_seidel", "async-2011", "async-2011, damped"]
 
 # Table 1 of the paper: seconds of Gauss-Seidel, async-(5) and transfer, 2 to 5 levels.
@@ -29,14 +29,20 @@ def converged(record):
     return f"{spread(record, 'mean_factor', 2)}; {cycles_to(record)}; {number(record['lowest']['median'], 2)}"
 
 
+def size_of(r):
+    return f"{r['n']}^{r['dim']}" if r["dim"] > 1 else f"{r['n']:.0e}".replace("e+0", "e")
+
+
 def condition_table(results):
     rows = []
     for r in select(results, part="condition", method="gauss_seidel", start="random f"):
-        same = {"part": "condition", "eps": r["eps"], "steps": r["steps"]}
+        same = {"part": "condition", "eps": r["eps"], "steps": r["steps"], "dim": r["dim"]}
         random = first(results, method="gauss_seidel", start="random u", **same)
-        n = first(results, method=COMPARED[1], **same)["n"]
-        size = number(n) if n == r["n"] else f"{number(n)}; gauss_seidel {number(r['n'])}"
-        rows.append([r["paper"], str(r["steps"]), size, f"{r['eps']:.0e}",
+        other = first(results, method=COMPARED[1], **same)
+        if not other:  # a run that was stopped
+            continue
+        size = size_of(r) if other["n"] == r["n"] else f"{size_of(other)}; gauss_seidel {size_of(r)}"
+        rows.append([r.get("paper", "not there"), str(r["steps"]), size, f"{r['eps']:.0e}",
                      *[converged(first(results, method=m, start="random f", **same)) for m in COMPARED],
                      f"{spread(random, 'factor')}; {number(random['predicted_factor'])}" if random and "factor" in random else ""])
     head = ["paper", "steps", "n", "eps", *COMPARED, "gauss_seidel, random u: factor; predicted"]
@@ -45,9 +51,10 @@ def condition_table(results):
 
 def size_table(results):
     rows = []
-    for n in values(select(results, part="size"), "n"):
-        rows.append([f"{n:.0e}".replace("e+0", "e"), *[converged(first(results, part="size", method=m, n=n)) for m in COMPARED]])
-    return table(["n", *COMPARED], rows) if rows else None
+    for r in select(results, part="size", method=COMPARED[-1]):
+        same = {"part": "size", "n": r["n"], "dim": r["dim"]}
+        rows.append([size_of(r), *[converged(first(results, method=m, **same)) for m in COMPARED]])
+    return table(["size", *COMPARED], rows) if rows else None
 
 
 TIMED = ["gauss_seidel, host", "async-(5), host", "async-(5), offloaded", "async-(5), device", "async, host", "async, device", "async, device, no clock"]
@@ -70,19 +77,21 @@ def table_1(results):
     columns = shown(results)
     clocked = [c for c in columns if not c.endswith("no clock")]
     offloaded = TIMED[2] in columns
+    told = any(r["dim"] == 1 for r in select(results, part="table"))
     whole = [c for c in columns if c != "async, device"]
     rows = []
     for r in select(results, part="table", column=TIMED[0]):
         n, levels = r["n"], r["levels"]
-        at = {c: first(results, part="table", column=c, n=n, levels=levels) for c in columns}
-        paper = PAPER[n][levels - 2][:3 if offloaded else 1] if n in PAPER else ()
-        cells = [f"{n:.0e}".replace("e+0", "e"), str(levels), " / ".join(map(number, paper))]
+        at = {c: first(results, part="table", column=c, n=n, levels=levels, dim=r["dim"]) for c in columns}
+        at = {c: at[c] or {"status": "skipped", "skipped": ""} for c in columns}  # spared
+        paper = PAPER[n][levels - 2][:3 if offloaded else 1] if n in PAPER and r["dim"] == 1 else ()
+        cells = [size_of(r), str(levels), *([" / ".join(map(number, paper))] if told else [])]
         for c in clocked:
             cells.append(timed_cell(at[c]))
             if c == TIMED[2]:
                 cells.append(spread(at[c], "transfer_seconds"))
         rows.append([*cells, " / ".join(number(at[c]["seconds"]["median"]) if "seconds" in at[c] else at[c]["skipped"] for c in whole)])
-    head = ["n", "levels", "paper: G.-S. / async-(5) / transfer" if offloaded else "paper: G.-S."]
+    head = ["size", "levels", *(["paper: G.-S. / async-(5) / transfer" if offloaded else "paper: G.-S."] if told else [])]
     for c in clocked:
         head += [c, "transfer"] if c == TIMED[2] else [c]
     return table([*head, f"whole solve: {' / '.join(whole)}"], rows) if rows else None
@@ -102,9 +111,9 @@ def breakdown_table(results):
     keep = [i for i, name in enumerate(PARTS) if any(name in r for r in select(results, part="breakdown"))]
     for column in columns:
         for r in measured(results, part="breakdown", column=column):
-            rows.append([column, number(r["n"]), str(r["steps"]), number(r["cycles"]["median"]), spread(r, "seconds"),
+            rows.append([column, size_of(r), str(r["levels_made"]), str(r["steps"]), number(r["cycles"]["median"]), spread(r, "seconds"),
                          *[share(r, PARTS[i]) for i in keep]])
-    head = ["smoother", "n", "steps", "cycles", "seconds, whole", *[PART_NAMES[i] for i in keep]]
+    head = ["smoother", "size", "levels", "steps", "cycles", "seconds, whole", *[PART_NAMES[i] for i in keep]]
     return table(head, rows) if rows else None
 
 
@@ -138,9 +147,15 @@ def start_table(results):
             if steps == 1:
                 cells.append(spread(rough, "seconds", 2))
         method = r["method"] + (" (on the host)" if beside_device and r["where"] == "host" else "")
-        rows.append([f"{r['n']}^{r['dim']}" if r["dim"] > 1 else number(r["n"]), method, *cells])
+        rows.append([size_of(r) if r["dim"] > 1 else number(r["n"]), method, *cells])
     head = ["size", "smoother", "V(1,1): factor, random u", "cycles, random f; f = 1", "s, random f", "V(2,2): factor", "cycles"]
     return table(head, rows) if rows else None
 
 
-TABLES = {"condition": condition_table, "size": size_table, "table": table_1, "breakdown": breakdown_table, "start": start_table}
+def on(dims, make):
+    return lambda results: make([r for r in results if r["dim"] in dims])
+
+
+TABLES = {"start": start_table}
+for name, make in (("condition", condition_table), ("size", size_table), ("table", table_1), ("breakdown", breakdown_table)):
+    TABLES[name], TABLES[f"{name}-space"] = on({1}, make), on({2, 3}, make)

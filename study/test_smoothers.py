@@ -29,6 +29,11 @@ def two_grid(eps, steps):
 
 
 def factors(results):
+    space = [r for r in select(results, part="condition", start="random u") if r["dim"] > 1]
+    check([(r["dim"], r["steps"]) for r in space] == [(2, 1), (2, 2), (3, 1), (3, 2)], f"in 2D and 3D: {space}")
+    for r in space:
+        check(0.75 < r["factor"]["median"] / r["predicted_factor"] < 1.02, f"{r['dim']}D, {r['steps']} steps: {r['factor']}, {r['predicted_factor']}")
+    results = select(results, dim=1)
     seen = select(results, part="condition", method="gauss_seidel", start="random u")
     check(len(seen) == 4, f"{len(seen)} measurements from a random u, wanted 4")
     for r in seen:
@@ -42,10 +47,12 @@ def factors(results):
 
 
 def starts(results):
-    """The stall, and the cures, in one, two and three dimensions."""
+    """The sizes; the stall, and the cures, in one, two and three dimensions."""
     def factor(dim, method, steps=1):
         return first(results, part="start", start="random u", dim=dim, steps=steps, method=method)["factor"]
 
+    sizes = {(r["dim"], r["n"]) for r in select(results, part="size")}
+    check(sizes == {(1, 4095), (2, 31), (3, 15)} and len(select(results, part="size")) == 9, f"sizes: {sizes}")
     check(factor(1, "async-2011")["min"] > 0.97, f"1D: {factor(1, 'async-2011')}")
     for steps in (1, 2):
         stale, theory = factor(2, "async-2011, stale", steps)["median"], smoothers.stall(2, steps)
@@ -68,7 +75,8 @@ def times(results):
     for part, levels in (("table", (2, 3, 4, 5)), ("breakdown", (10,))):
         for count in levels:
             rows = select(results, part=part, levels=count)
-            check({r["column"] for r in rows} == set(smoothers.TIMED), f"{part}, {count} levels: columns")
+            seen = {(r["dim"], r["column"]) for r in rows}
+            check(seen == {(dim, column) for dim in (1, 2, 3) for column in smoothers.TIMED}, f"{part}, {count} levels: {seen}")
             for r in rows:
                 there = "device" not in r["column"] and "offloaded" not in r["column"]
                 check(there or r.get("skipped") == "no device", f"{r['column']}: {r}")
