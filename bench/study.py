@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fills the tables of docs/gpu.md from bench/results/h200.json, h200-study.json and h200-cublas.json, and draws
+"""Fills the tables of docs/gpu.md from h200.json, h200-study.json, h200-cublas.json and h200-checks.json of bench/results, and draws
 docs/pictures/gpu-growth.png.
 Usage: study.py [--check] [--results FOLDER] [--page FILE] [--picture FILE]
 --check writes nothing and fails where the page is not what the results make of it. A table stands between the lines
@@ -9,6 +9,8 @@ import json
 import pathlib
 import re
 import sys
+
+from checks_page import checks_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOT_YET = "*Not measured yet: `build/bench/{} --json bench/results/{}`, then `python3 bench/study.py`, put it here.*"
@@ -251,8 +253,8 @@ def read(path):
     return json.loads(path.read_text()) if path.is_file() else None
 
 
-def fill(page, bench, study, cublas):
-    made = {"rows": rows_table(bench)}
+def fill(page, bench, study, cublas, checks):
+    made = {"rows": rows_table(bench), "checks": checks_table(checks) if checks else "*Not measured yet.*"}
     for tables, data, program, file in ((STUDY_TABLES, study, "bench_gpu_study", "h200-study.json"),
                                         (CUBLAS_TABLES, cublas, "bench_gpu_cublas", "h200-cublas.json")):
         for name, make in tables.items():
@@ -275,7 +277,8 @@ def main():
     data = read(given.results / "h200-study.json")
     study = Study(data) if data else None
     before = given.page.read_text()
-    after = fill(before, read(given.results / "h200.json"), study, read(given.results / "h200-cublas.json"))
+    others = [read(given.results / f"h200-{name}.json") for name in ("cublas", "checks")]
+    after = fill(before, read(given.results / "h200.json"), study, *others)
     if given.check:
         if after != before:
             sys.exit(f"study.py: {given.page} is not what bench/results make of it: run python3 bench/study.py")

@@ -1,5 +1,6 @@
 /* The asynchronous smoother on CUDA many times over: no two solves are alike, so each case states a band, and every one of 100
-   solves must lie in it. What is printed are least, median and most. */
+   solves must lie in it. What is printed are least, median, most and the band; bench/checks.py
+   reads it. */
 #include "twins.h"
 
 enum { RUNS = 100, CYCLES = 12 };
@@ -79,8 +80,8 @@ static void asynchronous_bands(void **state)
     double factor[RUNS];
     measure(b, factor);
     const int inside = factor[0] >= b->least && factor[RUNS - 1] <= b->most;
-    print_message("%-36s %8zu an axis: %.5f, %.5f, %.5f of %d%s\n", b->what, b->n, factor[0], (factor[RUNS / 2 - 1] + factor[RUNS / 2]) / 2,
-                  factor[RUNS - 1], RUNS, inside ? "" : ", outside its band");
+    print_message("%-36s %8zu an axis: %.5f, %.5f, %.5f of %d, band %g to %g%s\n", b->what, b->n, factor[0],
+                  (factor[RUNS / 2 - 1] + factor[RUNS / 2]) / 2, factor[RUNS - 1], RUNS, b->least, b->most, inside ? "" : ", outside its band");
     bad += !inside;
   }
   assert_int_equal(bad, 0);

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""Runs everything that is to pass on a CUDA device: the tests, then kernels under compute-sanitizer. Writes one JSON file.
+Usage: checks.py [--build build] [--json bench/results/h200-checks.json] [--commit ID] [--only NAME,..] [--seconds LIMIT]
+                 [--jobs N] [--tests FOLDER] [--factors FILE] [--list]
+--only takes names and patterns (memcheck/*). --seconds: no entry longer than that. --tests: where the programs are (BUILD/tests).
+The file is written after every entry; a later run of the same commit on the same device replaces only the entries that it runs.
+Exit code 1: something that ran did not pass."""
+import argparse
+import concurrent.futures
+import datetime
+import fnmatch
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TESTS_ON_DEVICE = ["factors", "order", "singular", "coefficients", "outcomes", "divergence", "precision", "solve"]
+CUDA_TESTS = ["cuda", "cuda_line", "cuda_async", "cuda_legs", "cuda_solves", "cuda_bands", "cuda_service", "cuda_tail", "cuda_waits",
+              "cuda_graph", "cuda_ranges"]
+ALONE = ["cuda_rounds", "cuda_faults"]  # they look at the device's memory, or fill it
+TOOLS = ["memcheck", "initcheck", "synccheck", "racecheck"]
+NO_SHARED = ["memcheck", "initcheck", "synccheck"]  # kernels of one thread an unknown share nothing
+
+# Every family of kernels: (program, test, tools). A graph goes by cycles: compute-sanitizer sees nothing in the body of a
+# conditional node (CONTRIBUTING.md).
+SANITIZED = [
+    ("cuda_legs", "sweeps_onto_agree", TOOLS),  # the way up of a mixed cycle, strips
+    ("cuda_legs", "patches_onto_agree", TOOLS),
+    ("cuda_legs", "residuals_in_patches_agree", TOOLS),  # smoothing and restricted residual in one pass
+    ("cuda_legs", "residuals_in_the_pass_agree", TOOLS),
+    ("cuda_legs", "ways_down_agree", TOOLS),
+    ("cuda_async", "tiny_sizes_agree", TOOLS),  # blocks of all shapes
+    ("cuda_async", "patches_agree", TOOLS),
+    ("cuda_async", "strips_agree", TOOLS),
+    ("cuda_async", "streams_on_faces_agree", TOOLS),
+    ("cuda_async", "large_blocks_agree", TOOLS),
+    ("cuda_async", "one_at_a_time_agrees", TOOLS),  # blocks handed out by a counter
+    ("cuda_line", "smoothing_agrees", TOOLS),
+    ("cuda_line", "one_block_agrees", TOOLS),
+    ("cuda_line", "transfers_agree", NO_SHARED),
+    ("cuda", "operations_agree", TOOLS),  # residuals, norms, transfers, the synchronous smoothers
+    ("cuda", "operations_agree_in_media", NO_SHARED),
+    ("cuda", "operations_agree_on_faces", NO_SHARED),
+    ("cuda", "fused_red_black_agrees", TOOLS),
+    ("cuda_tail", "levels_agree", TOOLS),  # small levels in one kernel
+    ("cuda_tail", "levels_on_faces_agree", TOOLS),
+    ("cuda_tail", "updates_reach_them", ["memcheck", "initcheck"]),
+    ("cuda_solves", "coarse_grids_agree", TOOLS),  # conjugate gradients and Cholesky on the coarsest grid
+    ("cuda_graph", "two_streams", TOOLS),
+    ("cuda_graph", "preconditions", ["memcheck", "synccheck"]),
+    ("cuda_graph", "whatever_it_starts_from", ["memcheck", "initcheck"]),
+]
+
+FOUND = re.compile(r"^========= (Invalid|Uninitialized|Program hit|Barrier error|Error: |Warning: |Race reported)", re.M)
+SUMMARY = re.compile(r"^========= ERROR SUMMARY: (\d+) error|^========= RACECHECK SUMMARY: \d+ hazards? displayed \((\d+) errors?, (\d+) warn", re.M)
+BAND = re.compile(r"^(.+?) +(\d+) an axis: (\S+), (\S+), (\S+) of (\d+), band (\S+) to (\S+?)(?:, outside its band)?$", re.M)
+
+
+# --- what is run -----------------------------------------------------------------------------------------------------
+
+
+FACTORS = "factors.txt"  # stands for --factors
+
+
+def entries():
+    """name, program and arguments, environment, limit in seconds, alone, tool."""
+    def entry(name, *command, limit=600, alone=False, tool=None, **environment):
+        return {"name": name, "command": list(command), "environment": environment, "limit": limit, "alone": alone, "tool": tool}
+
+    made = [entry("no_device", "test_no_device", CUDA_VISIBLE_DEVICES="")]
+    made += [entry(name, f"test_{name}") for name in CUDA_TESTS]
+    made += [entry("cuda_graph_by_cycles", "test_cuda_graph", "*", "by_cycles")]
+    made += [entry("regression_cuda", "test_regression", FACTORS, "cuda", limit=900)]
+    made += [entry(f"{name}_cuda", f"test_{name}", "cuda", limit=900) for name in TESTS_ON_DEVICE]
+    made += [entry(name, f"test_{name}", alone=True) for name in ALONE]
+    for tool in TOOLS:
+        for program, test, tools in SANITIZED:
+            words = [f"test_{program}", test] + (["by_cycles"] if program == "cuda_graph" else [])
+            if tool in tools:
+                made.append(entry(f"{tool}/{program}/{test}", *words, tool=tool))
+    return made
+
+
+def sanitizer_program():
+    return shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
+
+
+# --- one of them -----------------------------------------------------------------------------------------------------
+
+running = set()
+stopping = threading.Event()
+
+
+def end_group(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def run(command, environment, limit):
+    """Output, exit status (None: stopped), seconds. What it started ends with it."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               env={**os.environ, **environment}, start_new_session=True)
+    running.add(process)
+    status = None
+    try:
+        if stopping.is_set():
+            end_group(process)
+        output, _ = process.communicate(timeout=limit)
+        status = None if stopping.is_set() else process.returncode
+    except subprocess.TimeoutExpired:
+        end_group(process)
+        output, _ = process.communicate()
+    running.discard(process)
+    return output.decode(errors="replace"), status, time.monotonic() - start
+
+
+def count_tests(output):
+    """As cmocka says it. A test that fails is named twice."""
+    def names(word):
+        return set(re.findall(rf"^\[ +{word} +\] (\w+)$", output, re.M))
+    return {"passed": len(names("OK")), "failed": len(names("FAILED")), "skipped": len(names("SKIPPED"))}
+
+
+def count_errors(output):
+    """Of compute-sanitizer: as it sums them up at its end; before, as many as it has printed."""
+    summary = SUMMARY.search(output)
+    return sum(int(n) for n in summary.groups() if n) if summary else len(FOUND.findall(output))
+
+
+def bands(output):
+    keys = ("problem", "n", "min", "median", "max", "runs", "least", "most")
+    kinds = (str, int, float, float, float, int, float, float)
+    return [{k: kind(v) for k, kind, v in zip(keys, kinds, found)} for found in BAND.findall(output)]
+
+
+def record_of(entry, output, status, seconds):
+    record = {"status": status, "seconds": round(seconds, 1), "ended": status is not None, **count_tests(output)}
+    good = status == 0 and record["passed"] > 0 and record["failed"] == 0
+    if entry["tool"]:
+        record["errors"] = count_errors(output)
+        good = good and record["errors"] == 0 and SUMMARY.search(output) is not None
+    if entry["name"] == "cuda_bands":
+        record["bands"] = bands(output)
+    wrong = record["failed"] > 0 or record.get("errors", 0) > 0
+    record["outcome"] = ("passed" if good else "skipped" if status == 77 else "stopped" if status is None and not wrong else "failed")
+    if record["outcome"] != "passed":
+        record["output"] = output[-2000:].replace(str(ROOT), ".")
+    return record
+
+
+def check(entry, tests, factors, sanitizer, most):
+    program = tests / entry["command"][0]
+    if not program.is_file():
+        return {"outcome": "missing", "why": f"no program {program.name}"}
+    command = [str(program), *[str(factors) if word == FACTORS else word for word in entry["command"][1:]]]
+    if entry["tool"]:
+        if not sanitizer:
+            return {"outcome": "missing", "why": "no compute-sanitizer"}
+        command = [sanitizer, "--tool", entry["tool"], "--print-limit", "20", *command]
+    return record_of(entry, *run(command, entry["environment"], min(entry["limit"], most)))
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+def said(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def driver_version():
+    try:
+        found = re.search(r"Module.*?\s(\d+\.\d+[.\d]*)\s", pathlib.Path("/proc/driver/nvidia/version").read_text())
+    except OSError:
+        found = None
+    return found[1] if found else said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split("\n")[0]
+
+
+def head(commit, sanitizer):
+    version = re.search(r"release (\S+),", said(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc", "--version"))
+    tool = re.search(r"Version (\S+)", said(sanitizer, "--version")) if sanitizer else None
+    return {"program": "checks.py", "commit": commit, "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "device": said("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").split("\n")[0] or "not known",
+            "driver": driver_version() or "not known", "cuda": version[1] if version else "not known",
+            "compute_sanitizer": tool[1] if tool else "not known" if sanitizer else "missing"}
+
+
+class Record:
+    def __init__(self, path, top, all_entries):
+        self.path, self.lock = path, threading.Lock()
+        self.data = {**top, "results": [{"name": e["name"], "command": e["command"], "environment": e["environment"], "tool": e["tool"],
+                                         "outcome": "not run"} for e in all_entries]}
+        self.at = {r["name"]: i for i, r in enumerate(self.data["results"])}
+        before = json.loads(path.read_text()) if path.is_file() else {}
+        if all(before.get(key) == top[key] for key in ("commit", "device", "driver")):
+            for r in before["results"]:
+                if r["name"] in self.at:
+                    self.data["results"][self.at[r["name"]]] = r
+        self.write()
+
+    def add(self, name, result):
+        with self.lock:
+            fixed = {k: v for k, v in self.data["results"][self.at[name]].items() if k in ("name", "command", "environment", "tool")}
+            self.data["results"][self.at[name]] = {**fixed, **result}
+            self.write()
+            print(f"{name:<48} {result['outcome']:<8} {result.get('seconds', ''):>6}  {result.get('why', '')}", flush=True)
+
+    def write(self):
+        part = self.path.with_name(self.path.name + ".part")
+        part.write_text(json.dumps(self.data, indent=1) + "\n")
+        part.replace(self.path)
+
+
+def stop(*_):
+    stopping.set()
+    for process in list(running):
+        end_group(process)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
+    parser.add_argument("--json", type=pathlib.Path, default=ROOT / "bench/results/h200-checks.json")
+    parser.add_argument("--commit", default="not known")
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--seconds", type=float, default=900)
+    parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--tests", type=pathlib.Path)
+    parser.add_argument("--factors", type=pathlib.Path, default=ROOT / "tests/regression/factors.txt")
+    parser.add_argument("--list", action="store_true")
+    given = parser.parse_args()
+    tests = (given.tests or given.build / "tests").absolute()
+    everything = entries()
+    wanted = [e for e in everything if any(fnmatch.fnmatchcase(e["name"], p) for p in given.only.split(","))]
+    if given.list or not wanted:
+        print("\n".join(e["name"] for e in wanted) or f"checks.py: nothing is named {given.only}")
+        return 0 if wanted else 2
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // given.jobs)))
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    sanitizer = sanitizer_program()
+    record = Record(given.json, head(given.commit, sanitizer), everything)
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+
+    def turn(entry):
+        if not stopping.is_set():
+            record.add(entry["name"], check(entry, tests, given.factors.absolute(), sanitizer, given.seconds))
+
+    for part in ([e for e in wanted if not e["tool"] and not e["alone"]], [e for e in wanted if e["alone"]], [e for e in wanted if e["tool"]]):
+        with concurrent.futures.ThreadPoolExecutor(1 if part and part[0]["alone"] else given.jobs) as pool:
+            for done in [pool.submit(turn, e) for e in part]:
+                done.result()
+    outcomes = [record.data["results"][record.at[e["name"]]]["outcome"] for e in wanted]
+    print(", ".join(f"{outcomes.count(o)} {o}" for o in dict.fromkeys(outcomes)))
+    return int("failed" in outcomes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

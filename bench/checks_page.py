@@ -1,0 +1,64 @@
+"""The part of docs/gpu.md that says what passes on a device, from the file of checks.py."""
+
+
+def lines(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|---" * len(head) + "|", *["| " + " | ".join(row) + " |" for row in rows]])
+
+
+def origin(data):
+    tool = data["compute_sanitizer"]
+    return (f"{data['device']}, driver {data['driver']}, CUDA {data['cuda']}, compute-sanitizer {tool}, commit {data['commit'][:10]}, "
+            f"{data['date'][:10]}.")
+
+
+def stopped(record):
+    return f"stopped after {record['seconds']:.0f} s"
+
+
+def tests_cell(record):
+    counts = [f"{record[k]} {k}" for k in ("passed", "failed", "skipped") if record.get(k)]
+    if record["outcome"] == "passed":
+        return ", ".join(counts)
+    if record["outcome"] == "failed":
+        return f"**{', '.join(counts)}**" if record.get("failed") else f"**failed, exit status {record['status']}**"
+    if record["outcome"] == "stopped":
+        return ", ".join([stopped(record), *counts])
+    return record.get("why", record["outcome"])
+
+
+def tool_cell(record):
+    if record["outcome"] == "passed":
+        return "clean"
+    if record["outcome"] == "stopped":
+        return stopped(record) + ", nothing found"
+    if record["outcome"] == "failed":
+        return f"**{record['errors']} error{'s' if record['errors'] > 1 else ''}**" if record.get("errors") else "**failed**"
+    return record.get("why", record["outcome"])
+
+
+def tools_table(records):
+    tools = list(dict.fromkeys(r["tool"] for r in records))
+    at = {(r["tool"], *r["command"]): r for r in records}
+    runs = list(dict.fromkeys(tuple(r["command"]) for r in records))
+    rows = []
+    for run in runs:
+        cells = [tool_cell(at[tool, *run]) if (tool, *run) in at else "" for tool in tools]
+        rows.append([" ".join(f"`{word}`" for word in [run[0].removeprefix("test_"), *run[1:]]), *cells])
+    return lines(["test", *tools], rows)
+
+
+def bands_table(records):
+    rows = [[b["problem"], f"{b['n']}", *[f"{b[k]:.5f}" for k in ("min", "median", "max")], f"{b['least']:g} to {b['most']:g}"]
+            for r in records for b in r.get("bands", [])]
+    return lines(["problem", "n", "least factor", "median", "most", "band"], rows) if rows else "*Not measured.*"
+
+
+def checks_table(data):
+    tests = [r for r in data["results"] if not r["tool"]]
+    tools = [r for r in data["results"] if r["tool"]]
+    total = {o: sum(r["outcome"] == o for r in data["results"]) for o in ("passed", "failed", "stopped", "skipped", "missing", "not run")}
+    words = ", ".join(f"{n} {o}" for o, n in total.items() if n)
+    return "\n\n".join([f"{origin(data)} {len(data['results'])} entries: {words}.",
+                        lines(["test (name in CTest)", "result"], [[f"`{r['name']}`", tests_cell(r)] for r in tests]),
+                        "Under compute-sanitizer:", tools_table(tools),
+                        "Asynchronous smoothers, convergence factors of 100 solves each:", bands_table(data["results"])])

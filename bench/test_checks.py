@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Tests checks.py and its tables on programs that are shell scripts: what passes, fails, is skipped, hangs or is missing."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import checks  # noqa: E402
+import checks_page  # noqa: E402
+
+PASSES = "echo '[       OK ] one'; echo '[       OK ] two'; echo '[  PASSED  ] 2 test(s).'"
+FAILS = "echo '[       OK ] one'; echo '[  FAILED  ] two'; echo '[  FAILED  ] 1 test(s), listed below:'; echo '[  FAILED  ] two'; exit 1"
+BANDS = ("echo '3D, no overlap, 16 blocks in flight        64 an axis: 0.21588, 0.21589, 0.2159 of 100, band 0.1 to 0.26'; "
+         "echo '1D, small                                4000 an axis: 0.02182, 0.02182, 0.06 of 100, band 0 to 0.04, outside its band'; "
+         "echo '[       OK ] asynchronous_bands'")
+CLEAN = 'shift 4; "$@"; echo "========= ERROR SUMMARY: 0 errors"'
+# of each tool: what it says at its end, or where it is stopped
+SANITIZER = f'''
+case $2:$6 in
+  memcheck:sweeps*) {CLEAN};;
+  memcheck:patches_onto*) {CLEAN} | sed 's/SUMMARY: 0/SUMMARY: 3/';;
+  memcheck:ways*) shift 4; "$@"; echo "killed before its summary";;
+  memcheck:residuals_in_p*) echo "========= Invalid __global__ write of size 4 bytes"; sleep 60;;
+  initcheck:sweeps*) sleep 60;;
+  racecheck:sweeps*) echo "========= RACECHECK SUMMARY: 2 hazards displayed (1 errors, 1 warnings)";;
+esac
+'''
+
+
+class Checks(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.at = pathlib.Path(self.folder.name)
+        self.json = self.at / "checks.json"
+        self.program("compute-sanitizer", SANITIZER)
+
+    def program(self, name, text):
+        path = self.at / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+    def command(self, only, *more):
+        return [sys.executable, str(HERE / "checks.py"), "--tests", str(self.at), "--json", str(self.json), "--only", only, *more]
+
+    def environment(self):
+        return {**os.environ, "PATH": f"{self.at}:{os.environ['PATH']}"}
+
+    def check(self, only, *more, code=0):
+        done = subprocess.run(self.command(only, *more), env=self.environment(), capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return {r["name"]: r for r in json.loads(self.json.read_text())["results"]}
+
+    def test_outcomes(self):
+        self.program("test_cuda", PASSES)
+        self.program("test_cuda_line", FAILS)
+        self.program("test_cuda_legs", "exit 77")
+        self.program("test_cuda_async", "echo '[       OK ] one'; sleep 60")
+        self.program("test_cuda_tail", "echo '[       OK ] one'; exit 139")
+        self.program("test_cuda_waits", "exit 0")
+        self.program("test_no_device", f'test "${{CUDA_VISIBLE_DEVICES-set}}" = "" || exit 1; {PASSES}')
+        self.program("test_regression", f'test -f "$1" && test $2 = cuda || exit 1; {PASSES}')
+        self.program("test_cuda_graph", f'test "$1 $2" = "* by_cycles" || exit 1; {PASSES}')
+        start = time.monotonic()
+        only = "cuda,cuda_line,cuda_legs,cuda_async,cuda_tail,cuda_waits,no_device,regression_cuda,cuda_graph_by_cycles,cuda_solves"
+        r = self.check(only, "--seconds", "1", code=1)
+        self.assertLess(time.monotonic() - start, 20)  # what hangs was stopped
+        told = {name: r[name]["outcome"] for name in only.split(",")}
+        self.assertEqual(told, {"cuda": "passed", "cuda_line": "failed", "cuda_legs": "skipped", "cuda_async": "stopped", "cuda_tail": "failed",
+                                "cuda_waits": "failed", "no_device": "passed", "regression_cuda": "passed", "cuda_graph_by_cycles": "passed",
+                                "cuda_solves": "missing"})
+        self.assertEqual((r["cuda_line"]["passed"], r["cuda_line"]["failed"]), (1, 1))
+        self.assertFalse(r["cuda_async"]["ended"])
+        self.assertEqual(r["cuda_async"]["passed"], 1)
+        self.assertEqual(r["order_cuda"]["outcome"], "not run")
+
+    def test_sanitizers(self):
+        self.program("test_cuda_legs", PASSES)
+        r = self.check("*check/cuda_legs/*", "--seconds", "1", code=1)
+        told = {name.split("_agree")[0]: (r[name]["outcome"], r[name]["errors"]) for name in r if r[name].get("tool") and "errors" in r[name]}
+        self.assertEqual(told["memcheck/cuda_legs/sweeps_onto"], ("passed", 0))
+        self.assertEqual(told["memcheck/cuda_legs/patches_onto"], ("failed", 3))
+        self.assertEqual(told["memcheck/cuda_legs/ways_down"], ("failed", 0))
+        self.assertEqual(told["memcheck/cuda_legs/residuals_in_patches"], ("failed", 1))  # found before it was stopped
+        self.assertEqual(told["initcheck/cuda_legs/sweeps_onto"], ("stopped", 0))
+        self.assertEqual(told["racecheck/cuda_legs/sweeps_onto"], ("failed", 2))
+
+    def test_without_sanitizer(self):
+        entry = next(e for e in checks.entries() if e["name"] == "memcheck/cuda_legs/ways_down_agree")
+        self.program("test_cuda_legs", PASSES)
+        self.assertEqual(checks.check(entry, self.at, self.at, None, 1), {"outcome": "missing", "why": "no compute-sanitizer"})
+
+    def test_bands(self):
+        self.program("test_cuda_bands", BANDS)
+        found = self.check("cuda_bands")["cuda_bands"]["bands"]
+        self.assertEqual(found[0], {"problem": "3D, no overlap, 16 blocks in flight", "n": 64, "min": 0.21588, "median": 0.21589, "max": 0.2159,
+                                    "runs": 100, "least": 0.1, "most": 0.26})
+        self.assertEqual([b["most"] for b in found], [0.26, 0.04])
+
+    def test_a_later_run_adds(self):
+        self.program("test_cuda", PASSES)
+        self.program("test_cuda_line", PASSES)
+        self.check("cuda", "--commit", "a")
+        r = self.check("cuda_line", "--commit", "a")
+        self.assertEqual((r["cuda"]["outcome"], r["cuda_line"]["outcome"]), ("passed", "passed"))
+        r = self.check("cuda_line", "--commit", "b")
+        self.assertEqual((r["cuda"]["outcome"], r["cuda_line"]["outcome"]), ("not run", "passed"))
+
+    def test_a_stopped_run_keeps_what_it_has(self):
+        self.program("test_cuda", PASSES)
+        self.program("test_cuda_line", f"echo started > {self.at}/started; sleep 60")
+        run = subprocess.Popen(self.command("cuda,cuda_line,cuda_legs", "--jobs", "1"), env=self.environment(), stdout=subprocess.DEVNULL)
+        while not (self.at / "started").exists():
+            self.assertIsNone(run.poll())
+            time.sleep(0.02)
+        run.send_signal(signal.SIGTERM)
+        run.wait(20)
+        r = {r["name"]: r["outcome"] for r in json.loads(self.json.read_text())["results"]}
+        self.assertEqual((r["cuda"], r["cuda_line"], r["cuda_legs"]), ("passed", "stopped", "not run"))
+
+    def test_those_alone_are_alone(self):
+        for name in ("cuda", "cuda_rounds", "cuda_faults"):
+            alone = f"test ! -e {self.at}/others || exit 1;" if name != "cuda" else ""
+            self.program(f"test_{name}", f"{alone} touch {self.at}/others; sleep 0.3; rm {self.at}/others; {PASSES}")
+        r = self.check("cuda,cuda_rounds,cuda_faults", "--jobs", "3")
+        self.assertEqual([r[n]["outcome"] for n in ("cuda", "cuda_rounds", "cuda_faults")], ["passed"] * 3)
+
+    def test_page(self):
+        self.program("test_cuda", PASSES)
+        self.program("test_cuda_line", FAILS)
+        self.program("test_cuda_bands", BANDS)
+        self.program("test_cuda_legs", PASSES)
+        self.check("cuda,cuda_line,cuda_bands,*check/cuda_legs/*", "--seconds", "1", "--commit", "abcdef", code=1)
+        page = checks_page.checks_table(json.loads(self.json.read_text()))
+        for line in ("| `cuda` | 2 passed |", "| `cuda_line` | **1 passed, 1 failed** |", "| `no_device` | not run |",
+                     "| `cuda_legs` `sweeps_onto_agree` | clean | stopped after 1 s, nothing found | **failed** | **2 errors** |",
+                     "| 3D, no overlap, 16 blocks in flight | 64 | 0.21588 | 0.21589 | 0.21590 | 0.1 to 0.26 |"):
+            self.assertIn(line, page)
+        self.assertIn("commit abcdef", page)
+
+
+if __name__ == "__main__":
+    unittest.main()
