@@ -33,8 +33,8 @@ __attribute__((noreturn)) void stop(const char *what, const char *why);
 int wanted(const char *name); /* as --only says */
 
 /* Reads the command line, finds the device, measures its copy and opens the file. Returns -1, or the exit code of a program that
-   has nothing to do: 2 for a wrong option, 77 where there is no device. */
-int bench_begin(int argc, char **argv, const char *program, int runs);
+   has nothing to do: 0 where it was asked for help, 2 for a wrong option, 77 where there is no device. what: for --help. */
+int bench_begin(int argc, char **argv, const char *program, const char *what, int runs);
 void bench_end(void);
 
 /* One record. bytes: compulsory, of the whole row, 0: not stated. extra: further members, each with a comma before. */
@@ -89,5 +89,9 @@ void down_leg_row(const char *name, run *r, const double *f, double *u);
 
 /* Where the residual over that of f stops falling, f being this one. Rebuilds. */
 double measured_floor(run *r, const double *f, double *u);
+double tolerance_above(double floor, double least); /* that, or the next power of ten that is ten times the floor or more */
+
+/* Bytes of a V(1,1) cycle that must move, an unknown: bench/README.md. */
+double cycle_bytes(int dim, gmg_precision precision);
 
 #endif

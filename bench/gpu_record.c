@@ -82,15 +82,30 @@ static void measure_copy(void)
   cudaFree(a), cudaFree(b);
 }
 
+/* The first word of the file that is a version: a digit first, and a point. */
+static void driver_version(char *version, size_t size)
+{
+  FILE *from = fopen("/proc/driver/nvidia/version", "r");
+  char word[64];
+  snprintf(version, size, "not known");
+  while (from && fscanf(from, "%63s", word) == 1) {
+    if (word[0] < '0' || word[0] > '9' || !strchr(word, '.')) continue;
+    snprintf(version, size, "%s", word);
+    break;
+  }
+  if (from) fclose(from);
+}
+
 static void write_head(void)
 {
   struct cudaDeviceProp p;
   int driver = 0, runtime = 0;
-  char date[32];
+  char date[32], version[64];
   const time_t t = time(NULL);
   cudaGetDeviceProperties(&p, 0);
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
+  driver_version(version, sizeof version);
   strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&t));
   printf("%s, CUDA %d.%d, driver for %d.%d, copy %.4g TB/s\n", p.name, runtime / 1000, runtime % 1000 / 10, driver / 1000,
          driver % 1000 / 10, bench.copy * 1e-12);
@@ -101,14 +116,21 @@ static void write_head(void)
           "{\n  \"program\": \"%s\",\n  \"commit\": \"%s\",\n  \"date\": \"%s\",\n  \"device\": \"%s\",\n  \"driver\": \"%s\",\n"
           "  \"cuda_driver\": %d,\n  \"cuda_runtime\": %d,\n"
           "  \"copy\": {\"median\": %.6g, \"unit\": \"bytes/s, read and written\"},\n  \"results\": [",
-          bench.program, bench.commit, date, p.name, getenv("GMG_BENCH_DRIVER") ? getenv("GMG_BENCH_DRIVER") : "not known", driver,
-          runtime, bench.copy);
+          bench.program, bench.commit, date, p.name, version, driver, runtime, bench.copy);
 }
 
-int bench_begin(int argc, char **argv, const char *program, int runs)
+static const char help_text[] =
+    "  --json FILE        write the records there\n"
+    "  --only NAME,NAME   these rows alone\n"
+    "  --commit ID        what the file is to say of the commit\n"
+    "  --runs N           measurements of a row, 1 to 100 (%d)\n"
+    "  --most UNKNOWNS    larger problems are left out\n"
+    "  --help             this text\n";
+
+int bench_begin(int argc, char **argv, const char *program, const char *what, int runs)
 {
   static const struct option options[] = {{"json", 1, NULL, 'j'}, {"only", 1, NULL, 'o'}, {"commit", 1, NULL, 'c'},
-                                          {"runs", 1, NULL, 'r'}, {"most", 1, NULL, 'm'}, {0}};
+                                          {"runs", 1, NULL, 'r'}, {"most", 1, NULL, 'm'}, {"help", 0, NULL, 'h'}, {0}};
   bench = (bench_options){.program = program, .commit = "not known", .runs = runs, .most = INFINITY};
   for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     if (o == 'j') bench.json = optarg;
@@ -116,6 +138,7 @@ int bench_begin(int argc, char **argv, const char *program, int runs)
     else if (o == 'c') bench.commit = optarg;
     else if (o == 'r') bench.runs = atoi(optarg);
     else if (o == 'm') bench.most = atof(optarg);
+    else if (o == 'h') return printf("%s: %s\n", program, what), printf(help_text, runs), 0;
     else return 2;
   }
   if (bench.runs < 1 || bench.runs > MOST_RUNS) stop("--runs", "from 1 to 100");

@@ -3,6 +3,7 @@
 #include "gpu.h"
 
 #include <cuda_runtime_api.h>
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -111,6 +112,17 @@ gmg_plan_info *plan(run *r)
   if (gmg_plan(r->context, &r->problem, &r->params, info) != GMG_OK) stop("gmg_plan", gmg_context_error(r->context));
   return info;
 }
+
+/* Each leg reads u and f and writes u, the first writes a residual and the second reads a correction, both smaller by 2^dim; coarser
+   levels add a geometric series. In mixed precision all that in float and from zero, and in double the residual and the correction
+   of u. */
+double cycle_bytes(int dim, gmg_precision precision)
+{
+  const double coarse = 1.0 / (1 << dim), levels = 1 / (1 - coarse);
+  return precision == GMG_PRECISION_MIXED ? (20 + 8 * coarse) * levels + 32 : (48 + 16 * coarse) * levels;
+}
+
+double tolerance_above(double floor, double least) { return fmax(least, pow(10, ceil(log10(10 * floor) - 1e-9))); }
 
 /* By a solve that is asked for what cannot be had; near enough to it that an accelerated one, which goes by recursion, looks. */
 double measured_floor(run *r, const double *f, double *u)

@@ -14,6 +14,7 @@ from checks_page import checks_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOT_YET = "*Not measured yet: `build/bench/{} --json bench/results/{}`, then `python3 bench/study.py`, put it here.*"
+BLOCKS = "async_blocks"  # in double, with blocks of a given shape: for staleness alone
 PALETTE = ["#0072B2", "#D55E00", "#009E73"]
 
 
@@ -65,7 +66,7 @@ class Study:
         self.data = data
         self.rows = [r for r in data["results"] if not r["method"].startswith("growth")]
         self.growth = [r for r in data["results"] if r["method"].startswith("growth")]
-        self.methods = list(dict.fromkeys(r["method"] for r in self.rows))
+        self.methods = list(dict.fromkeys(r["method"] for r in self.rows if not r["method"].startswith(BLOCKS)))
         self.sizes = list(dict.fromkeys((r["dim"], r["n"]) for r in self.rows))
         self.at = {(r["method"], r["dim"], r["n"]): r for r in self.rows}
 
@@ -139,16 +140,24 @@ def against_table(study):
     return words + "\n\n" + table(head, rows)
 
 
-def stale_table(study):
-    variants = [("async", "newest values"), ("async_two_colour", "newest, two-colour order"), ("async_deterministic", "stale twin"),
-                ("async_overlap0", "newest, no overlap")]
+def factors_table(study, variants):
     rows = []
     for size in study.sizes:
         there = [study.at.get((m, *size)) for m, _ in variants]
         if any(r and r["status"] != "skipped" for r in there):
             name = size_name(next(r for r in there if r))
             rows.append([name, *[f"{number(r['factor'], 2)} ({r['cycles']})" if r and r["status"] != "skipped" else "" for r in there]])
-    return table(["size", *[f"{words}: factor (cycles)" for _, words in variants]], rows)
+    return table(["size", *[f"{words}: factor (cycles)" for _, words in variants]], rows) if rows else "*Not measured yet.*"
+
+
+def stale_table(study):
+    every = [("async", "newest values"), ("async_two_colour", "newest, two-colour order"), ("async_deterministic", "stale twin"),
+             ("async_overlap0", "newest, no overlap"), ("async_overlap0_two_colour", "newest, no overlap, two-colour order")]
+    return factors_table(study, [v for v in every if v[0] in study.methods])
+
+
+def fresh_table(study):
+    return factors_table(study, [(BLOCKS, "newest values"), (f"{BLOCKS}_deterministic", "stale twin")])
 
 
 def growth_table(study):
@@ -245,7 +254,8 @@ def coarsest_table(data):
 
 # --- the page --------------------------------------------------------------------------------------------------------
 
-STUDY_TABLES = {"time": time_table, "cycle": cycle_table, "against": against_table, "stale": stale_table, "growth": growth_table}
+STUDY_TABLES = {"time": time_table, "cycle": cycle_table, "against": against_table, "stale": stale_table, "fresh": fresh_table,
+                "growth": growth_table}
 CUBLAS_TABLES = {"create": create_table, "coarsest": coarsest_table}
 
 
