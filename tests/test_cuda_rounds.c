@@ -1,4 +1,4 @@
-/* Solvers on CUDA one after the other, a thousand of them, and two at once on streams of their own. */
+/* Solvers on CUDA one after the other, a thousand of them, what memory they take, and two at once on streams of their own. */
 #include "twins.h"
 
 #ifdef GMG_CUDA
@@ -14,6 +14,58 @@ static size_t free_memory(void)
   size_t now = 0, all;
   assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
   return now;
+}
+
+/* What a solver takes of the device is what gmg_plan() says, but for what allocation rounds up: 2 MiB each array at most, and of those
+   below the second level hardly any is that large. Recordings come on top. A first solver loads code and makes the driver's pools. */
+static void memory_as_planned(void **state)
+{
+  enum { N = 256, MIB = 1 << 20, LARGE_ARRAYS = 16, ROUNDED = 2 * LARGE_ARRAYS * MIB, RECORDINGS = 16 * MIB, LESS = 4 * MIB };
+  static const struct {
+    const char *name;
+    gmg_precision precision;
+    gmg_accel accel;
+    int fmg, deterministic;
+  } rows[] = {{"default", GMG_PRECISION_BEST, GMG_ACCEL_NONE, 0, 0},
+              {"double, deterministic", GMG_PRECISION_SAME, GMG_ACCEL_NONE, 0, 1},
+              {"full multigrid", GMG_PRECISION_BEST, GMG_ACCEL_NONE, 1, 0},
+              {"flexible CG", GMG_PRECISION_BEST, GMG_ACCEL_FLEXIBLE_CG, 0, 0}};
+  const gmg_problem p = make_problem(3, N, N, N, GMG_CELL, "dddddd");
+  const size_t bytes = unknowns(&p) * sizeof(double);
+  double *values = field(unknowns(&p), 63), *f, *u;
+  gmg_context *c;
+  (void)state;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  assert_int_equal(cudaMalloc((void **)&f, bytes) | cudaMalloc((void **)&u, bytes), cudaSuccess);
+  assert_int_equal(cudaMemcpy(f, values, bytes, cudaMemcpyHostToDevice), cudaSuccess);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    gmg_params q = gmg_params_default();
+    gmg_plan_info info;
+    q.precision = rows[i].precision, q.accel = rows[i].accel, q.fmg = rows[i].fmg, q.deterministic = rows[i].deterministic;
+    assert_ok(c, gmg_plan(c, &p, &q, &info));
+    for (int turn = 0; turn < 2; turn++) {
+      gmg_solver *s;
+      const size_t before = free_memory();
+      assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+      assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+      const size_t taken = before - free_memory();
+      for (int k = 0; k < 3; k++) {
+        assert_int_equal(cudaMemset(u, 0, bytes), cudaSuccess);
+        assert_ok(c, gmg_solve(s, f, u, NULL));
+      }
+      assert_true(recordings(s) > 0);
+      assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+      const size_t with_recordings = before - free_memory();
+      gmg_solver_destroy(s);
+      if (turn == 0) continue;
+      print_message("%s, %d^3: %zu bytes planned, %zu taken, %zu after replayed solves\n", rows[i].name, N, info.bytes, taken, with_recordings);
+      if (taken + LESS < info.bytes || taken > info.bytes + ROUNDED || with_recordings > info.bytes + ROUNDED + RECORDINGS)
+        fail_msg("%s: %zu bytes planned, %zu taken, %zu after replayed solves", rows[i].name, info.bytes, taken, with_recordings);
+    }
+  }
+  cudaFree(f), cudaFree(u);
+  gmg_context_destroy(c);
+  free(values);
 }
 
 /* Every other thing a solver may be. */
@@ -207,7 +259,8 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
 #ifdef GMG_CUDA
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rounds), cmocka_unit_test(replays), cmocka_unit_test(two_streams), cmocka_unit_test(streams_in_turn)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rounds), cmocka_unit_test(replays), cmocka_unit_test(memory_as_planned),
+                                     cmocka_unit_test(two_streams), cmocka_unit_test(streams_in_turn)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else
   return SKIPPED;

@@ -136,11 +136,22 @@ static gmg_status status_of(cudaError_t error)
   return error == cudaSuccess ? GMG_OK : error == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
 }
 
+/* What the runtime says where the library has neither machine code for a device nor PTX that the driver makes some from. */
+static gmg_status status_of_code(cudaError_t error)
+{
+  static const cudaError_t none[] = {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction, cudaErrorInvalidKernelImage,
+                                     cudaErrorInvalidPtx, cudaErrorUnsupportedPtxVersion, cudaErrorJitCompilerNotFound,
+                                     cudaErrorJitCompilationDisabled};
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+    if (error == none[i]) return GMG_ERR_UNSUPPORTED;
+  return status_of(error);
+}
+
 static gmg_status create_on(int device, gmg_cuda_stream stream, gmg_context **context)
 {
   cudaFuncAttributes attributes;
   GMG_TRY(status_of(cudaSetDevice(device)));
-  if (cudaFuncGetAttributes(&attributes, probe) != cudaSuccess) return GMG_ERR_UNSUPPORTED; /* too old a device for this library */
+  GMG_TRY(status_of_code(cudaFuncGetAttributes(&attributes, probe)));
   gmg_context *c = (gmg_context *)calloc(1, sizeof *c);
   gmg_device *d = (gmg_device *)calloc(1, sizeof *d);
   if (!c || !d) {
