@@ -379,7 +379,7 @@ static void coarsest_rows(void)
 
 int main(int argc, char **argv)
 {
-  const int code = bench_begin(argc, argv, "bench_gpu_cublas", 10);
+  const int code = bench_begin(argc, argv, "bench_gpu_cublas", "a cuBLAS handle, and conjugate gradients with cuBLAS beside the coarse solvers", 10);
   if (code >= 0) return code;
   creation_rows();
   coarsest_rows();
