@@ -13,7 +13,7 @@
 enum { SMALL, LARGE };
 typedef struct scale {
   size_t n[2][4];     /* small and large grids by dimension; 0: none */
-  size_t locality[4]; /* of grids beyond the caches; 0: none */
+  size_t locality[4]; /* --full: u and f take 265 MB, several times a device's cache (H200: 60 MB); 0: none */
   int runs[2];        /* of what differs from run to run, on small and large grids: many blocks differ less */
   int most_sweeps, large_sweeps; /* on small grids 1 to so many; on large ones alone, 0: none */
 } scale;
@@ -21,9 +21,9 @@ typedef struct scale {
 static const scale scales[STUDY_SCALES] = {
     [STUDY_QUICK] = {{{0, 8191, 127, 31}, {0, 8191, 127, 31}}, {0, 0, 127, 31}, {3, 3}, 2, 0},
     [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 32767, 255, 39}}, {0, 0, 1023, 79}, {20, 5}, 5, 2},
-    [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 10000000, 4095, 255}}, {0, 100000000, 8191, 511}, {20, 5}, 5, 2}};
+    [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 10000000, 4095, 255}}, {0, 16777215, 4095, 255}, {20, 5}, 5, 2}};
 
-/* What of large grids a device needs so that blocks have to wait for room. In 1D, where creating solvers takes seconds, --full has it. */
+/* Grids whose blocks have to wait for room on a device. None in 1D, where creating a solver takes a third of a second a million unknowns. */
 static const size_t filling[4] = {0, 0, 2047, 127};
 
 static scale scale_of(const study *s)
@@ -62,11 +62,14 @@ typedef struct setting {
   int kind, dim, order, overlap, sweeps, in_flight, oversubscription, local;
   size_t n, block[3];
   double omega;
-  int levels, cycles, runs, clocked;
+  int levels, cycles, runs, clocked, histories;
+  int skipped; /* by measure(): refused, which is no failure */
 } setting;
 
+enum { CYCLES = 8 };
+
 typedef struct result {
-  bench_samples factor, cycle, sweep;
+  bench_samples factor, cycle, sweep, residual[CYCLES]; /* the last: by cycle, of the first residual */
   char skipped[256];
 } result;
 
@@ -86,7 +89,8 @@ static gmg_params params_of(const setting *w, int run)
   return p;
 }
 
-/* What the runs of a setting share. A random order is another one in every run, and takes a solver of its own. */
+/* What the runs of a setting share. A random order is another one in every run, and takes a solver of its own; where only time counts,
+   one will do. */
 typedef struct bed {
   gmg_problem problem;
   flight model;
@@ -126,6 +130,8 @@ static int solve(const setting *w, bed *b, int again, result *r)
   bench_add(&r->factor, report.factor);
   bench_add(&r->cycle, report.seconds / report.cycles);
   if (b->clock) bench_add(&r->sweep, study_clock_seconds(b->clock) / (2 * report.cycles));
+  for (int i = 0; w->histories && i < CYCLES && i + 1 < report.history_length; i++)
+    bench_add(&r->residual[i], report.history[i + 1] / report.history[0]);
   return 0;
 }
 
@@ -136,7 +142,7 @@ static int one_run(const setting *w, bed *b, int run, result *r)
   gmg_params p = params_of(w, run);
   if (w->kind == MODEL) p.smoother = &b->model.smoother;
   if (b->clock) p.smoother = study_clock_smoother(b->clock);
-  if (b->solver && w->order != GMG_ORDER_RANDOM) return solve(w, b, 1, r);
+  if (b->solver && (w->order != GMG_ORDER_RANDOM || w->clocked)) return solve(w, b, 1, r);
   gmg_solver_destroy(b->solver);
   const gmg_status status = gmg_solver_create(at->context, &b->problem, &p, &b->solver);
   if (status == GMG_ERR_UNSUPPORTED || status == GMG_ERR_MEMORY) {
@@ -187,7 +193,15 @@ static struct cJSON *begin_record(study *s, const setting *w)
   return to;
 }
 
-static int measure(study *s, const setting *w)
+static void add_residuals(study *s, struct cJSON *to, const result *r)
+{
+  double middle[CYCLES];
+  int count = 0;
+  for (; count < CYCLES && r->residual[count].count > 0; count++) middle[count] = bench_median(&r->residual[count]);
+  if (count > 0) study_numbers(s, to, "residual", middle, (size_t)count, 4);
+}
+
+static int measure(study *s, setting *w)
 {
   static result r; /* large */
   char flying[32] = "all";
@@ -198,8 +212,10 @@ static int measure(study *s, const setting *w)
   if (w->cycles >= 5) study_spread(s, to, "factor", &r.factor);
   if (w->kind != MODEL) study_spread(s, to, "cycle_seconds", &r.cycle); /* a model's time says nothing */
   study_spread(s, to, "sweep_seconds", &r.sweep);
+  add_residuals(s, to, &r);
   if (w->in_flight) snprintf(flying, sizeof flying, "%d", w->in_flight);
-  if (*r.skipped) study_say(s, "%-8s %dD n %zu: skipped: %s", w->part, w->dim, w->n, r.skipped);
+  if (w->oversubscription) snprintf(flying, sizeof flying, "%d a multiprocessor", w->oversubscription);
+  if ((w->skipped = *r.skipped != 0)) study_say(s, "%-8s %dD n %zu: skipped: %s", w->part, w->dim, w->n, r.skipped);
   else
     study_say(s, "%-8s %-10s %dD n %zu, block %zu, %s, overlap %d, %d sweeps, %s in flight: factor %.4f (%.4f - %.4f), %.3g s a cycle",
               w->part, w->kind == PLAIN ? w->plain : kinds[w->kind], w->dim, w->n, w->block[0], orders[w->order], w->overlap, w->sweeps,
@@ -210,7 +226,7 @@ static int measure(study *s, const setting *w)
 static setting base(const study *s, const scale *x, const char *part, int dim, int size)
 {
   setting w = {.part = part, .place = study_best(s), .dim = dim, .n = x->n[size][dim], .overlap = 0, .sweeps = 2,
-               .local = dim == 1 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, .omega = weight(dim, 0, 2), .cycles = 8, .runs = x->runs[size]};
+               .local = dim == 1 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, .omega = weight(dim, 0, 2), .cycles = CYCLES, .runs = x->runs[size]};
   memcpy(w.block, blocks_of[size][dim], sizeof w.block);
   return w;
 }
@@ -269,11 +285,11 @@ static int over_elimination(study *s)
 
 /* --- Table 5: blocks in flight --- */
 
-/* The model, on the host, in every order; one unknown a block: two colours, half of the blocks in flight are red-black. */
+/* The model, on the host, in every order. */
 static int flights_of(study *s, setting w)
 {
   const int total = (int)blocks(&w), runs_of_chance = w.runs;
-  w.kind = MODEL, w.place = &s->place[STUDY_HOST];
+  w.kind = MODEL;
   for (int i = 0; i < ORDERS; i++)
     for (int k = 1; k <= total; k = k * 4 < total || k == total ? k * 4 : total) {
       w.order = as_told[i], w.in_flight = k;
@@ -284,10 +300,11 @@ static int flights_of(study *s, setting w)
   return 0;
 }
 
+/* One unknown a block: two colours, half of the blocks in flight are red-black. */
 static int chess_board(study *s, const scale *x, int dim)
 {
   setting w = base(s, x, "flight", dim, SMALL);
-  w.kind = MODEL, w.place = &s->place[STUDY_HOST], w.sweeps = 1, w.order = GMG_ORDER_TWO_COLOUR, w.runs = 1, w.levels = 2;
+  w.kind = MODEL, w.sweeps = 1, w.order = GMG_ORDER_TWO_COLOUR, w.runs = 1, w.levels = 2;
   w.block[0] = w.block[1] = w.block[2] = 1;
   w.in_flight = (int)(blocks(&w) + 1) / 2;
   if (measure(s, &w)) return 1;
@@ -295,18 +312,50 @@ static int chess_board(study *s, const scale *x, int dim)
   return measure(s, &w);
 }
 
-/* A device can have as many in flight as it has room for, on large grids more than find room; backward is natural order mirrored. */
-static int on_device(study *s, setting w, int least)
+static int model_flight(study *s, const scale *x)
+{
+  for (int dim = 1; dim <= 3; dim++) {
+    if (dim > 1 && chess_board(s, x, dim)) return 1;
+    for (int overlap = 0; overlap < 2; overlap++) {
+      setting w = base(s, x, "flight", dim, SMALL);
+      w.overlap = overlap, w.omega = weight(dim, overlap, w.sweeps);
+      if (flights_of(s, w)) return 1;
+    }
+  }
+  return 0;
+}
+
+/* Thread blocks of a device that may be at work: so many; so many for every multiprocessor, as the paper has them; all that fit. */
+typedef struct room {
+  int in_flight, oversubscription;
+} room;
+
+static const room rooms[2][9] = {{{1, 0}, {4, 0}, {16, 0}, {64, 0}, {0, 0}, {-1, 0}},
+                                 {{64, 0}, {0, 1}, {0, 2}, {0, 4}, {0, 5}, {0, 8}, {0, 16}, {0, 0}, {-1, 0}}};
+
+/* Backward is natural order mirrored. */
+static int rooms_of(study *s, setting w, const room *r)
 {
   static const int order[] = {GMG_ORDER_NATURAL, GMG_ORDER_RANDOM, GMG_ORDER_TWO_COLOUR};
-  const int total = blocks(&w) < 4096 ? (int)blocks(&w) : 4096, most = least > 1 ? 16 : 1;
-  w.kind = ASYNC, w.place = &s->place[STUDY_DEVICE];
-  for (int i = 0; i < 3 && w.place->context; i++) {
-    w.order = order[i], w.oversubscription = 0;
-    for (w.in_flight = least; w.in_flight < 4 * total; w.in_flight *= 4)
-      if (measure(s, &w)) return 1;
-    for (w.in_flight = 0, w.oversubscription = 1; w.oversubscription <= most; w.oversubscription *= 2)
-      if (measure(s, &w)) return 1;
+  for (int i = 0; i < 3; i++)
+    for (const room *at = r; at->in_flight >= 0; at++) {
+      w.order = order[i], w.in_flight = at->in_flight, w.oversubscription = at->oversubscription;
+      if ((size_t)w.in_flight < blocks(&w) && measure(s, &w)) return 1;
+    }
+  return 0;
+}
+
+/* Small grids, all of whose blocks find room, as the model has them; grids whose blocks have to wait, and there with overlap, too. */
+static int device_flight(study *s, const scale *x)
+{
+  for (int dim = 1; dim <= 3; dim++) {
+    setting w = base(s, x, "flight", dim, SMALL);
+    if (rooms_of(s, w, rooms[SMALL])) return 1;
+    w = base(s, x, "flight", dim, LARGE), w.n = filling[dim], w.histories = 1;
+    for (; w.n && w.overlap < 2; w.overlap++) {
+      w.omega = weight(dim, w.overlap, w.sweeps);
+      if (rooms_of(s, w, rooms[LARGE])) return 1;
+    }
   }
   return 0;
 }
@@ -314,17 +363,7 @@ static int on_device(study *s, setting w, int least)
 static int over_flight(study *s)
 {
   const scale x = scale_of(s);
-  for (int dim = 1; dim <= 3; dim++) {
-    if (dim > 1 && chess_board(s, &x, dim)) return 1;
-    for (int overlap = 0; overlap < 2; overlap++) {
-      setting w = base(s, &x, "flight", dim, SMALL);
-      w.overlap = overlap, w.omega = weight(dim, overlap, w.sweeps);
-      if (flights_of(s, w) || on_device(s, w, 1)) return 1;
-      w.n = x.n[LARGE][dim], w.runs = x.runs[LARGE], memcpy(w.block, blocks_of[LARGE][dim], sizeof w.block);
-      if (w.n && on_device(s, w, 64)) return 1;
-    }
-  }
-  return 0;
+  return study_is_device(study_best(s)) ? device_flight(s, &x) : model_flight(s, &x);
 }
 
 /* --- Table 4: locality --- */
@@ -335,14 +374,15 @@ static int over_locality(study *s)
   const scale x = scale_of(s);
   static const size_t sides[4][6] = {{0}, {64, 512, 4096, 32768}, {16, 64, 256}, {4, 8, 16, 32, 64}};
   for (int dim = 1; dim <= 3; dim++)
-    for (int i = 0; x.locality[dim] && sides[dim][i]; i++)
-      for (int o = 0; o < ORDERS - 1; o++) {
-        setting w = base(s, &x, "locality", dim, LARGE);
-        w.n = x.locality[dim], w.order = as_told[o], w.overlap = 1, w.omega = weight(dim, 1, 2);
-        w.cycles = 1, w.clocked = 1, w.runs = 3;
-        for (int a = 0; a < dim; a++) w.block[a] = sides[dim][i];
+    for (int i = 0; x.locality[dim] && sides[dim][i]; i++) {
+      setting w = base(s, &x, "locality", dim, LARGE);
+      w.n = x.locality[dim], w.overlap = 1, w.omega = weight(dim, 1, 2), w.cycles = 1, w.clocked = 1, w.runs = 3;
+      for (int a = 0; a < dim; a++) w.block[a] = sides[dim][i];
+      for (int o = 0; o < ORDERS - 1 && !w.skipped; o++) { /* a block that is too large is so in every order */
+        w.order = as_told[o];
         if (measure(s, &w)) return 1;
       }
+    }
   return 0;
 }
 
@@ -352,7 +392,7 @@ static const study_part parts[] = {
 static const study_program about = {
     "study_order",
     "Order of the blocks and blocks in flight, for smoothers, after Chow, Anzt, Dongarra (2015). Parts: order and elimination (Table 3),\n"
-    "flight (Table 5), locality (Table 4).",
+    "flight (Table 5; of a device its thread blocks, of the host a model), locality (Table 4).",
     parts, 100, 1000000000};
 
 int main(int argc, char **argv) { return study_main(&about, argc, argv); }
