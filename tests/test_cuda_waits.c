@@ -71,6 +71,50 @@ static void nothing_waits(void **state)
   unmeasured("Cholesky", &p, by_cholesky(), GMG_PRECISION_MIXED);
 }
 
+/* The exception: conjugate gradients read their inner products on the host, measured or not. Flexible: three an iteration, but for the
+   first, which has no direction before it and needs two; and the norm that it starts from. Plain: three in every iteration, and that. */
+static void accelerated(const char *name, const gmg_problem *p, gmg_params q, size_t more)
+{
+  gmg_context *c;
+  gmg_solver *s;
+  q.check_every = 0;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  assert_ok(c, create_there(c, p, &q, &s));
+  const gmg_exec *e = &s->exec;
+  twin f = begin_twin(e, e, unknowns(p), 61), u = begin_twin(e, e, unknowns(p), 0);
+  for (int turn = 0; turn < 3; turn++) { /* enqueued, recorded, replayed */
+    gmg_report r;
+    e->vector->fill(e, unknowns(p), 0, u.at[0]);
+    const size_t before = gmg_cuda_waits(c);
+    assert_ok(c, gmg_solve(s, f.at[0], u.at[0], &r));
+    const size_t waits = gmg_cuda_waits(c) - before, expected = 3 * (size_t)q.max_cycles + more;
+    if (waits != expected) fail_msg("%s, %d iterations: the host waited %zu times, not %zu", name, q.max_cycles, waits, expected);
+    assert_int_equal(r.cycles, q.max_cycles);
+  }
+  end_twin(&f), end_twin(&u);
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+}
+
+static void accelerations_wait(void **state)
+{
+  (void)state;
+  medium m = ball(3, 40, 1e3, GMG_CELL);
+  for (int cycles = 1; cycles < 5; cycles += 3)
+    for (int mixed = 0; mixed < 2; mixed++) {
+      gmg_params q = gmg_params_default();
+      q.max_cycles = cycles, q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+      accelerated("a ball of beta, by default", &m.p, q, 0);
+      const gmg_problem p = make_problem(3, 40, 32, 36, GMG_CELL, "dddddd"), closed = make_problem(2, 100, 75, 1, GMG_CELL, "nnpp");
+      q.accel = GMG_ACCEL_FLEXIBLE_CG;
+      accelerated("flexible CG", &p, q, 0);
+      accelerated("flexible CG, singular", &closed, q, 0);
+      q.accel = GMG_ACCEL_CG, q.smoother = gmg_smoother_by_name("jacobi");
+      accelerated("CG", &p, q, 1);
+    }
+  free_medium(&m);
+}
+
 /* Residual, fluxes, a boundary value and preconditioning, singular problems and mixed precision included. */
 static void small_calls_only_enqueue(void **state)
 {
@@ -194,8 +238,8 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
 #ifdef GMG_CUDA
-  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(small_calls_only_enqueue),
-                                     cmocka_unit_test(only_norms_are_read), cmocka_unit_test(precondition_is_captured)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(accelerations_wait),
+                                     cmocka_unit_test(small_calls_only_enqueue), cmocka_unit_test(only_norms_are_read), cmocka_unit_test(precondition_is_captured)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else
   return SKIPPED;
