@@ -165,8 +165,11 @@ static gmg_params meaning(const tuner *t, const gmg_params *params)
   gmg_plan_info plan;
   gmg_params p = *params;
   const unsigned kind = kind_of(p.smoother);
+  const int limited = t->o->device.kind == DEMO_HOST || p.in_flight || p.oversubscription;
+  if (p.assignment == GMG_ASSIGN_BEST) p.assignment = limited ? GMG_ASSIGN_DYNAMIC : GMG_ASSIGN_STATIC;
   if (kind != ASYNC) {
-    p.overlap = p.passes = 0, p.order = GMG_ORDER_NATURAL, p.local = GMG_LOCAL_RED_BLACK;
+    p.overlap = p.passes = p.in_flight = p.oversubscription = 0, p.assignment = GMG_ASSIGN_STATIC;
+    p.order = GMG_ORDER_NATURAL, p.local = GMG_LOCAL_RED_BLACK;
     memset(p.block, 0, sizeof p.block);
   }
   if (kind == OTHERS) p.local_sweeps = 0;
@@ -233,7 +236,7 @@ static int search(tuner *t)
     improved = 0;
     for (int i = 0; i < PARAMETERS; i++) {
       const parameter *p = &parameters[i];
-      if (p->dim && p->dim != t->o->problem.dim) continue;
+      if ((p->dim && p->dim != t->o->problem.dim) || (p->on_device && t->o->device.kind != DEMO_CUDA)) continue;
       for (int v = 0; p->value[v] && (p->smoothers & kind_of(t->best.params.smoother)); v++) {
         if (out_of_time(t)) return 0;
         if (try_value(t, i, v, &improved)) return 1;

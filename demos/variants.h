@@ -4,7 +4,7 @@
 
 #include "demo.h"
 
-enum { PARAMETERS = 18 };
+enum { PARAMETERS = 21 };
 enum { ASYNC = 1, CHEBYSHEV = 2, OTHERS = 4, ANY = 7, WEIGHTED = ASYNC | OTHERS }; /* kinds of smoothers */
 
 /* One parameter: its option in the demos, its member in gmg_params, and what to try, as the option and (unless NULL: the same) C
@@ -14,6 +14,7 @@ typedef struct parameter {
   const char *value[12], *in_c[12];
   unsigned smoothers; /* that it matters to */
   int dim;            /* 0: any */
+  int on_device;      /* 1: on a CUDA device alone */
 } parameter;
 
 extern const parameter parameters[PARAMETERS];

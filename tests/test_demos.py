@@ -140,8 +140,10 @@ def devices(folder):
     cuda = run_json("poisson", folder, "--n", "24", "--smoother", "red_black", "--device", "cuda", "--output", f"{folder}/cuda.h5")
     check(cuda["device"] == "cuda" and len(cuda["device_name"]) > 3, "device in the JSON")
     check(cuda["cycles"] == host["cycles"] and abs(cuda["error_2"] / host["error_2"] - 1) < 1e-4, f"poisson: {cuda['error_2']}")
-    report = run_json("tune", folder, "--n", "32", "--seconds", "2", "--device", "cuda")
-    check(report.get("device") == "cuda" and len(report["variants"]) > 5, "tune: not on the device")
+    report = run_json("tune", folder, "--n", "32", "--seconds", "20", "--device", "cuda")
+    names = [row["name"] for row in report["variants"]]
+    check(report.get("device") == "cuda" and len(names) > 5, "tune: not on the device")
+    check({"--assignment dynamic", "--oversubscription 2", "--in-flight 128"} <= set(names), f"tune on a device: {names}")
     for demo, args in (("helmholtz", ("--n", "24")), ("smoothers", ("--n", "32")), ("embed", ("--n", "32", "--steps", "6")),
                        ("projection", ("--n", "24", "--time", "0.1")), ("layers", ("--n", "24")), ("gravity", ("--n", "32")),
                        ("screened", ("--n", "15")),
@@ -191,6 +193,9 @@ def tuning(folder):
         options = [word for option in best["options"] for word in option.split()]
         found = run_json("poisson", folder, *args, "--smoother", "jacobi", "--rhs", "random", *options)
         check(found["status"] == "GMG_OK", f"poisson with {options}")
+    names = [row["name"] for row in run_json("tune", folder, "--n", "12", "--seconds", "30", "--threads", "2")["variants"]]
+    check("--assignment static" in names and "--assignment dynamic" not in names, f"tune: {names}")
+    check(not any("in-flight" in name or "oversubscription" in name for name in names), f"tune: {names}")
     out = run("tune", "--n", "16", "--seconds", "0.001", says="more would have been tried with more --seconds")
     check("cycles" in out and "start" in out, "tune: no table")
     run("tune", "--n", "24", "--max-cycles", "1", "--seconds", "1", code=1, says="no variant")
