@@ -66,6 +66,7 @@ BAND = re.compile(r"^(.+?) +(\d+) an axis: (\S+), (\S+), (\S+) of (\d+), band (\
 # --- what is run -----------------------------------------------------------------------------------------------------
 
 
+UNKNOWN = "not known"
 FACTORS = "factors.txt"  # stands for --factors
 
 
@@ -192,9 +193,9 @@ def head(commit, sanitizer):
     version = re.search(r"release (\S+),", said(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc", "--version"))
     tool = re.search(r"Version (\S+)", said(sanitizer, "--version")) if sanitizer else None
     return {"program": "checks.py", "commit": commit, "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "device": said("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").split("\n")[0] or "not known",
-            "driver": driver_version() or "not known", "cuda": version[1] if version else "not known",
-            "compute_sanitizer": tool[1] if tool else "not known" if sanitizer else "missing"}
+            "device": said("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").split("\n")[0] or UNKNOWN,
+            "driver": driver_version() or UNKNOWN, "cuda": version[1] if version else UNKNOWN,
+            "compute_sanitizer": tool[1] if tool else UNKNOWN if sanitizer else "missing"}
 
 
 class Record:
@@ -204,7 +205,7 @@ class Record:
                                          "outcome": "not run"} for e in all_entries]}
         self.at = {r["name"]: i for i, r in enumerate(self.data["results"])}
         before = json.loads(path.read_text()) if path.is_file() else {}
-        if all(before.get(key) == top[key] for key in ("commit", "device", "driver")):
+        if top["commit"] != UNKNOWN and all(before.get(key) == top[key] for key in ("commit", "device", "driver")):
             for r in before["results"]:
                 if r["name"] in self.at:
                     self.data["results"][self.at[r["name"]]] = r
@@ -219,7 +220,9 @@ class Record:
 
     def write(self):
         part = self.path.with_name(self.path.name + ".part")
-        part.write_text(json.dumps(self.data, indent=1) + "\n")
+        top = [f"  {json.dumps(k)}: {json.dumps(v)},\n" for k, v in self.data.items() if k != "results"]
+        rows = ",\n".join("    " + json.dumps(r) for r in self.data["results"])
+        part.write_text("{\n" + "".join(top) + '  "results": [\n' + rows + "\n  ]\n}\n")
         part.replace(self.path)
 
 
@@ -233,7 +236,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--json", type=pathlib.Path, default=ROOT / "bench/results/h200-checks.json")
-    parser.add_argument("--commit", default="not known")
+    parser.add_argument("--commit", default=UNKNOWN)
     parser.add_argument("--only", default="*")
     parser.add_argument("--seconds", type=float, default=900)
     parser.add_argument("--jobs", type=int, default=4)
