@@ -17,7 +17,7 @@ ALLOWED = {
     "bench": {"include", "bench"},
     "study": {"include", "demos", "bench", "study"},
 }
-MEASURES_INSIDE = {"bench/gpu_operations.c"}
+MEASURES_INSIDE = {"bench/gpu_operations.c", "bench/gpu_cublas.c"}
 FORBIDDEN_IN_MG = re.compile(r"#\s*if(def|ndef)?\b|\b(float|GMG_F32|GMG_F64|FLT_\w+|DBL_\w+|\w*cuda\w*|\w*CUDA\w*|\w+_host(_f\d\d)?|GMG_BACKEND\w*)\b")
 GUARD = re.compile(r"#\s*ifndef\s+GMG_\w+_H\b")
 
