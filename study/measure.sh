@@ -31,7 +31,7 @@ case "${1:-}-${2:-}" in
     run smoothers -condition --full --only condition && run smoothers -size --full --only size,start
     run smoothers -table --full --only table,breakdown
     run faults "" --full
-    run order -order --full --only order,elimination,flight && run order -locality --full --only locality
+    run order -order --full --only order && run order -flight --only flight && run order -locality --full --only locality
     run staleness -rate --full --only rate && run staleness -ages --full --only ages,connections,relation,recording,smoother
     ;;
   *)

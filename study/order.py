@@ -1,4 +1,6 @@
 """The tables of docs/study-order.md (page.py fills them in)."""
+import math
+
 from page import first, number, select, spread, table, values
 
 PAGE = "study-order.md"
@@ -20,7 +22,13 @@ def size(r):
 
 
 def cell(record, name="factor", digits=3):
-    return record["skipped"] if record and "skipped" in record else spread(record, name, digits) if record else ""
+    return "-" if record and "skipped" in record else spread(record, name, digits) if record else ""
+
+
+def left_out(rows):
+    """Below a table: why some of its cells say no more than "-"."""
+    reasons = dict.fromkeys(r["skipped"] for r in rows if "skipped" in r)
+    return "".join(f"\n\nLeft out: {reason}." for reason in reasons)
 
 
 def settings(rows, *keys):
@@ -47,7 +55,7 @@ def order_table(results):
             twin = "" if at else cell(first(here, smoother="stale twin"))
             if line:
                 rows.append([size(line[0]), str(wanted[2]), words, *[cell(first(line, order=o)) for o in ORDERS], twin])
-    return table(["size", "overlap", "in flight", *ORDERS, "stale twin, any order"], rows) if rows else None
+    return table(["size", "overlap", "in flight", *ORDERS, "stale twin, any order"], rows) + left_out(seen) if rows else None
 
 
 def sweeps_table(results):
@@ -101,25 +109,48 @@ def flight_table(results):
     return table(["size", "blocks", "overlap", "order", "blocks in flight: factor"], rows) if rows else None
 
 
-def room_name(in_flight, fold):
-    return f"{fold} a multiprocessor" if fold else str(in_flight)
+def room_of(record):
+    """A device's thread blocks: (for every multiprocessor, in flight); 0, 0: all that fit."""
+    return record.get("oversubscription", 0), record["in_flight"]
+
+
+def room_name(room):
+    fold, in_flight = room
+    return f"{fold} a multiprocessor" if fold else str(in_flight) if in_flight else "all that fit"
+
+
+def room_lines(results):
+    """Of every grid and overlap, thread blocks from few to many: what they are, and the records of the orders."""
+    seen = flight_rows(results, "async")
+    for wanted in settings(seen, *KEYS):
+        here = of_setting(seen, KEYS, wanted)
+        for room in sorted({room_of(r) for r in here}, key=lambda room: (room == (0, 0), room)):
+            yield here[0], room, [next((r for r in here if r["order"] == o and room_of(r) == room), None) for o in FLYING]
 
 
 def room_table(results):
-    """A device without overlap, over its thread blocks in flight, the paper's Table 5 beside it."""
-    rows, seen = [], select(flight_rows(results, "async"), overlap=0)
-    for n in values(seen, "n") if seen else []:
-        of_n = select(seen, n=n)
-        rooms = {(r["in_flight"], r.get("oversubscription", 0)) for r in of_n}
-        large = (0, 2) in rooms  # more blocks than find room
-        if large:
-            rooms |= {(0, fold) for fold in TABLE_5}
-        for in_flight, fold in sorted(rooms, key=lambda room: (room[1], room[0])):
-            line = [next((r for r in select(of_n, order=o, in_flight=in_flight) if r.get("oversubscription", 0) == fold), None) for o in FLYING]
-            seconds, residual = TABLE_5.get(fold, (None, None)) if large else (None, None)
-            paper = [f"{1e3 * seconds:.3g}", f"{residual:.2e}"] if seconds else ["", ""]
-            rows.append([size(of_n[0]), room_name(in_flight, fold), *[x for r in line for x in (cell(r), milliseconds(r))], *paper])
-    return table(["size", "thread blocks", *[x for o in FLYING for x in (o, "ms")], "paper, L3D: ms", "residual"], rows) if rows else None
+    """A device over its thread blocks in flight; the paper's Table 5 beside what comes nearest to it."""
+    rows = []
+    for grid, room, line in room_lines(results):
+        seconds, residual = TABLE_5.get(room[0], (None, None)) if grid["dim"] == 3 and not grid["overlap"] else (None, None)
+        paper = [f"{1e3 * seconds:.3g}", f"{residual:.2e}"] if seconds else ["", ""]
+        rows.append([size(grid), str(grid["overlap"]), room_name(room), *[x for r in line for x in (cell(r), milliseconds(r))], *paper])
+    heads = ["size", "overlap", "thread blocks", *[x for o in FLYING for x in (o, "ms")], "paper, L3D: ms", "residual"]
+    return table(heads, rows) + left_out(flight_rows(results, "async")) if rows else None
+
+
+def pace(record):
+    """Milliseconds to a tenth of the residual, of the medians."""
+    if not record or "factor" not in record:
+        return ""
+    return number(1e3 * record["cycle_seconds"]["median"] / -math.log10(record["factor"]["median"]), 3)
+
+
+def pace_table(results):
+    """Where blocks have to wait for room; there the residuals by cycle are kept."""
+    rows = [[size(grid), str(grid["overlap"]), room_name(room), *[pace(r) for r in line]]
+            for grid, room, line in room_lines(results) if any(r and "residual" in r for r in line)]
+    return table(["size", "overlap", "thread blocks", *FLYING], rows) if rows else None
 
 
 def chess_table(results):
@@ -136,8 +167,8 @@ def locality_table(results):
         here = of_setting(seen, ("dim", "n", "block"), wanted)
         rows.append([size(here[0]), f"{wanted[2]}^{wanted[0]}" if wanted[0] > 1 else number(wanted[2]),
                      *[milliseconds(first(here, order=o), "sweep_seconds") for o in ORDERS]])
-    return table(["size", "block", *[f"{o}, ms" for o in ORDERS]], rows) if rows else None
+    return table(["size", "block", *[f"{o}, ms" for o in ORDERS]], rows) + left_out(seen) if rows else None
 
 
 TABLES = {"order": order_table, "times": time_table, "elimination": elimination_table, "sweeps": sweeps_table, "flight": flight_table,
-          "room": room_table, "chess": chess_table, "locality": locality_table}
+          "room": room_table, "pace": pace_table, "chess": chess_table, "locality": locality_table}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Pictures of the study of block orders. Usage: plot_order.py [FILE.json ...] [-o PREFIX]
 Draws PREFIX-sweeps.png (factor over local sweeps, of a host: all orders are one on a device), -flight.png (over blocks in flight, the
-model, of a host's file), -room.png (factor and time over a device's thread blocks in flight) and -locality.png (time over blocks).
+model, of a host's file), -room.png (factor and time over a device's thread blocks in flight), -pace.png (its residual over time, as in
+the paper's Figure 3) and -locality.png (time over blocks).
 Default: what the page shows, into docs/pictures."""
 from picture import PALETTE, grid, main, plt
 
@@ -63,26 +64,58 @@ def draw_flight(results):
 PROCESSORS = 132  # of the H200
 
 
+def abscissa(record):
+    """How many thread blocks may be in flight; None where that is up to the device."""
+    fold, in_flight = order.room_of(record)
+    resident = record["blocks"] if record["blocks"] <= PROCESSORS else None
+    return PROCESSORS * fold or in_flight or resident
+
+
 def draw_room(results):
-    seen = order.flight_rows(results, "async")
+    """Of the largest grid of every dimension: the factor above, the time of a cycle below; overlap dashed."""
+    seen = [dict(r, at=abscissa(r), ms={key: 1e3 * r["cycle_seconds"]["median"] for key in ("median", "min", "max")})
+            for r in order.flight_rows(results, "async") if "factor" in r and abscissa(r)]
     if not seen:
         return None
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-    n = max(values(seen, "n"))
-    for name in order.FLYING:
-        rows = [{"at": r["in_flight"] or PROCESSORS * r["oversubscription"], "factor": r["factor"],
-                 "ms": {key: 1e3 * r["cycle_seconds"]["median"] for key in ("median", "min", "max")}}
-                for r in select(seen, n=n, order=name, overlap=0) if "factor" in r]
-        curve(left, rows, "at", "factor", name, color=COLOUR[name])
-        curve(right, rows, "at", "ms", name, color=COLOUR[name])
-    for axes, words in ((left, "factor a cycle, V(1,1)"), (right, "ms a cycle, medians")):
-        axes.set_xscale("log", base=2)
-        axes.set_ylim(0, 1.06 * axes.dataLim.y1)
-        axes.set_xlabel("thread blocks that may be in flight")
-        axes.set_ylabel(words)
-        axes.set_title(f"{n}, overlap 0", fontsize=10)
-        grid(axes)
-    left.legend(frameon=False, fontsize=8)
+    dims = values(seen, "dim")
+    figure, lines = plt.subplots(2, len(dims), figsize=(4 * len(dims), 6.6), layout="constrained", sharex="col", squeeze=False)
+    for column, dim in zip(lines.T, dims):
+        rows = [r for r in select(seen, dim=dim) if r["n"] == max(values(select(seen, dim=dim), "n"))]
+        for axes, name in zip(column, ("factor", "ms")):
+            for flying in order.FLYING:
+                curve(axes, select(rows, order=flying, overlap=0), "at", name, flying, color=COLOUR[flying])
+                curve(axes, select(rows, order=flying, overlap=1), "at", name, f"{flying}, overlap 1", color=COLOUR[flying], linestyle="--")
+            axes.set_xscale("log", base=2)
+            axes.set_ylim(0, 1.06 * axes.dataLim.y1)
+            grid(axes)
+        column[0].set_title(f"{order.size(rows[0])}, {rows[0]['blocks']} blocks", fontsize=10)
+        column[1].set_xlabel("thread blocks that may be in flight")
+    lines[0][0].set_ylabel("factor a cycle, V(1,1)")
+    lines[1][0].set_ylabel("ms a cycle, medians")
+    lines[1][-1].legend(frameon=False, fontsize=8)
+    return figure
+
+
+def draw_pace(results):
+    """The paper's Figure 3. Without overlap; a panel for every grid and order, a curve for every number of thread blocks."""
+    seen = [r for r in order.flight_rows(results, "async") if "residual" in r and r["overlap"] == 0]
+    grids = order.settings(seen, "dim", "n")
+    if not seen:
+        return None
+    figure, lines = plt.subplots(len(grids), 3, figsize=(12, 3.4 * len(grids)), layout="constrained", sharex="row", sharey="row", squeeze=False)
+    for line, wanted in zip(lines, grids):
+        for axes, name in zip(line, order.FLYING):
+            rows = select(order.of_setting(seen, ("dim", "n"), wanted), order=name)
+            for colour, r in zip(PALETTE, sorted(rows, key=lambda r: (order.room_of(r) == (0, 0), order.room_of(r)))):
+                axes.plot([1e3 * r["cycle_seconds"]["median"] * i for i in range(len(r["residual"]) + 1)], [1, *r["residual"]], marker="o",
+                          markersize=3, linewidth=1.4, color=colour, label=order.room_name(order.room_of(r)))
+            axes.set_yscale("log")
+            axes.set_title(f"{order.size(rows[0])}, {name}", fontsize=10)
+            grid(axes)
+        line[0].set_ylabel("residual, relative")
+    for axes in lines[-1]:
+        axes.set_xlabel("ms, medians")
+    lines[0][0].legend(frameon=False, fontsize=8, title="thread blocks", title_fontsize=8)
     return figure
 
 
@@ -107,7 +140,7 @@ def draw_locality(results):
     return figure
 
 
-PICTURES = {"sweeps": draw_sweeps, "flight": draw_flight, "room": draw_room, "locality": draw_locality}
+PICTURES = {"sweeps": draw_sweeps, "flight": draw_flight, "room": draw_room, "pace": draw_pace, "locality": draw_locality}
 
 
 if __name__ == "__main__":

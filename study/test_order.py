@@ -62,7 +62,31 @@ def times(results):
     check(all(r["cycle_seconds"]["min"] > 0 for r in select(results, part="order")), "no time of a cycle")
 
 
+def flying(dim, n, fold, factor, **more):
+    middle = {"median": factor, "min": factor, "max": factor}
+    return {"part": "flight", "smoother": "async", "where": "device", "dim": dim, "n": n, "order": "natural", "overlap": 0, "block": 8, "blocks": 4096,
+            "in_flight": 0, "factor": middle, "cycle_seconds": {"median": 1e-3, "min": 1e-3, "max": 1e-3}, **({"oversubscription": fold} if fold else {}),
+            **more}
+
+
+def pages():
+    """What the page makes of a device: a row to every grid and number of thread blocks, the paper's where it belongs; why cells are empty."""
+    fakes = [flying(2, 127, 0, 0.25), *[flying(dim, n, fold, 0.125 * dim) for dim, n in ((2, 2047), (3, 127)) for fold in (16, 1, 0)],
+             flying(3, 127, 1, 0.0625, overlap=1, residual=[0.5, 0.25])]
+    rows = [[c.strip() for c in row.split("|")[1:-1]] for row in order.room_table(fakes).split("\n")[2:]]
+    check([row[:4] for row in rows] == [
+        ["127^2", "0", "all that fit", "0.25"], ["2047^2", "0", "1 a multiprocessor", "0.25"], ["2047^2", "0", "16 a multiprocessor", "0.25"],
+        ["2047^2", "0", "all that fit", "0.25"], ["127^3", "0", "1 a multiprocessor", "0.375"], ["127^3", "0", "16 a multiprocessor", "0.375"],
+        ["127^3", "0", "all that fit", "0.375"], ["127^3", "1", "1 a multiprocessor", "0.0625"]], f"blocks in flight: {rows}")
+    check([row[-1] for row in rows] == ["", "", "", "", "8.00e-04", "1.35e-03", "", ""], f"the paper's residuals: {rows}")
+    check("| 127^3 | 1 | 1 a multiprocessor | 0.83 |" in order.pace_table(fakes), f"1 ms a factor 1 / 16: {order.pace_table(fakes)}")
+    large = {"part": "locality", "dim": 2, "n": 4095, "order": "natural", "block": 256, "skipped": "params.block = 256 x 256 x 1: too large"}
+    words = order.locality_table([large])
+    check("| 4095^2 | 256^2 | - |" in words and words.endswith("\n\nLeft out: params.block = 256 x 256 x 1: too large."), f"a block that does not fit: {words}")
+
+
 def everything(folder):
+    pages()
     results = measure(folder, "--threads", "1", lines=100)["results"]  # chance plays no part
     sequential(results)
     model(results)
