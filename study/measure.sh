@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures all that docs/study-*.md show, into study/results, and fills the pages' tables:
-#   study/measure.sh host           four minutes on two quiet cores
+#   study/measure.sh host           five minutes on two quiet cores
 #   study/measure.sh cuda [full]    on a GPU; full: the papers' sizes
 # A program that is stopped leaves what it has so far in FILE.json.part. Commit before: the results name the commit.
 set -euo pipefail
@@ -16,8 +16,8 @@ run() { # NAME SUFFIX [OPTION ...]
 case "${1:-}-${2:-}" in
   host-)
     where=host label=host
-    run relaxation "" && run relaxation -1-thread --threads 1 --only sweeps,timing,solvers
-    run relaxation -large --threads 1 --only large
+    run relaxation -spread --full --only spread && run relaxation "" --only sweeps,large,timing,solvers
+    run relaxation -1-thread --threads 1 --only sweeps,timing,solvers && run relaxation -large --threads 1 --only large
     run smoothers "" && run faults "" && run order ""
     OMP_WAIT_POLICY=passive run staleness "" # waiting threads leave their cores to those that work
     ;;

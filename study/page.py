@@ -2,7 +2,8 @@
 """Fills the tables of the study's pages in docs/ from study/results. Usage: page.py [--check] [--results FOLDER] [PAGE ...]
 A page is a module of this folder: PAGE, the file; FILES, patterns of the results it shows, the largest sizes first; TABLES, by name a function
 from the results of one file to a table, or None where that file has nothing for it. A table stands between the lines <!-- NAME --> and
-<!-- end -->, once for every file that has something. --check writes nothing and fails where a page is not what the results make of it."""
+<!-- end -->, once for every file that has something; those named in a module's ONCE only for the first of a device. --check writes nothing and
+fails where a page is not what the results make of it."""
 import argparse
 import importlib
 import json
@@ -59,8 +60,10 @@ def read(folder, patterns):
 def fill(module, folder, page):
     files = read(folder, module.FILES)
     for name, make in module.TABLES.items():
-        made = [(data, make(data["results"])) for data in files]
-        text = "\n\n".join(f"{origin(data)}\n\n{lines}" for data, lines in made if lines) or "*Not measured yet.*"
+        made = [(data, lines) for data in files if (lines := make(data["results"]))]
+        if name in getattr(module, "ONCE", ()):
+            made = list({one[0]["device"]: one for one in reversed(made)}.values())[::-1]
+        text = "\n\n".join(f"{origin(data)}\n\n{lines}" for data, lines in made) or "*Not measured yet.*"
         place = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.S)
         if len(place.findall(page)) != 1:
             sys.exit(f"page.py: {module.PAGE} has no place for <!-- {name} -->, or several")

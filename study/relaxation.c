@@ -29,7 +29,7 @@ method async_of(int k, int stale)
 }
 
 static const scale scales[STUDY_SCALES] = {[STUDY_QUICK] = {20, 20, 3, 1, 0, 0, 4},
-                                           [STUDY_DEFAULT] = {400, 50, 20, 5, 1023, 6, 1},
+                                           [STUDY_DEFAULT] = {200, 200, 20, 5, 1023, 6, 1},
                                            [STUDY_FULL] = {1000, 1000, 20, 5, 8191, 20, 1}};
 
 scale scale_of(const study *s)

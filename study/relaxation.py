@@ -5,21 +5,40 @@ import math
 from page import first, measured, number, spread, table
 
 PAGE = "study-relaxation.md"
-FILES = ["relaxation-device*.json", "relaxation-host-1-thread.json", "relaxation-host-large.json", "relaxation-host.json"]
+FILES = ["relaxation-device*.json", "relaxation-host-spread.json", "relaxation-host-1-thread.json", "relaxation-host-large.json",
+         "relaxation-host.json"]
+ONCE = ["table-2", "table-3"]  # the file with most runs comes first
 
 # Anzt, Tomov, Dongarra, Heuveline (2013). Table 1: unknowns, entries, spectral radius of Jacobi's matrix.
 TABLE_1 = {"Chem97ZtZ": (2541, 7361, 0.7889), "Fv1": (9604, 85264, 0.8541), "Fv2": (9801, 87025, 0.8541), "Fv3": (9801, 87025, 0.9993),
            "s1rmt3m1": (5489, 262411, 2.65), "Trefethen_2000": (2000, 41906, 0.8601), "Trefethen_20000": (20000, 554466, 0.8601)}
-# Tables 2 and 3: iterations: average residual, largest less smallest over the average (from its first columns), standard deviation
-TABLE_2 = {10: (7.8304e-2, 3.5885e-4, 4.0415e-6), 20: (6.3243e-3, 3.1782e-4, 3.3532e-7), 30: (5.1392e-4, 3.1716e-4, 2.7281e-8),
-           40: (4.1902e-5, 4.2002e-4, 2.6021e-9), 50: (3.4238e-6, 3.7969e-4, 2.2226e-10), 60: (2.8019e-7, 4.7467e-4, 2.0271e-11),
-           70: (2.2956e-8, 4.2254e-4, 1.7257e-12), 80: (1.8825e-9, 5.0995e-4, 1.6398e-13), 90: (1.5449e-10, 5.4372e-4, 1.3916e-14),
-           100: (1.2685e-11, 5.2025e-4, 1.2139e-15), 110: (1.0422e-12, 6.9082e-4, 1.1338e-16), 120: (8.5725e-14, 6.6724e-4, 9.3962e-18),
-           130: (7.1399e-15, 1.5823e-3, 2.1518e-18), 140: (9.2748e-16, 1.1608e-2, 1.7776e-18), 150: (6.5579e-16, 1.8243e-2, 1.9756e-18)}
-TABLE_3 = {5: (8.0190e-4, 9.7614e-2, 1.2949e-5), 10: (8.4330e-6, 1.1282e-1, 1.6780e-7), 15: (8.8600e-8, 1.4462e-1, 2.2127e-9),
-           20: (9.3022e-10, 1.6309e-1, 2.6468e-11), 25: (9.7817e-12, 1.8524e-1, 3.0767e-13), 30: (1.0260e-13, 2.1747e-1, 3.4778e-15),
-           35: (1.0906e-15, 2.0818e-1, 3.9142e-17), 40: (1.1012e-16, 9.880e-2, 1.5767e-18), 45: (1.0811e-16, 3.2261e-2, 4.7479e-19),
-           50: (1.0811e-16, 3.0875e-2, 4.7400e-19)}
+# Tables 2 and 3: iterations: average, largest and smallest residual; their difference, that over the average; variance; standard error. The
+# first relative variation of Table 3, 9.7614e-3 in print, is as its other columns have it.
+TABLE_2 = {10: (7.8304e-2, 7.8313e-2, 7.8285e-2, 2.8111e-5, 3.5885e-4, 1.6334e-11, 2.0233e-7),
+           20: (6.3243e-3, 6.3251e-3, 6.3231e-3, 2.0125e-6, 3.1782e-4, 1.1244e-13, 1.6787e-8),
+           30: (5.1392e-4, 5.14e-4, 5.1383e-4, 1.631e-7, 3.1716e-4, 7.4425e-16, 1.3657e-9),
+           40: (4.1902e-5, 4.1912e-5, 4.1895e-5, 1.7607e-8, 4.2002e-4, 6.7713e-18, 1.3027e-10),
+           50: (3.4238e-6, 3.4244e-6, 3.4231e-6, 1.3232e-9, 3.7969e-4, 4.9401e-20, 1.1127e-11),
+           60: (2.8019e-7, 2.8026e-7, 2.8012e-7, 1.3318e-10, 4.7467e-4, 4.1092e-22, 1.0148e-12),
+           70: (2.2956e-8, 2.2961e-8, 2.2951e-8, 9.7834e-12, 4.2254e-4, 2.9781e-24, 8.6395e-14),
+           80: (1.8825e-9, 1.8829e-9, 1.882e-9, 9.6127e-13, 5.0995e-4, 2.6892e-26, 8.2096e-15),
+           90: (1.5449e-10, 1.5453e-10, 1.5445e-10, 8.4035e-14, 5.4372e-4, 1.9368e-28, 6.9672e-16),
+           100: (1.2685e-11, 1.2689e-11, 1.2682e-11, 6.653e-15, 5.2025e-4, 1.4737e-30, 6.0775e-17),
+           110: (1.0422e-12, 1.0426e-12, 1.0418e-12, 7.2436e-16, 6.9082e-4, 1.2855e-32, 5.6761e-18),
+           120: (8.5725e-14, 8.5753e-14, 8.5695e-14, 5.7262e-17, 6.6724e-4, 8.8288e-35, 4.7039e-19),
+           130: (7.1399e-15, 7.1458e-15, 7.1345e-15, 1.1334e-17, 1.5823e-3, 4.6302e-36, 1.0772e-19),
+           140: (9.2748e-16, 9.3342e-16, 9.2265e-16, 1.0767e-17, 1.1608e-2, 3.1601e-36, 8.8994e-20),
+           150: (6.5579e-16, 6.6219e-16, 6.5022e-16, 1.1964e-17, 1.8243e-2, 3.9031e-36, 9.8905e-20)}
+TABLE_3 = {5: (8.019e-4, 8.1516e-4, 7.3689e-4, 7.8277e-5, 9.7614e-2, 1.6769e-10, 4.097e-7),
+           10: (8.433e-6, 8.6821e-6, 7.7307e-6, 9.5147e-7, 1.1282e-1, 2.8159e-14, 5.3091e-9),
+           15: (8.86e-8, 9.2472e-8, 7.9658e-8, 1.2813e-8, 1.4462e-1, 4.8964e-18, 7.0009e-11),
+           20: (9.3022e-10, 9.8491e-10, 8.3319e-10, 1.5171e-10, 1.6309e-1, 7.0058e-22, 8.3742e-13),
+           25: (9.7817e-12, 1.0427e-11, 8.6158e-12, 1.812e-12, 1.8524e-1, 9.4666e-26, 9.7345e-15),
+           30: (1.026e-13, 1.1038e-13, 8.8065e-14, 2.2314e-14, 2.1747e-1, 1.2095e-29, 1.1003e-16),
+           35: (1.0906e-15, 1.196e-15, 9.6899e-16, 2.2705e-16, 2.0818e-1, 1.5321e-33, 1.2384e-18),
+           40: (1.1012e-16, 1.1843e-16, 1.0755e-16, 1.0881e-17, 0.988e-1, 2.4862e-36, 4.9887e-20),
+           45: (1.0811e-16, 1.1041e-16, 1.0692e-16, 3.488e-18, 3.2261e-2, 2.2543e-37, 1.5021e-20),
+           50: (1.0811e-16, 1.1057e-16, 1.0723e-16, 3.3381e-18, 3.0875e-2, 2.2468e-37, 1.4996e-20)}
 # Table 4: seconds of 100, 200, ..., 500 iterations of async-(k) for Fv3
 TABLE_4 = {1: (1.376425, 2.437521, 3.501462, 4.563519, 5.624792), 2: (1.431110, 2.546361, 3.660030, 4.773864, 5.891870),
            3: (1.482574, 2.654470, 3.819478, 4.987472, 6.156434), 4: (1.532940, 2.749808, 3.972644, 5.191812, 6.410378),
@@ -28,8 +47,9 @@ TABLE_4 = {1: (1.376425, 2.437521, 3.501462, 4.563519, 5.624792), 2: (1.431110, 
            9: (1.786658, 3.259132, 4.730689, 6.202893, 7.676786)}
 # Table 5: seconds of an iteration of Gauss-Seidel (4 cores), Jacobi and async-(5) (GPU)
 TABLE_5 = {"Chem97ZtZ": (0.008448, 0.002051, 0.001742), "Fv1": (0.120191, 0.019449, 0.012964), "Fv2": (0.125572, 0.020997, 0.014729),
-           "Fv3": (0.125577, 0.021009, 0.014737), "Trefethen_2000": (0.007603, 0.001494, 0.001305)}
+           "Fv3": (0.125577, 0.021009, 0.014737), "s1rmt3m1": (0.03953, 0.006442, 0.004967), "Trefethen_2000": (0.007603, 0.001494, 0.001305)}
 PAPER_5 = {"Trefethen_20000": "Trefethen_2000"}  # of which the paper has a time
+NO_STENCIL = "s1rmt3m1"
 
 FIGURE_9 = ["Chem97ZtZ", "Fv1", "Fv3", "Trefethen_20000"]  # Fv2 is as Fv1
 
@@ -91,6 +111,19 @@ def stand_ins(results):
     return table(head, rows) if rows else None
 
 
+COLUMNS = ["average", "max", "min", "abs. var.", "rel. var.", "variance", "st. error"]
+
+
+def statistics(record, i):
+    """COLUMNS at its i-th count of iterations."""
+    average, most, least, variance = (record[c][i] for c in ("average", "max", "min", "variance"))
+    return average, most, least, most - least, (most - least) / average, variance, math.sqrt(variance / record["runs"])
+
+
+def cells(row, digits=3):
+    return [*(f"{v:.{digits}e}" for v in row[:3]), *(number(v, 2) for v in row[3:])]
+
+
 def spread_table(matrix, paper):
     def make(results):
         free = first(measured(results, part="spread", matrix=matrix, method="async-(5)", wait=0))
@@ -99,22 +132,19 @@ def spread_table(matrix, paper):
         if not free or not wait or not twin:
             return None
         runs = f"{free['runs']} runs, {wait['runs']} waiting, {twin['runs']} of the twin"
-        ours = list(zip(*(free[c] for c in ("iterations", "average", "max", "min", "variance"))))
-        theirs = [[str(at), plain(paper[at][0]), number(paper[at][1], 2), number(paper[at][2] ** 2, 2)] for at, *_ in ours]
-        head = ["iterations", "paper: average", "rel. var.", "variance"]
+        place = {at: i for i, at in enumerate(free["iterations"])}
+        head = ["iterations", f"paper: {COLUMNS[0]}", *COLUMNS[1:]]
         if all(r[c] == free["average"] and not any(r["variance"]) for r in (free, wait, twin) for c in ("average", "max", "min")):
-            rows = [[*cells, plain(average)] for cells, (_, average, *_) in zip(theirs, ours)]
-            return f"{runs}: all the same. Absolute and relative variation, variance and standard error are 0.\n\n{table([*head, 'here'], rows)}"
-        rows = []
-        for i, (_, average, most, least, variance) in enumerate(ours):
-            relative = (wait["max"][i] - wait["min"][i]) / wait["average"][i]
-            same = "0" if twin["max"][i] == twin["min"][i] else "NOT 0"
-            rows.append([*theirs[i], plain(average), plain(most), plain(least), number((most - least) / average, 2), number(variance, 2),
-                         number(math.sqrt(variance / free["runs"]), 2), plain(wait["average"][i]), number(relative, 2),
-                         f"{plain(twin['average'][i])}; {same}"])
-        head += ["here: average", "max", "min", "rel. var.", "variance", "st. error", "waiting: average", "rel. var.",
-                 "twin: average; abs. var."]
-        return f"{runs}.\n\n{table(head, rows)}"
+            rows = [[str(at), *cells(paper[at], 4), plain(free["average"][place[at]]) if at in place else "not run"] for at in paper]
+            return f"{runs}: all the same, so that variations, variance and standard error are 0.\n\n{table([*head, 'here'], rows)}"
+        beside = []
+        for at, theirs in paper.items():
+            ours = cells(statistics(free, place[at])) if at in place else ["not run"] * len(COLUMNS)
+            beside.append([str(at), *(f"{p}; {o}" for p, o in zip(cells(theirs, 4), ours))])
+        waiting = [[str(at), *cells(statistics(wait, i)), plain(twin["average"][i]), "0" if twin["max"][i] == twin["min"][i] else "NOT 0"]
+                   for at, i in place.items()]
+        return (f"{runs}. In a cell: the paper's; here, where nothing waits.\n\n{table(['iterations', *COLUMNS], beside)}\n\nWaiting after every "
+                f"iteration, and the twin:\n\n{table(['iterations', *COLUMNS, 'twin: average', 'abs. var.'], waiting)}")
     return make
 
 
@@ -129,11 +159,12 @@ def sweeps_table(results):
         theory = [stale_factor(twin["n"], twin["eps"], twin["block"][1], k, at_once=a) for a in (0, 1)]
         one, first_one, f = r["seconds_per_iteration"]["median"], base["seconds_per_iteration"]["median"], r["factor"]
         factor = f"{f['median']:.5f}" + (f" ({f['min']:.5f} - {f['max']:.5f})" if f["max"] - f["min"] > 1e-5 else "")
-        rows.append([str(k), number(TABLE_4[k][-1], 4), more(TABLE_4[k][-1], TABLE_4[1][-1]), spread(r, "seconds_per_iteration"),
+        overheads = " / ".join(str(round(100 * (s / s_1 - 1))) for s, s_1 in zip(TABLE_4[k], TABLE_4[1]))
+        rows.append([str(k), " / ".join(f"{s:.3f}" for s in TABLE_4[k]), f"{overheads} %", spread(r, "seconds_per_iteration"),
                      more(one, first_one), factor, f"{twin['factor']['median']:.5f}", " / ".join(f"{t:.5f}" for t in theory),
                      number(one / -math.log10(f["median"]))])
-    head = ["k", "paper: 500 iterations, s", "overhead", "here: an iteration, s", "overhead", "reduction an iteration", "twin",
-            "theory: all blocks at once / in order", "seconds for a tenth"]
+    head = ["k", "paper: 100 / 200 / 300 / 400 / 500 iterations, s", "overhead", "here: an iteration, s", "overhead", "reduction an iteration",
+            "twin", "theory: all blocks at once / in order", "seconds for a tenth"]
     return table(head, rows) if rows else None
 
 
@@ -141,15 +172,18 @@ def large_table(results):
     records = [r for k in range(1, 10) for r in measured(results, part="large", method=f"async-({k})")]
     if not records:
         return None
-    seconds = [r["seconds_per_iteration"]["median"] for r in records]
-    widest = max((r["seconds_per_iteration"]["max"] - r["seconds_per_iteration"]["min"]) / s for r, s in zip(records, seconds))
-    rows = [["seconds an iteration", *(number(s) for s in seconds)], ["overhead", *(more(s, seconds[0]) for s in seconds)]]
-    return f"Largest less smallest is at most {100 * widest:.0f} % of the median.\n\n" + table(
+    seconds = {c: [r["seconds_per_iteration"][c] for r in records] for c in ("median", "min", "max")}
+    widest = max((high - low) / s for s, low, high in zip(seconds["median"], seconds["min"], seconds["max"]))
+    rows = [[f"seconds an iteration, {name}", *(number(s) for s in seconds[c])] for c, name in
+            (("median", "median"), ("min", "smallest"), ("max", "largest"))]
+    rows.append(["overhead, by the medians", *(more(s, seconds["median"][0]) for s in seconds["median"])])
+    many = records[0]["seconds_per_iteration"]["runs"]
+    return f"{many} iterations each; largest less smallest is at most {100 * widest:.0f} % of the median.\n\n" + table(
         [f"{records[0]['n']}^2, k", *(str(r["local"]) for r in records)], rows)
 
 
 def timing_table(results):
-    rows = [[r["method"], *(f"{number(s)} ({number(l)})" for s, l in zip(r["seconds_per_iteration"], r["least"]))]
+    rows = [[r["method"], *(f"{number(s)} ({number(l)} - {number(m)})" for s, l, m in zip(r["seconds_per_iteration"], r["least"], r["most"]))]
             for r in measured(results, part="timing")]
     counts = next((r["iterations"] for r in measured(results, part="timing")), [])
     return table(["seconds an iteration, in calls of", *(f"{c}" for c in counts)], rows) if rows else None
@@ -157,48 +191,55 @@ def timing_table(results):
 
 def iteration_table(results):
     rows = []
-    for matrix in TABLE_1:
+    for matrix in TABLE_1 if measured(results, part="solvers") else []:
         ours = [first(measured(results, part="solvers", matrix=matrix, method=m)) for m in ("Gauss-Seidel", "Jacobi", "async-(5)")]
-        if not any(ours):
+        if not any(ours) and matrix != NO_STENCIL:
             continue
         paper = TABLE_5[PAPER_5.get(matrix, matrix)]
         name = f"{matrix} (paper: {PAPER_5[matrix]})" if matrix in PAPER_5 else matrix
-        rows.append([name, " / ".join(number(t, 3) for t in paper), *(spread(r, "seconds_per_iteration") if r else "" for r in ours)])
+        rows.append([name, " / ".join(number(t, 3) for t in paper),
+                     *(spread(r, "seconds_per_iteration") if r else "no counterpart" if matrix == NO_STENCIL else "" for r in ours)])
     return table(["matrix", "paper: Gauss-Seidel / Jacobi / async-(5)", "Gauss-Seidel", "Jacobi", "async-(5)"], rows) if rows else None
 
 
-def curve(record, key):
-    """Where a curve's points are, in iterations or in seconds of the fastest run, and its residuals."""
+def curve(record, key, median=False):
+    """Where a curve's points are, in iterations or in seconds of the fastest (or the median) run, and its residuals."""
     if key == "iterations":
         return record["iterations"], record["residual"]
-    if record["method"] == "CG":
-        seconds = record.get("least_seconds", record["seconds"])  # a run to less takes no longer than the fastest one to more
+    if record["method"] in ("CG", "multigrid"):
+        seconds = record["seconds"] if median else record.get("least_seconds", record["seconds"])
+        if record["method"] == "multigrid":
+            return seconds, record["residual"]
+        # a run to less takes no longer than the fastest one to more
         return [0, *(min(seconds[i:]) for i in range(len(seconds)))], [1, *record["reached"]]
-    if record["method"] == "multigrid":
-        return record.get("least_seconds", record["seconds"]), record["residual"]
-    return [i * record["seconds_per_iteration"]["min"] for i in record["iterations"]], record["residual"]
+    return [i * record["seconds_per_iteration"]["median" if median else "min"] for i in record["iterations"]], record["residual"]
 
 
-def reached_at(record, key, level=LOWEST):
-    """Iterations or seconds at which the residual falls below the level, between points by its logarithm; None where it does not."""
-    where, residual = curve(record, key)
+def reached_at(record, key, median=False):
+    """Iterations or seconds at which the residual falls below LOWEST, between points by its logarithm; None where it does not."""
+    where, residual = curve(record, key, median)
     for i in range(1, len(residual)):
-        if residual[i] <= level:
-            part = math.log(level / residual[i - 1]) / math.log(residual[i] / residual[i - 1])
+        if residual[i] <= LOWEST:
+            part = math.log(LOWEST / residual[i - 1]) / math.log(residual[i] / residual[i - 1])
             return where[i - 1] + part * (where[i] - where[i - 1])
     return None
 
 
-def beyond(record, key):
+def beyond(record, key, median=False):
     """The same, or, for what is slow, from the factor."""
-    at = reached_at(record, key)
+    at = reached_at(record, key, median)
     if at is not None:
         return number(at, 3)
     if "factor" not in record:
         return "not reached"
     last, factor = record["residual"][-1], record["factor"]["median"]
     steps = record["iterations"][-1] + math.log(LOWEST / last) / math.log(factor)
-    return f"~ {number(steps if key == 'iterations' else steps * record['seconds_per_iteration']['min'], 3)}"
+    return f"~ {number(steps if key == 'iterations' else steps * record['seconds_per_iteration']['median' if median else 'min'], 3)}"
+
+
+def solve_cell(record):
+    fastest, median = beyond(record, "seconds"), beyond(record, "seconds", median=True).removeprefix("~ ")
+    return f"{beyond(record, 'iterations')}; {fastest} ({median})"
 
 
 def factor_table(results):
@@ -223,7 +264,7 @@ def solve_table(results):
     for matrix in FIGURE_9:
         records = [first(measured(results, part="solvers", matrix=matrix, method=m)) for m in METHODS]
         if any(records):
-            rows.append([matrix, *(f"{beyond(r, 'iterations')}; {beyond(r, 'seconds')}" if r else "" for r in records)])
+            rows.append([matrix, *(solve_cell(r) if r else "" for r in records)])
     return table(["matrix", *METHODS], rows) if rows else None
 
 
