@@ -7,7 +7,7 @@ from page import first, measured, number, spread, table
 PAGE = "study-relaxation.md"
 FILES = ["relaxation-device*.json", "relaxation-host-spread.json", "relaxation-host-1-thread.json", "relaxation-host-large.json",
          "relaxation-host.json"]
-ONCE = ["table-2", "table-3"]  # the file with most runs comes first
+ONCE = ["table-2", "table-3", "spread-range"]  # the file with most runs comes first
 
 # Anzt, Tomov, Dongarra, Heuveline (2013). Table 1: unknowns, entries, spectral radius of Jacobi's matrix.
 TABLE_1 = {"Chem97ZtZ": (2541, 7361, 0.7889), "Fv1": (9604, 85264, 0.8541), "Fv2": (9801, 87025, 0.8541), "Fv3": (9801, 87025, 0.9993),
@@ -148,6 +148,31 @@ def spread_table(matrix, paper):
     return make
 
 
+FLOOR = 1e-14  # below, rounding has a part in the residual
+
+
+def range_table(results):
+    """How far runs come to differ, over the iterations before the floor."""
+    rows = []
+    for r in [r for matrix in ("Fv1", "Trefethen_20000") for r in measured(results, part="spread", matrix=matrix, method="async-(5)")]:
+        twin = first(measured(results, part="spread", matrix=r["matrix"], method="async-(5), stale"))
+        marks = [i for i, a in enumerate(r["average"]) if a > FLOOR]
+        if not twin or not any(r["variance"]):
+            continue
+        steps = r["iterations"][marks[-1]] - r["iterations"][marks[2]]
+        falls = [f"{(r[c][marks[-1]] / r[c][marks[2]]) ** (1 / steps):.3f}" for c in ("average", "min", "max")]
+        relative = [statistics(r, i)[COLUMNS.index("rel. var.")] for i in marks]
+        behind = [r["iterations"][i] for i in marks if r["max"][i] > twin["average"][i]]
+        ends = f"{r['iterations'][marks[2]]} - {r['iterations'][marks[-1]]}"
+        rows.append([r["matrix"], "waiting" if r["wait"] else "nothing waits", str(r["runs"]), ends, *falls,
+                     f"{number(min(relative), 2)} - {number(max(relative), 2)}",
+                     number(max(r["average"][i] / r["min"][i] for i in marks)), number(max(r["max"][i] / r["average"][i] for i in marks)),
+                     str(behind[-1]) if behind else "never"])
+    head = ["matrix", "", "runs", "iterations", "reduction in each: of the average", "of the smallest", "of the largest",
+            "rel. var., from the first on", "average / smallest, at most", "largest / average, at most", "a run behind the twin, last"]
+    return table(head, rows) if rows else None
+
+
 def sweeps_table(results):
     rows = []
     base = first(measured(results, part="sweeps", method="async-(1)"))
@@ -269,5 +294,6 @@ def solve_table(results):
 
 
 TABLES = {"stand-ins": stand_ins, "table-2": spread_table("Fv1", TABLE_2), "table-3": spread_table("Trefethen_20000", TABLE_3),
+          "spread-range": range_table,
           "table-4": sweeps_table, "large": large_table, "table-5": iteration_table, "figure-8": timing_table, "figures-6-7": factor_table,
           "figure-9": solve_table}
