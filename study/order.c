@@ -13,15 +13,16 @@
 enum { SMALL, LARGE };
 typedef struct scale {
   size_t n[2][4];     /* small and large grids by dimension; 0: none */
-  size_t locality[4]; /* --full: u and f take 265 MB, several times a device's cache (H200: 60 MB); 0: none */
+  size_t locality[4]; /* --full: u and f take 265 MB, several times a device's cache; 0: none */
   int runs[2];        /* of what differs from run to run, on small and large grids: many blocks differ less */
   int most_sweeps, large_sweeps; /* on small grids 1 to so many; on large ones alone, 0: none */
 } scale;
 
+/* 2^k - 1 where there is a choice: coarse grids of an even number of unknowns do not nest, and that hides what blocks do. */
 static const scale scales[STUDY_SCALES] = {
     [STUDY_QUICK] = {{{0, 8191, 127, 31}, {0, 8191, 127, 31}}, {0, 0, 127, 31}, {3, 3}, 2, 0},
     [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 32767, 255, 39}}, {0, 0, 1023, 79}, {20, 5}, 5, 2},
-    [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 10000000, 4095, 255}}, {0, 16777215, 4095, 255}, {20, 5}, 5, 2}};
+    [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 8388607, 4095, 255}}, {0, 16777215, 4095, 255}, {20, 5}, 5, 2}};
 
 /* Grids whose blocks have to wait for room on a device. None in 1D, where creating a solver takes a third of a second a million unknowns. */
 static const size_t filling[4] = {0, 0, 2047, 127};

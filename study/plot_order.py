@@ -133,7 +133,7 @@ def draw_locality(results):
         axes.set_xscale("log", base=2)
         axes.set_ylim(bottom=0)
         axes.set_xlabel("unknowns along a block")
-        axes.set_title(order.size(rows[0]), fontsize=10)
+        axes.set_title(f"{order.size(rows[0])}, {rows[0]['where']}", fontsize=10)
         grid(axes)
     line[0].set_ylabel("seconds a smoothing step")
     line[0].legend(frameon=False, fontsize=8)
