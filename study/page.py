@@ -53,8 +53,16 @@ def origin(data):
             f"commit {data['commit']}, {data['date'][:10]}.{whole}")
 
 
+def load(path):
+    """A file of results; each of them knows whether there was a device."""
+    data = json.loads(path.read_text())
+    for r in data["results"]:
+        r["device"] = data["device"] != "none"
+    return data
+
+
 def read(folder, patterns):
-    return [json.loads(path.read_text()) for pattern in patterns for path in sorted(folder.glob(pattern))]
+    return [load(path) for pattern in patterns for path in sorted(folder.glob(pattern))]
 
 
 def fill(module, folder, page):

@@ -1,6 +1,5 @@
 """What the pictures of the study share: colours, and a main program that draws them."""
 import argparse
-import json
 import pathlib
 import sys
 
@@ -26,7 +25,7 @@ def main(words, module, pictures, dpi):
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     parser.add_argument("-o", "--output", default=str(page.ROOT / "docs/pictures" / stem))
     given = parser.parse_args()
-    there = [json.loads(path.read_text()) for path in given.files] or page.read(page.RESULTS, module.FILES)
+    there = [page.load(path) for path in given.files] or page.read(page.RESULTS, module.FILES)
     if not there:
         sys.exit(f"study/results has none of {', '.join(module.FILES)}")
     for name, draw in pictures.items():

@@ -37,7 +37,8 @@ typedef struct stale_blocks {
   unsigned *done[2];   /* passes that a block has finished: of the values in x[0] and x[1] */
   int *age;            /* [to - from][total][STALE_SIDES] */
   int from, to;        /* passes whose ages are recorded; from = to: nothing is, and passes are not counted either */
-  int assignment, workers;
+  int assignment;
+  int workers;         /* no more than blocks, which Algorithm 3 asks for; sync and static on a device: one to every block */
 } stale_blocks;
 
 /* Where a block begins, how large it is, and its first value. */
@@ -84,7 +85,7 @@ typedef struct stale_setting {
   size_t n;           /* along each axis */
   size_t block[3];    /* 0: the whole axis; evened out so that none is thin */
   gmg_block_order order;
-  int assignment, workers;
+  int assignment, workers; /* more workers than blocks: as many as blocks */
 } stale_setting;
 
 typedef struct stale_grid {

@@ -141,7 +141,7 @@ static void drop(on_device *d)
 
 static void launch(const on_device *d, int before, int passes)
 {
-  const unsigned all = (unsigned)d->s.total, workers = (unsigned)d->s.workers < all ? (unsigned)d->s.workers : all;
+  const unsigned all = (unsigned)d->s.total, workers = (unsigned)d->s.workers;
   switch (d->s.assignment) {
     case STALE_SYNC:
       for (int p = 1; p <= passes; p++) pass_sync<<<all, THREADS>>>(d->s, before + p);

@@ -37,7 +37,7 @@ static void fill_b(const stale_grid *g)
 int stale_create(const stale_setting *w, stale_grid *g)
 {
   stale_blocks *s = &g->at;
-  *g = (stale_grid){.at = {.dim = w->dim, .assignment = w->assignment, .workers = w->workers, .total = 1}};
+  *g = (stale_grid){.at = {.dim = w->dim, .assignment = w->assignment, .total = 1}};
   g->padded = 1;
   for (int a = 0; a < 3; a++) {
     s->n[a] = a < w->dim ? w->n : 1;
@@ -48,6 +48,7 @@ int stale_create(const stale_setting *w, stale_grid *g)
     s->count[a] = (s->n[a] + s->shape[a] - 1) / s->shape[a];
     s->total *= s->count[a];
   }
+  s->workers = (size_t)w->workers < s->total ? w->workers : (int)s->total;
   s->order = g->order = malloc(s->total * sizeof(int));
   s->behind = g->behind = malloc(s->total * STALE_SIDES * sizeof(int));
   s->b = g->b = calloc(g->padded, sizeof(double));

@@ -58,9 +58,8 @@ stale_setting setting_of(const study *s, const grid *at, int assignment, gmg_blo
 {
   stale_setting w = {.dim = at->dim, .n = at->n, .block = {128, 1, 1}, .order = order, .assignment = assignment,
                      .workers = fold ? fold * units(s) : 1};
-  if (assignment == STALE_STATIC && study_is_device(study_best(s))) {
-    w.workers = (int)((at->n + 127) / 128);
-    for (int a = 1; a < at->dim; a++) w.workers *= (int)at->n;
+  if ((assignment == STALE_STATIC || assignment == STALE_SYNC) && study_is_device(study_best(s))) {
+    w.workers = ALL_BLOCKS;
   } else if (assignment == STALE_STATIC) {
     const size_t slabs = (size_t)(w.workers * waves);
     w.block[0] = w.block[1] = w.block[2] = 0;
@@ -97,7 +96,7 @@ struct cJSON *begin_record(study *s, const char *part, const char *paper, const 
   study_number(s, r, "blocks", (double)g->at.total);
   study_text(s, r, "assignment", assignments[w->assignment]);
   study_text(s, r, "order", orders[w->order]);
-  study_number(s, r, "workers", w->workers);
+  study_number(s, r, "workers", g->at.workers);
   study_number(s, r, "fold", fold);
   return r;
 }

@@ -4,6 +4,8 @@
 
 #include "stale.h"
 
+#include <limits.h>
+
 enum { MOST_GRIDS = 4 };
 
 typedef struct grid {
@@ -27,8 +29,10 @@ int units(const study *s); /* workers without oversubscription: the host's threa
 int engine_run(const study *s, stale_grid *g, int passes, double *seconds); /* 1 on success */
 int fail(const study *s, const char *what);
 
+enum { ALL_BLOCKS = INT_MAX }; /* workers: one to every block */
+
 /* Rows of 128 unknowns: the paper's thread block. fold: oversubscription, 0: one worker. Static: as many slabs as workers, `waves` times;
-   on a device a worker to every row. */
+   on a device, sync and static, a worker to every row. */
 stale_setting setting_of(const study *s, const grid *at, int assignment, gmg_block_order order, int fold, int waves);
 
 /* Ages of several runs: boxes of the neighbours', the mean over all couplings. */

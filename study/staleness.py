@@ -19,13 +19,19 @@ def percent(value):
     return f"{100 * value:.0f} %"
 
 
+def workers(r):
+    """Those that have a block. Older records tell how many were asked for; a device has one to every block but for tickets and strides."""
+    everybody = r["device"] and (r["assignment"] in ("sync", "static") or r["part"] == "smoother" and r["assignment"] == "stride")
+    return r["blocks"] if everybody else min(r["workers"], r["blocks"])
+
+
 def classes(r):
     """A stride's blocks fall into so many classes, and no worker leaves its own."""
-    return math.gcd(r["blocks"], r["workers"])
+    return math.gcd(r["blocks"], workers(r))
 
 
 def ages_table(results):
-    rows = [[grid(r), r["assignment"], r["order"], str(r["workers"]), str(r["blocks"]),
+    rows = [[grid(r), r["assignment"], r["order"], str(workers(r)), str(r["blocks"]),
              str(classes(r)) if r["assignment"] == "stride" else "", box(r), percent(r["fresh"]), percent(r["ahead"]), number(r["twice"]),
              number(r["age"], 2), number(1 / r["age"]) if r["age"] > 0 else "", spread(r, "worth", 2)]
             for r in select(results, part="ages") if "min" in r]
@@ -53,15 +59,28 @@ def relation_table(results):
 
         def stride(fold, same=same):
             r = first(same, assignment="stride", fold=fold)
-            return f"{cell('stride', fold)}; {classes(r)}"
+            return f"{cell('stride', fold)}; {number(1 / r['age'])}; {classes(r)}"
 
         alone = first(same, assignment="ticket", fold=0)
         many = select(same, assignment="ticket", fold=8)
         rows.append([f"{n}^{dim}", block, number(alone["age"]), number(1 / alone["age"]), cell("ticket", 0), cell("ticket", 8),
                      " / ".join(number(r["twice"]) for r in many), stride(1), stride(8)])
     head = ["grid", "block", "mean age, 1 worker", "1 / mean", "ticket, 1 worker: natural / two-colour / random", "ticket, 8-fold", "out of turn",
-            "stride; classes", "stride, 8-fold; classes"]
+            "stride; 1 / its mean; classes", "stride, 8-fold; 1 / its mean; classes"]
     return table(head, rows) if rows else None
+
+
+def sooner(r, sync, at):
+    """How many times sooner than synchronous Jacobi it is at that one's residual at a point; between points along straight lines of logarithms."""
+    wanted = sync["residual"][at]
+    there = next((i for i, left in enumerate(r["residual"]) if left <= wanted), None)
+    if there is None:
+        return "not reached"
+    seconds = r["seconds"][there]
+    if there > 0:
+        before, after = r["residual"][there - 1:there + 1]
+        seconds *= (r["seconds"][there - 1] / seconds) ** (math.log(wanted / after) / math.log(before / after))
+    return number(sync["seconds"][at] / seconds)
 
 
 def rate_table(results):
@@ -70,12 +89,11 @@ def rate_table(results):
         sync = first(results, part="rate", dim=r["dim"], n=r["n"], assignment="sync")
         passes = r["passes"][-1]
         us = [number(1e6 * r[name][-1] / passes) for name in ("seconds", "seconds_min", "seconds_max")]
-        reached = next((t for t, left in zip(r["seconds"], r["residual"]) if left <= sync["residual"][2]), None)
-        rows.append([grid(r), r["assignment"], str(r["workers"]), number(passes), f"{us[0]} ({us[1]} - {us[2]})",
+        rows.append([grid(r), r["assignment"], str(workers(r)), number(passes), f"{us[0]} ({us[1]} - {us[2]})",
                      number(sync["seconds"][-1] / r["seconds"][-1]), *[number(left) for left in (r["residual"][0], r["residual"][2], r["residual"][-1])],
-                     number(1e3 * reached) if reached else "not reached"])
+                     sooner(r, sync, 2), sooner(r, sync, -1)])
     head = ["grid", "assignment", "workers", "passes", "us a pass", "passes a second against sync", "residual after 10", "after 90", "after all",
-            "ms to sync's after 90"]
+            "times sooner at sync's after 90", "at sync's after all"]
     return table(head, rows) if rows else None
 
 
@@ -88,9 +106,10 @@ def recording_table(results):
 def smoother_table(results):
     rows = []
     for r in select(results, part="smoother"):
-        name = "the stale twin" if r["assignment"] == "sync" else {"ticket": "dynamic", "stride": "static"}[r["assignment"]]
+        name = "the stale twin" if r["assignment"] == "sync" else "dynamic" if r["assignment"] == "ticket" else "static"
         order = "" if r["assignment"] == "sync" else r["order"]
-        rows.append([f"{grid(r)}, {r['block']}", str(r["overlap"]), name, str(r["workers"]), order, spread(r, "cycle_factor"), spread(r, "fresh", 2)])
+        fresh = "" if r["device"] and r["assignment"] == "stride" else spread(r, "fresh", 2)  # not what static assignment is there
+        rows.append([f"{grid(r)}, {r['block']}", str(r["overlap"]), name, str(workers(r)), order, spread(r, "cycle_factor"), fresh])
     head = ["grid, block", "overlap", "assignment", "workers", "order", "factor of V(1,1)", "fresh neighbours"]
     return table(head, rows) if rows else None
 

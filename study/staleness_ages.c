@@ -84,10 +84,10 @@ static void record_measured(study *s, struct cJSON *r, const measured *m, int pa
   study_number(s, r, "wanted", m->wanted);
 }
 
-static void tell(const study *s, const char *part, const stale_setting *w, const measured *m)
+static void tell(const study *s, const char *part, const stale_setting *w, int workers, const measured *m)
 {
   study_say(s, "%-9s %dD %zu, %s, %s, %d workers: ages %g (%g - %g), mean %.2f, a pass is worth %.2f of Jacobi's", part, w->dim, w->n,
-            assignments[w->assignment], orders[w->order], w->workers, bench_median(&m->ages.box[BOX_MEDIAN]), bench_median(&m->ages.box[BOX_LEAST]),
+            assignments[w->assignment], orders[w->order], workers, bench_median(&m->ages.box[BOX_MEDIAN]), bench_median(&m->ages.box[BOX_LEAST]),
             bench_median(&m->ages.box[BOX_MOST]), bench_median(&m->ages.mean), bench_median(&m->worth));
 }
 
@@ -109,7 +109,7 @@ static int measure(study *s, const char *part, const char *paper, const stale_se
       record_number(s, r, "min", bench_median(&m.ages.box[BOX_LEAST]));
       record_number(s, r, "max", bench_median(&m.ages.box[BOX_MOST]));
     }
-    tell(s, part, w, &m);
+    tell(s, part, w, g.at.workers, &m);
   }
   stale_destroy(&g);
   return code;

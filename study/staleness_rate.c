@@ -38,7 +38,7 @@ static int rate_of(study *s, const grid *at, const stale_setting *w, int fold, i
   study_numbers(s, r, "seconds_max", time[2], (size_t)points, 4);
   study_numbers(s, r, "residual", time[3], (size_t)points, 4);
   study_say(s, "rate      %dD %zu, %s, %d workers: %.3g us a pass, residual %.3g after %g", w->dim, w->n, assignments[w->assignment],
-            w->workers, 1e6 * time[0][points - 1] / passes[points - 1], time[3][points - 1], passes[points - 1]);
+            g.at.workers, 1e6 * time[0][points - 1] / passes[points - 1], time[3][points - 1], passes[points - 1]);
   stale_destroy(&g);
   return 0;
 }

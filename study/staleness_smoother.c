@@ -74,8 +74,11 @@ static int smoother_row(study *s, const grid *at, const smoothing *how, int runs
   gmg_params p;
   memset(&m, 0, sizeof m);
   if (smoother_factor(s, at, how, runs, &factor, &p)) return 1;
-  stale_setting w = {.dim = at->dim, .n = at->n, .order = how->order, .workers = how->fold ? how->fold * units(s) : 1,
-                     .assignment = how->deterministic ? STALE_SYNC : how->assignment == GMG_ASSIGN_STATIC ? STALE_STRIDE : STALE_TICKET};
+  const int dynamic = !how->deterministic && how->assignment == GMG_ASSIGN_DYNAMIC, device = study_is_device(study_best(s));
+  const int by_turns = device ? STALE_STATIC : STALE_STRIDE; /* gmg's static assignment (gmg.h) */
+  stale_setting w = {.dim = at->dim, .n = at->n, .order = how->order,
+                     .workers = device && !dynamic ? ALL_BLOCKS : how->fold ? how->fold * units(s) : 1,
+                     .assignment = how->deterministic ? STALE_SYNC : dynamic ? STALE_TICKET : by_turns};
   memcpy(w.block, p.block, sizeof w.block);
   stale_grid g;
   int code = stale_create(&w, &g) ? 0 : fail(s, "smoother");
@@ -87,7 +90,7 @@ static int smoother_row(study *s, const grid *at, const smoothing *how, int runs
     record_number(s, r, "age", bench_median(&m.mean));
     study_spread(s, r, "fresh", &m.box[BOX_FRESH]);
     study_say(s, "smoother  %dD %zu, overlap %d, %s, %s, %d workers: factor %.3f, fresh %.2f", w.dim, w.n, how->overlap,
-              assignments[w.assignment], orders[w.order], w.workers, bench_median(&factor), bench_median(&m.box[BOX_FRESH]));
+              assignments[w.assignment], orders[w.order], g.at.workers, bench_median(&factor), bench_median(&m.box[BOX_FRESH]));
   }
   stale_destroy(&g);
   return code;

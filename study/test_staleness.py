@@ -26,6 +26,7 @@ def ages(results):
     for r in measured:
         words = f"{r['dim']}D, {r['assignment']}, {r['order']}, {r['workers']} workers: {r}"
         check(r["updates"] == r["wanted"], f"updates: {words}")
+        check(r["workers"] <= r["blocks"], f"more workers than blocks: {words}")
         if r["blocks"] == 1:
             check("min" not in r, f"ages of no neighbours: {words}")
             continue
