@@ -1,8 +1,13 @@
 """The tables of docs/study-faults.md (page.py fills them in)."""
+import math
+import statistics
+
 from page import first, number, select, spread, table, values
+from relaxation import stale_factor
 
 PAGE = "study-faults.md"
 FILES = ["faults-device*.json", "faults-host.json"]
+ONCE = ["percent", "scattered"]  # the file with most runs comes first
 MATRICES = [("Fv1", 2), ("Trefethen_2000", 1), ("Trefethen_2000", 3), ("Fv3", 2)]
 METHODS = ["async-(5)", "async-(5), stale"]
 WAITS = ["recover-(10)", "recover-(20)", "recover-(30)"]
@@ -17,12 +22,14 @@ def shape(record):
 
 
 def relaxation_rows(results, lost):
+    """What a run that was stopped has only in part is left out."""
     for matrix, dim in MATRICES:
         for method in METHODS:
             same = {"part": "relaxation", "matrix": matrix, "dim": dim, "method": method, "lost": lost}
             plain = first(results, recovery="undisturbed", **same)
-            if plain:
-                yield plain, [first(results, recovery=w, **same) for w in WAITS], first(results, recovery="no recovery", **same)
+            broken = [first(results, recovery=r, **same) for r in [*WAITS, "no recovery"]]
+            if plain and all(broken):
+                yield plain, broken[:-1], broken[-1]
 
 
 def alike(rows, method):
@@ -40,9 +47,11 @@ def percent_table(results):
     rows = []
     for plain, waits, _ in relaxation_rows(results, "blocks"):
         paper = " / ".join(number(x, 4) for x in PAPER.get(plain["matrix"], ()))
-        rows.append([plain["matrix"], shape(plain), "x".join(map(number, plain["block"])), plain["method"], spread(plain, "passes"), paper or "not there",
+        rows.append([plain["matrix"], shape(plain), "x".join(map(number, plain["block"])), plain["method"], str(plain["passes"]["runs"]),
+                     spread(plain, "passes"), paper or "not there",
                      *[f"{spread(w, 'percent')} %; {spread(w, 'extra')}" for w in waits]])
-    head = ["matrix", "size", "block", "method", "passes, undisturbed", "paper: time in % after 10 / 20 / 30", *[f"{w}: passes in %; passes" for w in WAITS]]
+    head = ["matrix", "size", "block", "method", "runs", "passes, undisturbed", "paper: time in % after 10 / 20 / 30",
+            *[f"{w}: passes in %; passes" for w in WAITS]]
     return table(head, alike(rows, head.index("method"))) if rows else None
 
 
@@ -55,6 +64,81 @@ def scattered_table(results):
             "of it in the blocks that work"]
     return table(head, alike(rows, head.index("method"))) if rows else None
 
+
+# --- theory ---
+
+def random_numbers(state):
+    """splitmix64, uniform in 0..1."""
+    mask = (1 << 64) - 1
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        yield ((z ^ (z >> 31)) >> 11) * 2.0**-53
+
+
+def lost_blocks(seed, total):
+    """A quarter of the blocks."""
+    numbers, left, lost = random_numbers(seed), math.floor(total / 4 + 0.5), set()
+    for b in range(total):
+        if next(numbers) * (total - b) < left:
+            lost.add(b)
+            left -= 1
+    return lost
+
+
+def stale_pass(u, f, diagonal, lost):
+    """async-(5), blocks of a line; each sees its neighbours as they were before the pass. lost: unknowns that stay, by line and place."""
+    none, new = [0.0] * len(u), []
+    for j, line in enumerate(u):
+        around = [sum(terms) for terms in zip(f[j], u[j - 1] if j else none, u[j + 1] if j + 1 < len(u) else none)]
+        x = line
+        for _ in range(5):
+            x = [(b + left + right) / diagonal for b, left, right in zip(around, [0.0, *x], [*x[1:], 0.0])]
+        new.append([old if (j, i) in lost else now for i, (old, now) in enumerate(zip(line, x))])
+    return new
+
+
+def slowest_mode(n, eps, seed, scattered):
+    """What the slowest sine mode of the error has to say: passes undisturbed, and passes more after 10, 20 and 30 without a quarter. Once
+    nothing is lost it falls by the same factor in every pass, and in the end nothing else is left."""
+    factor, diagonal = stale_factor(n, eps, 1, 5), 4 + eps
+    sine = [math.sin(math.pi * (i + 1) / (n + 1)) for i in range(n)]
+    f = [[((j * n + i) * 7919 % 101 - 50) / 50 for i in range(n)] for j in range(n)]
+    lowest = diagonal - 4 * math.cos(math.pi / (n + 1))  # eigenvalue
+
+    def mode(field):
+        return 2 / (n + 1) * sum(a * sum(b * v for b, v in zip(sine, line)) for a, line in zip(sine, field))
+
+    marks = lost_blocks(seed, n * n if scattered else n)
+    lost = {divmod(m, n) for m in marks} if scattered else {(j, i) for j in marks for i in range(n)}
+    u, delays = [[0.0] * n for _ in range(n)], []
+    for p in range(40):
+        u = stale_pass(u, f, diagonal, lost if p >= 10 else ())
+        if p + 1 in (20, 30, 40):
+            left = (mode(f) / lowest - mode(u)) / (mode(f) / lowest * factor ** (p + 1))
+            delays.append(math.log(left) / -math.log(factor))
+    first_residual = math.sqrt(sum(v * v for line in f for v in line))
+    return math.log(abs(mode(f)) / first_residual / 1e-12) / -math.log(factor), delays
+
+
+def slowest_table(results):
+    """Where thousands of passes are needed."""
+    rows = []
+    for lost in ("blocks", "unknowns"):
+        for plain, waits, _ in relaxation_rows(results, lost):
+            if plain["matrix"] != "Fv3":
+                continue
+            theory = [slowest_mode(plain["n"], plain["eps"], seed + 1, lost == "unknowns") for seed in range(plain["passes"]["runs"])]
+            cells = []
+            for i, w in enumerate(waits):
+                delays = [d[i] for _, d in theory]
+                cells.append(f"{spread(w, 'extra')}; {statistics.median(delays):.1f} ({min(delays):.1f} - {max(delays):.1f})")
+            rows.append([plain["matrix"], lost, f"{spread(plain, 'passes')}; {theory[0][0]:.1f}", *cells])
+    return table(["matrix", "lost", "passes, undisturbed; theory", *[f"{w}: passes more; theory" for w in WAITS]], rows) if rows else None
+
+
+# --- multigrid ---
 
 def outcome_row(name, sizes, wards, control):
     """Of all sizes together. What ended neither well nor as diverged is one number: stagnated, at the cycle limit, with an error."""
@@ -129,4 +213,4 @@ def bits_table(results):
     return table(["fault", "type", *BIT_CLASSES], rows) if rows else None
 
 
-TABLES = {"percent": percent_table, "scattered": scattered_table, "outcome": outcome_table, "kind": kind_table, "bits": bits_table}
+TABLES = {"percent": percent_table, "scattered": scattered_table, "slowest": slowest_table, "outcome": outcome_table, "kind": kind_table, "bits": bits_table}

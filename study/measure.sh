@@ -30,7 +30,7 @@ case "${1:-}-${2:-}" in
     run relaxation "" --full
     run smoothers -condition --full --only condition && run smoothers -size --full --only size,start
     run smoothers -table --full --only table,breakdown
-    run faults "" --full
+    run faults -full --full
     run order -order --full --only order && run order -flight --only flight && run order -locality --full --only locality
     run staleness -rate --full --only rate && run staleness -ages --full --only ages,connections,relation,recording,smoother
     ;;

@@ -6,27 +6,8 @@ import sys
 
 from checking import bad_input, check, conclude, measure
 import faults
+from faults import lost_blocks
 from page import first, select
-
-
-def random_numbers(state):
-    """splitmix64, uniform in 0..1."""
-    mask = (1 << 64) - 1
-    while True:
-        state = (state + 0x9E3779B97F4A7C15) & mask
-        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-        yield ((z ^ (z >> 31)) >> 11) * 2.0**-53
-
-
-def lost_blocks(seed, total):
-    """A quarter of the blocks."""
-    numbers, left, lost = random_numbers(seed), math.floor(total / 4 + 0.5), set()
-    for b in range(total):
-        if next(numbers) * (total - b) < left:
-            lost.add(b)
-            left -= 1
-    return lost
 
 
 def relax(n, eps, block, seed, broken, passes):
