@@ -73,7 +73,17 @@ def curves(results):
         check(all(a < b * 1.05 for a, b in zip(order, order[1:])), f"{matrix}: 1 - factor of Jacobi, async-(1), async-(5) stale, async-(5): {order}")
 
 
+def paper():
+    """Its tables are as they were printed: their columns fit each other. The standard errors of Table 2 are of 400 runs."""
+    for name, table, runs in (("Table 2", relaxation.TABLE_2, 400), ("Table 3", relaxation.TABLE_3, 1000)):
+        for at, (average, most, least, absolute, relative, variance, error) in table.items():
+            check(least < average < most and abs(absolute - (most - least)) < 2e-4 * most, f"{name}, {at}: {average} {most} {least} {absolute}")
+            close(absolute / average, relative, 0.02, f"{name}, {at}: rel. var.")
+            close(math.sqrt(variance / runs), error, 2e-3, f"{name}, {at}: st. error")
+
+
 def everything(folder):
+    paper()
     results = measure(folder, "--threads", "2", lines=60)["results"]
     check(sum(len(json.dumps(r)) for r in results) < 100000, "a large file")
     spreads(results)
