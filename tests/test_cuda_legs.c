@@ -1,5 +1,5 @@
-/* Whole legs of a cycle in one operation of the asynchronous smoother on CUDA, against their parts: prolongation, sweeps and the
-   correction of u; sweeps and the restricted residual. */
+/* Whole legs of a cycle in one operation of the asynchronous smoother and of red-black on CUDA, against their parts: prolongation, sweeps
+   and the correction of u; sweeps and the restricted residual. */
 #include "twins.h"
 
 /* --- the way up ------------------------------------------------------------------------------------------------------ */
@@ -208,12 +208,71 @@ static void ways_down_agree(void **state)
   }
 }
 
+/* --- red-black: exact ------------------------------------------------------------------------------------------------ */
+
+/* From zero what red and black one after the other leave on the host, and the residual of that, the same every run. */
+static void exact_way_down(const char *name, const both *b, int can)
+{
+  gmg_solver *const *s = b->solver;
+  const gmg_exec *e[2] = {s[0]->levels_exec, s[1]->levels_exec};
+  gmg_level *L[2] = {&s[0]->level[0], &s[1]->level[0]};
+  const gmg_smoother_ops *ops = s[1]->smoother;
+  const size_t n = L[0]->A.cells, coarse = s[0]->level[1].A.cells;
+  twin f = begin_twin(e[0], e[1], n, 91), u = begin_twin(e[0], e[1], n, 0), c = begin_twin(e[0], e[1], coarse, 0);
+  twin again = begin_twin(e[1], e[1], coarse, 0);
+  e[1]->vector->fill(e[1], n, NAN, u.at[1]);
+  ON_BOTH(i) e[1]->vector->fill(e[1], coarse, NAN, again.at[i]);
+  s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, GMG_LEG_DOWN);
+  s[0]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
+  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], 1, 0, L[1]->restrict_, c.at[1]), 0);
+  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], 2, 1, L[1]->restrict_, c.at[1]), 0);
+  for (int run = 0; run < 2; run++) {
+    const int done = ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], 1, 1, L[1]->restrict_, again.at[run]);
+    if (done != can) fail_msg("%s: down %d", name, done);
+    if (!done) continue;
+    same_twin(name, "u", &u, 64);
+    same(name, "restricted residual", e[0], e[1], c.at[0], again.at[run], coarse, 64);
+  }
+  if (can) same_twin(name, "restricted residual, again", &again, 0);
+  end_twin(&f), end_twin(&u), end_twin(&c), end_twin(&again);
+}
+
+static void red_black_legs_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    int down, can_lift; /* down: 2 in float alone, by rows */
+  } s[] = {{{3, {80, 82, 84}, GMG_CELL, "dddddd"}, 1, 1},  {{3, {64, 96, 84}, GMG_CELL, "dnrddn"}, 1, 1},
+           {{3, {80, 82, 84}, GMG_CELL, "pppppp"}, 1, 1},  {{3, {28, 26, 700}, GMG_CELL, "ppddpp"}, 1, 1},
+           {{3, {36, 120, 122}, GMG_CELL, "nrddpp"}, 1, 1}, {{3, {97, 57, 101}, GMG_CELL, "dnnddr"}, 0, 0},
+           {{3, {92, 90, 71}, GMG_CELL, "ddddnd"}, 0, 0},  {{3, {80, 82, 84}, GMG_VERTEX, "pppppp"}, 0, 0},
+           {{2, {1000, 602, 1}, GMG_CELL, "dddn"}, 2, 1},  {{2, {1024, 512, 1}, GMG_CELL, "pppp"}, 2, 1},
+           {{2, {702, 800, 1}, GMG_CELL, "pppp"}, 0, 1},   {{2, {2000, 256, 1}, GMG_CELL, "ppnr"}, 2, 1},
+           {{2, {48, 12000, 1}, GMG_CELL, "rndd"}, 2, 1},  {{2, {1001, 600, 1}, GMG_CELL, "dddd"}, 0, 0}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int type = 0; type < 3; type++) { /* up: mixed, 2 */
+      gmg_problem p = shaped_problem(&s[g].shape);
+      const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]};
+      gmg_problem_set_box(&p, length);
+      gmg_params q = gmg_params_default();
+      char name[100];
+      snprintf(name, sizeof name, "red_black, %zu x %zu x %zu, %s, type %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, type);
+      p.type = type == 0 ? GMG_F32 : GMG_F64, p.shift = 0.3;
+      q.smoother = gmg_smoother_by_name("red_black"), q.precision = type == 2 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+      both b = begin_both(&p, &q, name);
+      if (type < 2) exact_way_down(name, &b, s[g].down == 1 || (s[g].down == 2 && p.type == GMG_F32));
+      for (int way = 0; type == 2 && way < 12; way++) onto_agrees(name, &b, way, 1, s[g].can_lift);
+      end_both(&b);
+    }
+}
+
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(sweeps_onto_agree), cmocka_unit_test(patches_onto_agree),
                                      cmocka_unit_test(residuals_in_patches_agree), cmocka_unit_test(residuals_in_the_pass_agree),
-                                     cmocka_unit_test(ways_down_agree)};
+                                     cmocka_unit_test(ways_down_agree), cmocka_unit_test(red_black_legs_agree)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

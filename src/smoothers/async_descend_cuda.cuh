@@ -1,12 +1,13 @@
-/* The way down from u = 0 in 2D in one pass: f is read, two red-black sweeps, u is written and its residual restricted, as rows
-   stream through the registers of warps (async_strip_cuda.cuh). From zero half sweep h reaches h - 1 unknowns far: with enough
-   layers around it a block finds exactly what sweeps over the level as a whole find, on its own unknowns and, for the residual one
-   layer around, which the adjoint of interpolation reads, on two layers more. That takes f of five. A lane has four of the columns;
-   of the fifth only what the first half sweep makes of it counts, for the second: one value of f, and not in every row. As blocks
-   depend on f alone, their order does not matter. Included by async_strip_launch_cuda.cuh.
+/* The way down from u = 0 in 2D in one pass: f is read, two red-black sweeps (or one: red_black_cuda.cu), u is written and its residual
+   restricted, as rows stream through the registers of warps (async_strip_cuda.cuh). From zero half sweep h reaches h - 1 unknowns far:
+   with enough layers around it a block finds exactly what sweeps over the level as a whole find, on its own unknowns and, for the
+   residual one layer around, which the adjoint of interpolation reads, on two layers more. That takes f of five (one sweep: three). A
+   lane has four of the columns; of the fifth only what the first half sweep makes of it counts, for the second: one value of f, and not
+   in every row. As blocks depend on f alone, their order does not matter. Included by async_strip_launch_cuda.cuh and
+   red_black_cuda.cu.
 
-   As there, in a step one row comes in and half sweep h relaxes the row h before; the one four before is done, and the residual is
-   taken of the one five before. */
+   As there, in a step one row comes in and half sweep h relaxes the row h before; the one HALVES before is done, and the residual is
+   taken of the one before that. */
 #ifndef GMG_ASYNC_DESCEND_CUDA_H
 #define GMG_ASYNC_DESCEND_CUDA_H
 
@@ -14,10 +15,11 @@
 
 #if GMG_REAL_F32 /* a margin of four columns is a lane's */
 
+template <int HALVES>
 static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
     descend_kernel(stream s, gmg_pair_maps maps, const real *f, real *to, real *coarse)
 {
-  constexpr int COLS = STRIP_COLS, AHEAD = STRIP_AHEAD, SLOTS = STRIP_SLOTS, HALVES = STRIP_HALVES, MARGIN = 5;
+  constexpr int COLS = STRIP_COLS, AHEAD = STRIP_AHEAD, SLOTS = AHEAD + HALVES + 2, MARGIN = HALVES + 1, fifth = MARGIN > COLS;
   __shared__ real walls[2][COLS + 1][32 * STRIP_WARPS]; /* weights on the rows at walls, and in the fifth column */
   const unsigned turn = blockIdx.x * STRIP_WARPS + gmg_warp();
   if (turn >= (unsigned)s.total) return;
@@ -41,7 +43,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
   }
   /* the fifth column: before those of the first lane, behind those of the last */
   const int outer = lane == 0 ? begin_x - MARGIN : end_x + MARGIN - 1, is_last = i == end_x;
-  const int has_outer = (lane == 0 || is_last) && (s.wraps[0] || (outer >= 0 && outer < s.n[0]));
+  const int has_outer = fifth && (lane == 0 || is_last) && (s.wraps[0] || (outer >= 0 && outer < s.n[0]));
   const int outer_column = has_outer ? gmg_around(outer, s.n[0], s.wraps[0]) : 0;
   const real outer_diag = gmg_at(s.diag[0], outer_column) + lone, outer_relax = has_outer ? s.omega / outer_diag : (real)0;
   walls[0][COLS][me] = has_outer ? s.omega / (outer_diag + more_low) : (real)0;
@@ -84,9 +86,9 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
 #pragma unroll
         for (int c = 0; c < COLS; c++) w.at[c] = walls[p == wall_high][c][me];
       real outer_u = 0;
-      if (h == 2) outer_u = outer_rhs[slot(h)] * (at_wall ? walls[p == wall_high][COLS][me] : outer_relax);
-      if (t % 2) relax_row<1>(s, u[slot(h)], u[slot(h + 1)], u[slot(h - 1)], rhs[slot(h)], keep, w, h == 2 && is_last, outer_u);
-      else relax_row<0>(s, u[slot(h)], u[slot(h + 1)], u[slot(h - 1)], rhs[slot(h)], keep, w, h == 2 && lane == 0, outer_u);
+      if (fifth && h == 2) outer_u = outer_rhs[slot(h)] * (at_wall ? walls[p == wall_high][COLS][me] : outer_relax);
+      if (t % 2) relax_row<1>(s, u[slot(h)], u[slot(h + 1)], u[slot(h - 1)], rhs[slot(h)], keep, w, fifth && h == 2 && is_last, outer_u);
+      else relax_row<0>(s, u[slot(h)], u[slot(h + 1)], u[slot(h - 1)], rhs[slot(h)], keep, w, fifth && h == 2 && lane == 0, outer_u);
     }
     const int done = q - HALVES, p = done - 1;
     if (mine && (!checked || (done >= MARGIN && done < own + MARGIN)))
@@ -121,6 +123,12 @@ static int can_descend(const gmg_operator *A, const gmg_blocks *b, const gmg_map
   for (int a = 0; a < 2; a++)
     if ((map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) || 2 * (size_t)map[a].rows != A->n[a]) return 0;
   return A->n[0] >= 8 && A->n[1] >= 8; /* around an axis once at most */
+}
+
+template <int HALVES>
+static void descend(cudaStream_t on, const stream &s, const gmg_map map[3], const real *f, real *u, real *coarse)
+{
+  descend_kernel<HALVES><<<strip_grid(s.total), 32 * STRIP_WARPS, 0, on>>>(s, gmg_pair_maps_of(map), f, u, coarse);
 }
 
 #endif

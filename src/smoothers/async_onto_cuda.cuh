@@ -8,6 +8,7 @@
 #define GMG_ASYNC_ONTO_CUDA_H
 
 #include "../stencil/even_cuda.cuh"
+#include "async_stream_level_cuda.cuh"
 
 extern "C" {
 #include "../stencil/map.h"
@@ -58,8 +59,9 @@ static __device__ __forceinline__ onto_pair onto_pair_of(const gmg_map &m, int i
 }
 
 /* What a thread knows of the correction on its columns and on one of the ring. */
-template <int dim, int lanes, int rows> struct lift {
-  static constexpr int WIDE = dim == 3 ? lanes / 2 + 4 : lanes + 2, HIGH = dim == 3 ? rows + 3 : 1, CELLS = WIDE * HIGH, SLOTS = 4;
+template <int dim, int lanes, int rows, int steps> struct lift {
+  static constexpr int WIDE = dim == 3 ? lanes / 2 + 4 : lanes + 2, HIGH = dim == 3 ? rows + 3 : 1, CELLS = WIDE * HIGH;
+  static constexpr int SLOTS = steps % 4 ? steps : 4; /* where steps are unrolled, all of them go round */
   real *slots;
   const real *coarse;
   int place[2], stride; /* of the cells that the thread fetches, -1: none */
@@ -130,8 +132,8 @@ template <int dim, int lanes, int rows> struct lift {
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
-    across(2, before), across(3, here);
-    if (dim == 3) ring_before = across_ring(2), ring_here = across_ring(3);
+    across(SLOTS - 2, before), across(SLOTS - 1, here);
+    if (dim == 3) ring_before = across_ring(SLOTS - 2), ring_here = across_ring(SLOTS - 1);
     __syncthreads();
     ask(o, wraps, K + 3, 2);
     __pipeline_commit();
@@ -156,5 +158,33 @@ template <int dim, int lanes, int rows> struct lift {
     ring_before = ring_here, ring_here = ring;
   }
 };
+
+/* Room for a coarse level's planes, and what the kernel is told of it. 0 where that does not apply: everything by pairs, blocks
+   beginning with a pair, and a thread for every coarse value around the tile. */
+template <int dim, int stages> static constexpr size_t onto_bytes(void)
+{
+  typedef shape_of<dim, stages> shape;
+  typedef lift<dim, shape::lanes, shape::rows, shape::steps> lift;
+  return lift::SLOTS * lift::CELLS * sizeof(real);
+}
+
+static inline int onto_correction(onto *o, const gmg_onto *to, const gmg_operator *A, const gmg_blocks *b)
+{
+  enum { FEW_ROWS = 5, FEW = 16, PLAIN_FROM = 8 };
+  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
+  for (int a = 0; a < A->dim; a++)
+    if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2 && !(A->dim == 3 && a == 0))) return 0;
+  for (int a = 0; a < 3; a++) o->map[a] = to->prolong[axis[a]], o->n[a] = o->map[a].cols;
+  const gmg_map *along = &o->map[2];
+  if (o->n[2] < FEW || along->begin > PLAIN_FROM || along->end < along->rows - 1 || along->out != 2) return 0;
+  if (A->dim == 3 && stream_rows(3, b) < FEW_ROWS) return 0;
+  for (int m = 0; m < 2; m++) {
+    const int row = along->begin + m, odd = row % 2, own = row / 2 - along->at[m], side = own - 1 + 2 * odd;
+    o->own[odd] = own >= 0 && own < along->width ? (real)along->repeat[m][own] : (real)0;
+    o->side[odd] = side >= 0 && side < along->width ? (real)along->repeat[m][side] : (real)0;
+  }
+  o->coarse = (const real *)to->coarse;
+  return 1;
+}
 
 #endif

@@ -87,15 +87,19 @@ enum {
   STREAM_SUMS = 8  /* the residual is restricted */
 };
 
-/* Block number `turn` in the order given. With two half sweeps, exact: what others look at goes to `aside`. */
+/* Block number `turn` in the order given. With two half sweeps, exact: what others look at goes to `aside`.
+
+   From zero a block then also finds what others leave beside its own unknowns, and restricts the residual `alone`: all that counts of
+   the ring is what the first half sweep makes of f there. */
 template <int dim, int STAGES, int KIND>
 static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn, const real *f, const real *from, real *to,
                                                     real *aside, const onto &o, const sums &r)
 {
   typedef shape_of<dim, STAGES> shape;
-  typedef lift<dim, shape::lanes, shape::rows> lift;
+  typedef lift<dim, shape::lanes, shape::rows, shape::steps> lift;
   constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
   constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * STAGES + 1, exact = STAGES == 2;
+  constexpr int alone = exact && KIND & STREAM_ZERO && KIND & STREAM_SUMS;
   constexpr int roomy = shape::roomy && !(KIND & (STREAM_LIFT | STREAM_SUMS)); /* these need the registers */
   extern __shared__ double memory[];
   real *tile = (real *)memory;
@@ -129,10 +133,15 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
   const int ring_e = (ri + rj + first + 1 + s.reversed) & 1; /* 1: a B */
   real *const ring_put = tile + ring_e * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* of the lower slots */
   real *const ring_wrapped = ring_put - ring_e * SLOTS * PLANE;
+  real ring_relax = 0;
+  if (alone && ring_exists) {
+    const real lone = gmg_at(s.diag[0], gmg_around(ri, s.n[0], s.wraps[0])) + gmg_at(s.diag[1], gmg_around(rj, s.n[1], s.wraps[1]));
+    ring_relax = s.omega / (lone + gmg_at(s.diag[2], 1) + s.shift);
+  }
 
   /* which planes there are, and are relaxed; those at walls */
   const int there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? planes : min(planes, s.n[2] - first);
-  const int low = max(there, 1), top = min(gone, planes - 1);
+  const int low = alone ? there : max(there, 1), top = alone ? gone : min(gone, planes - 1);
   const int wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
 
   const real inner = gmg_at(s.diag[2], 1), keep = 1 - s.omega; /* what does not exist is 0 and stays so */
@@ -176,6 +185,11 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
     }
   };
   if (!(KIND & STREAM_ZERO)) ask(0, come[0], ring_come[0]);
+  const auto ask_ring = [&](int T, real beside[2]) { /* the plane that the first half sweep relaxes: f */
+    const int r = 2 * T - 1 + ring_e;
+    beside[0] = ring_exists && is_there(r) ? __ldg(f + (place(r) + ring_place)) : (real)0;
+  };
+  if (alone) ask_ring(0, ring_come[0]);
   real before = 0; /* plane 2 T - 1 of A */
   lift lifted;
   const int K0 = first >> 1; /* first is even, so planes 2 T and 2 T + 1 belong to coarse plane K0 + T */
@@ -183,7 +197,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
     lifted.begin(o, s.n, s.wraps, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
     lifted.fill(o, s.wraps[2], K0);
   }
-  gatherer gathers;
+  gatherer<alone> gathers;
   if (KIND & STREAM_SUMS) {
     const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
     const real inner0 = row0.relax > 0 ? s.omega / row0.relax - out : (real)0, inner1 = row1.relax > 0 ? s.omega / row1.relax - out : (real)0;
@@ -191,6 +205,10 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
   }
   const double scale = !(KIND & STREAM_ONTO) ? 0 : o.scale * (o.size ? *o.size : 1);
   __syncthreads();
+  if (alone) {
+    if (is_there(0)) ask_f(0, place(0));
+    __pipeline_commit();
+  }
 
   /* where the own unknowns go; planes below `low_aside` and from `high_aside` on are looked at */
   const auto target_of = [&](const column &c, int ci, int cj) {
@@ -213,6 +231,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
         /* ask for the next step's u and ring, and f */
         if (checked) {
           if (!(KIND & STREAM_ZERO)) ask(T + 1, come[(t + 1) % 2], ring_come[(t + 1) % 2]);
+          if (alone) ask_ring(T + 1, ring_come[(t + 1) % 2]);
 #pragma unroll
           for (int d = 1; d < 3; d++)
             if (is_there(2 * T + d)) ask_f((2 * t + d) % SLOTS, place(2 * T + d));
@@ -227,6 +246,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
             }
             ask_f((2 * t + d + 1) % SLOTS, base + (d + 1) * stride);
           }
+          if (alone && ring_exists) ring_come[(t + 1) % 2][0] = __ldg(f + (base + (1 + ring_e) * stride + ring_place));
         }
         if (KIND & STREAM_LIFT) lifted.ask(o, s.wraps[2], K0 + T + 4, (t + 3) % lift::SLOTS);
         __pipeline_commit();
@@ -264,20 +284,24 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
         }
 
         real value[2][2] = {}, rhs[2][2] = {}, more[2] = {};
-        if (KIND & STREAM_SUMS && T > 7) gathers.give(r, s.wraps[2], begin[2] / 2 + T - 9, t, me);
+        constexpr int GATHERED = (DONE + 5) / 2; /* the step that gives the block's first coarse plane */
+        if (KIND & STREAM_SUMS && T > GATHERED - 2 + alone && (!alone || 2 * (T - GATHERED) < own[2]))
+          gathers.give(r, s.wraps[2], begin[2] / 2 + T - GATHERED, t, me);
 
         /* two planes are done */
 #pragma unroll
         for (int d = 0; d < 2; d++) {
           const int q = 2 * T - DONE + d, c = (2 * t - DONE + d + 2 * SLOTS) % SLOTS;
           const real of_A = a[c], of_B = bb[(c + SLOTS - 1) % SLOTS];
-          if (checked && (q < 2 || q >= own[2] + 2)) continue;
+          if (checked && (q < 2 - alone || q >= own[2] + 2 + alone)) continue;
+          const int is_own = !alone || !checked || (q >= 2 && q < own[2] + 2);
           const int p = base + (d - DONE) * stride, goes_aside = exact && (q < low_aside || q >= high_aside);
           real *const target_0 = goes_aside ? aside : to_0, *const target_1 = goes_aside ? aside : to_1;
           const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
           if (KIND & STREAM_SUMS) {
             const real *const rows = f_rows + c * 2 * THREADS;
-            value[d][0] = row0.mine ? of_0 : (real)0, value[d][1] = row1.mine ? of_1 : (real)0;
+            value[d][0] = (alone ? row0.exists : row0.mine) ? of_0 : (real)0;
+            value[d][1] = (alone ? row1.exists : row1.mine) ? of_1 : (real)0;
             rhs[d][0] = row0.mine ? rows[0] : (real)0, rhs[d][1] = row1.mine ? rows[THREADS] : (real)0;
             if (checked && (q == wall_low || q == wall_high)) more[d] = q == wall_high ? more_high : more_low;
           }
@@ -286,7 +310,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
             if (row1.mine) put_onto(o, scale, p + row1.place, of_1);
           } else if (dim == 2 && s.whole) {
             if (row0.mine) __stcg((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1}); /* own sizes are even */
-          } else {
+          } else if (is_own) {
             if (row0.mine) __stcg(target_0 + (p + row0.place), of_0);
             if (row1.mine) __stcg(target_1 + (p + row1.place), of_1);
           }
@@ -302,6 +326,12 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
           if (!checked) w[2] = onto_pair{o.own[1], o.side[1]};
           lifted.take(t % lift::SLOTS, w, ring_e, come[t % 2], ring_come[t % 2]);
         }
+        if (alone && me < ring) { /* as the first half sweep will leave it */
+          const int r = 2 * T - 1 + ring_e, c = (2 * t - 1 + SLOTS) % SLOTS;
+          real w = ring_relax;
+          if (checked && (r == wall_low || r == wall_high)) w = at_wall(s, w, r == wall_high ? more_high : more_low);
+          (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = w * ring_come[t % 2][0];
+        }
         /* two are new: A's 2 T - 1 and 2 T, B's 2 T and 2 T + 1. Zeros are there, or will be relaxed before anybody looks. */
         if (!checked && KIND & STREAM_ZERO) {
           __syncthreads();
@@ -316,7 +346,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
           a[c] = new_a[d], bb[c] = new_b[d];
           if (A.inside) put_A[c * PLANE] = new_a[d];
           if (B.inside) put_B[(c + 2) % SLOTS * PLANE] = new_b[d];
-          if (me < ring) (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = ring_come[t % 2][d];
+          if (!alone && me < ring) (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = ring_come[t % 2][d];
         }
         __syncthreads();
       };

@@ -22,10 +22,10 @@ typedef struct {
 /* By dimension; what there is not is NULL. */
 #define ONTO(dim) {IN_FLOAT((stream_kernel_onto<dim, STREAM_ONTO>)), IN_FLOAT((stream_kernel_onto<dim, STREAM_ONTO | STREAM_LIFT>))}
 static const stream_function stream_functions[2] = {
-    {stream_blocks<2, 4>, stream_kernel<2>, stream_kernel_taking<2>, NULL, {NULL, NULL}, ONTO(2), stream_bytes<2, 4>(), 0, onto_bytes<2>()},
+    {stream_blocks<2, 4>, stream_kernel<2>, stream_kernel_taking<2>, NULL, {NULL, NULL}, ONTO(2), stream_bytes<2, 4>(), 0, onto_bytes<2, 4>()},
     {stream_blocks<3, 4>, stream_kernel<3>, stream_kernel_taking<3>, stream_kernel_zero,
      {stream_kernel_sums<0>, stream_kernel_sums<STREAM_ZERO>}, ONTO(3), stream_bytes<3, 4>(), 2 * shape_of<3, 4>::threads * sizeof(real),
-     onto_bytes<3>()}};
+     onto_bytes<3, 4>()}};
 #undef ONTO
 
 static const stream_function *stream_function_of(const gmg_smoother_level *l) { return &stream_functions[l->A->dim - 2]; }

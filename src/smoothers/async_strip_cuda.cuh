@@ -123,15 +123,10 @@ static __device__ __forceinline__ void relax_strip(const stream &s, unsigned tur
   for_steps<SLOTS>(plain_from, plain_to, last, late, step);
 }
 
-static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
-    strip_kernel(stream s, unsigned turns, const real *f, const real *from, real *to)
-{
-  const unsigned turn = blockIdx.x * STRIP_WARPS + gmg_warp();
-  if (turn < turns) relax_strip(s, turn % (unsigned)s.total, f, from, to);
-}
+static inline unsigned strip_grid(size_t strips) { return ((unsigned)strips + STRIP_WARPS - 1) / STRIP_WARPS; }
 
 /* Blocks of unknowns for so many thread blocks at work at once; 0 where those that are wanted (0: any) do not fit. */
-static int strip_blocks(const gmg_operator *A, const size_t wanted[3], int at_once, gmg_blocks *b)
+static inline int strip_blocks(const gmg_operator *A, const size_t wanted[3], int at_once, gmg_blocks *b)
 {
   enum { FILL = 12, LEAST = 8 };
   const size_t cols = STRIP_COLS, room = (size_t)at_once * STRIP_WARPS;

@@ -9,7 +9,12 @@
 
 enum { SEVERAL = 300000 }; /* on smaller levels tiles take less time: 512^2 6 instead of 15 us */
 
-static unsigned strip_grid(size_t strips) { return ((unsigned)strips + STRIP_WARPS - 1) / STRIP_WARPS; }
+static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
+    strip_kernel(stream s, unsigned turns, const real *f, const real *from, real *to)
+{
+  const unsigned turn = blockIdx.x * STRIP_WARPS + gmg_warp();
+  if (turn < turns) relax_strip(s, turn % (unsigned)s.total, f, from, to);
+}
 
 static int lay_out_strips(const gmg_smoother_level *l, async_state *s)
 {
@@ -42,8 +47,7 @@ static int strips_down(const gmg_smoother_level *l, const async_state *s, const 
 {
   if (!d->from_zero || d->passes > 1 || !can_descend(l->A, &s->blocks, d->map, d->f, d->u, d->coarse)) return 0;
   const stream x = stream_of(l->A, &s->blocks, NULL, gmg_weight_async(l->A, l->params), 0, d->u, NULL);
-  descend_kernel<<<strip_grid(s->blocks.total), 32 * STRIP_WARPS, 0, launch_of(l, s, 1).stream>>>(x, gmg_pair_maps_of(d->map), d->f, d->u,
-                                                                                                d->coarse);
+  descend<STRIP_HALVES>(launch_of(l, s, 1).stream, x, d->map, d->f, d->u, d->coarse);
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }
@@ -51,13 +55,9 @@ static int strips_down(const gmg_smoother_level *l, const async_state *s, const 
 /* One pass, with a correction. */
 static int strips_up(const gmg_smoother_level *l, const async_state *s, const up_leg *u)
 {
-  const gmg_onto *to = u->to;
-  if (u->passes > 1 || !to->coarse || !can_strip_onto(l->A, to->prolong, u->f, u->u, to->x)) return 0;
+  if (u->passes > 1 || !can_strip_onto(l->A, u->to, u->f, u->u)) return 0;
   const stream x = stream_of(l->A, &s->last, NULL, gmg_weight_async(l->A, l->params), u->reversed, u->u, NULL);
-  const strip_onto o = {(double *)to->x, to->scale, to->size, to->keep, (const real *)to->coarse, to->prolong[0], to->prolong[1],
-                        gmg_pair_family_of(&to->prolong[1])};
-  (u->reversed ? strip_onto_kernel<1> : strip_onto_kernel<0>)<<<strip_grid(s->last.total), 32 * STRIP_WARPS, 0, launch_of(l, s, 1).stream>>>(
-      x, o, u->f, u->u);
+  go_onto<STRIP_HALVES>(launch_of(l, s, 1).stream, x, u->to, u->f, u->u);
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }

@@ -1,7 +1,8 @@
 /* A last pass in 2D that does all of the way up to a level, as rows stream through the registers of warps (async_strip_cuda.cuh):
    u gets the next coarser level's correction as it comes in, is relaxed, and goes, scaled, to a field in double instead of back
    to u. As nothing is written that is read, blocks see what was there before the pass, as those of the deterministic twin do, and
-   their order does not matter. Included by async_strip_launch_cuda.cuh. */
+   their order does not matter. With two half sweeps it is exact. Included by async_strip_launch_cuda.cuh and
+   red_black_cuda.cu. */
 #ifndef GMG_ASYNC_STRIP_ONTO_CUDA_H
 #define GMG_ASYNC_STRIP_ONTO_CUDA_H
 
@@ -21,11 +22,11 @@ typedef struct {
 
 enum { ONTO_BLOCKS = 3 }; /* of thread blocks on a multiprocessor, as there are registers */
 
-template <int reversed>
+template <int reversed, int HALVES>
 static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
     strip_onto_kernel(stream s, strip_onto o, const real *f, const real *from)
 {
-  constexpr int COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, HALVES = STRIP_HALVES, AHEAD = 2, SLOTS = AHEAD + HALVES + 2;
+  constexpr int COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, AHEAD = 2, SLOTS = AHEAD + HALVES + 2;
   constexpr int COARSE = SLOTS / 2; /* coarse rows on their way */
   __shared__ real walls[2][COLS][32 * STRIP_WARPS];
   const unsigned turn = blockIdx.x * STRIP_WARPS + gmg_warp();
@@ -154,12 +155,21 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
   }
 }
 
-/* Whether unknowns go by pairs, and fields are made of whole vectors. */
-static int can_strip_onto(const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, const void *x)
+/* Whether a correction comes in, unknowns go by pairs, and fields are made of whole vectors. */
+static int can_strip_onto(const gmg_operator *A, const gmg_onto *to, const void *f, const void *u)
 {
+  const gmg_map *map = to->prolong;
+  if (!to->coarse) return 0;
   for (int a = 0; a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows || (A->wraps[a] && map[a].cols < 4)) return 0;
-  return gmg_is_strip(f, u, x);
+  return gmg_is_strip(f, u, to->x);
+}
+
+template <int HALVES> static void go_onto(cudaStream_t on, const stream &s, const gmg_onto *to, const real *f, const real *from)
+{
+  const strip_onto o = {(double *)to->x, to->scale, to->size, to->keep, (const real *)to->coarse, to->prolong[0], to->prolong[1],
+                        gmg_pair_family_of(&to->prolong[1])};
+  (s.reversed ? strip_onto_kernel<1, HALVES> : strip_onto_kernel<0, HALVES>)<<<strip_grid(s.total), 32 * STRIP_WARPS, 0, on>>>(s, o, f, from);
 }
 
 #endif

@@ -5,7 +5,8 @@
 
    D being the diagonal less the couplings inside the 8. It is the sum of what each unknown gives: to its own 8, and to those
    beyond the nearest faces. A block adds up what its own unknowns give, and adds that to the coarse level, where cells at its
-   faces get the rest from its neighbours. Included by async_stream_cuda.cuh. */
+   faces get the rest from its neighbours. Where a block knows what others leave beside it (alone), it adds that up itself, and every
+   coarse value is written once: bitwise the same every run. Included by async_stream_cuda.cuh. */
 #ifndef GMG_ASYNC_SUMS_CUDA_H
 #define GMG_ASYNC_SUMS_CUDA_H
 
@@ -17,7 +18,7 @@ extern "C" {
 }
 
 typedef struct {
-  real *coarse; /* zeros before the pass */
+  real *coarse; /* zeros before the pass, unless blocks are alone */
   int n[3];     /* across, across, along */
   real weight;
 } sums;
@@ -25,7 +26,7 @@ typedef struct {
 /* A thread has two lines, the upper one of a coarse line and the lower one of the next: what the former gives goes to the thread in
    front by shared memory. Of two lanes side by side every other two share a coarse value; the others look at each other across a
    face. In every step come the upper plane of coarse plane m and the lower one of m + 1. */
-struct gatherer {
+template <int alone> struct gatherer {
   real *given; /* [2][threads]: by the step, for the thread in front */
   real inner[2];            /* D of the two lines, where no wall is along */
   real plane[2], values[2]; /* what the lower plane gave to coarse plane m; its own values */
@@ -38,6 +39,7 @@ struct gatherer {
                                         real inner0, real inner1, real *memory)
   {
     const int lane = me % 32, I = i >> 1, counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && (wraps[0] || (I >= 0 && I < r.n[0]));
+    const auto is_own = [&](int a, int K) { return 2 * K >= corner[a] && 2 * K < corner[a] + own[a]; };
     given = memory, inner[0] = inner0, inner[1] = inner1;
     plane[0] = plane[1] = values[0] = values[1] = mine = 0;
     partner = lane % 2 ? lane + 1 : lane - 1;
@@ -45,15 +47,20 @@ struct gatherer {
     for (int line = 0; line < 2; line++) {
       const int J = (j + line) >> 1;
       const int there = counts && 2 * J <= corner[1] + own[1] && (wraps[1] || (J >= 0 && J < r.n[1])) && (line == 1 || me < 32);
-      place[line] = there ? gmg_around(J, r.n[1], wraps[1]) * r.n[0] + gmg_around(I, r.n[0], wraps[0]) : -1;
+      place[line] = there && (!alone || (is_own(0, I) && is_own(1, J))) ? gmg_around(J, r.n[1], wraps[1]) * r.n[0] + gmg_around(I, r.n[0], wraps[0]) : -1;
     }
     given[me] = given[me + (int)blockDim.x] = 0;
   }
 
+  static __device__ __forceinline__ void put(real *at, real value)
+  {
+    if (alone) *at = value;
+    else (void)atomicAdd(at, value);
+  }
   __device__ __forceinline__ void add(const sums &r, real value, int line, int base) const
   {
     const real other = __shfl_sync(~0u, value, partner & 31);
-    if (base >= 0 && place[line] >= 0) (void)atomicAdd(r.coarse + (base + place[line]), r.weight * (value + (partner >= 0 ? other : (real)0)));
+    if (base >= 0 && place[line] >= 0) put(r.coarse + (base + place[line]), r.weight * (value + (partner >= 0 ? other : (real)0)));
   }
 
   /* what the step before gathered goes to coarse plane K */
@@ -62,10 +69,10 @@ struct gatherer {
     const int before = (step + 1) % 2 * (int)blockDim.x + me;
     const int base = wraps || (K >= 0 && K < r.n[2]) ? gmg_around(K, r.n[2], wraps) * r.n[0] * r.n[1] : -1;
     add(r, mine + (me + 32 < (int)blockDim.x ? given[before + 32] : (real)0), 1, base);
-    if (me < 32) add(r, given[before], 0, base);
+    if (!alone && me < 32) add(r, given[before], 0, base);
   }
 
-  /* u and f of two planes and two lines, 0 where not the block's own; more: at walls along */
+  /* u and f of two planes and two lines, 0 where not the block's own (alone: u there, too); more: at walls along */
   __device__ __forceinline__ void take(const real coupling[3], const real u[2][2], const real f[2][2], const real more[2], int step, int me)
   {
     real gives[2][2], upper[2];

@@ -8,12 +8,24 @@
      two sweeps go to the level's scratch field and back;
      one sweep writes in place what no other block looks at, nearly all, and the two layers beside other blocks to the scratch
      field, from where a second kernel brings them (about 8 bytes an unknown; a copy of everything would be 16);
-     one from zero, which reads no u, writes in place. */
+     one from zero, which reads no u, writes in place: 16 bytes.
+
+   A leg of one sweep is a pass, too, again with the same result:
+
+     down from zero it also restricts the residual it leaves (17 bytes in 3D, and not 33). A block then needs to know what the others leave
+     one layer around its own unknowns: for that the ring beyond must have been through the first half sweep, which from zero is the
+     weight times f over the diagonal. No value comes from another block, and every coarse value from one alone;
+     up to the finest level of a mixed cycle it takes the correction in and goes onto u in double (25 bytes, and not 45). What it reads
+     it does not write.
+
+   In 2D rows of float stream through warps in both (async_descend_cuda.cuh, async_strip_onto_cuda.cuh). */
 extern "C" {
 #include "smoother.h"
 }
 
+#include "async_descend_cuda.cuh"
 #include "async_stream_cuda.cuh"
+#include "async_strip_onto_cuda.cuh"
 
 enum { STRIP = 2 };
 
@@ -64,18 +76,48 @@ static void sweep_by_colours(const gmg_smoother_level *l, const void *f, void *u
 
 typedef struct {
   int fused;
+  size_t most; /* of shared memory */
   gmg_blocks blocks;
+  gmg_blocks down, up; /* legs by rows in 2D: blocks of warps, total 0: there are none */
 } red_black_state;
 
 /* Below, launches count and not bytes. */
 enum { MANY = 500000 };
 
-template <int dim>
+/* What a sweep does besides: nothing; nothing, from zero; it restricts the residual; it goes onto a field in double, and takes the
+   correction in. */
+typedef enum { PLAIN, FROM_ZERO, DOWN, ONTO, UP, WAYS } way;
+
+template <int dim, int KIND>
 static __global__ void __launch_bounds__(shape_of<dim, 2>::threads, shape_of<dim, 2>::blocks)
-    fused_kernel(stream s, const real *f, const real *from, real *to, real *aside)
+    fused_kernel(stream s, const real *f, const real *from, real *to, real *aside, onto o, sums r)
 {
-  relax_stream<dim, 2, 0>(s, blockIdx.x, f, from, to, aside, onto{}, sums{});
+  relax_stream<dim, 2, KIND>(s, blockIdx.x, f, from, to, aside, o, r);
 }
+
+typedef struct {
+  int (*blocks)(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b);
+  void (*kernel[WAYS])(stream, const real *, const real *, real *, real *, onto, sums); /* NULL: there is none */
+  size_t bytes, more[WAYS];                                                             /* of shared memory, and how much more those take */
+} fused_function;
+
+#if GMG_REAL_F32 /* as corrections in mixed precision are */
+#define KERNELS_UP(dim) fused_kernel<dim, STREAM_ONTO>, fused_kernel<dim, STREAM_ONTO | STREAM_LIFT>
+#else
+#define KERNELS_UP(dim) NULL, NULL
+#endif
+static const fused_function fused_functions[2] = { /* by dimension */
+    {stream_blocks<2, 2>,
+     {fused_kernel<2, 0>, fused_kernel<2, 0>, NULL, KERNELS_UP(2)},
+     stream_bytes<2, 2>(),
+     {0, 0, 0, 0, onto_bytes<2, 2>()}},
+    {stream_blocks<3, 2>,
+     {fused_kernel<3, 0>, fused_kernel<3, STREAM_ZERO>, fused_kernel<3, STREAM_ZERO | STREAM_SUMS>, KERNELS_UP(3)},
+     stream_bytes<3, 2>(),
+     {0, 0, 2 * shape_of<3, 2>::threads * sizeof(real), 0, onto_bytes<3, 2>()}}};
+#undef KERNELS_UP
+
+static const fused_function *function_of(const gmg_smoother_level *l) { return &fused_functions[l->A->dim - 2]; }
 
 enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; of which at once */
 
@@ -113,15 +155,20 @@ static void bring(const gmg_smoother_level *l, const stream *s, const void *asid
 }
 
 /* One sweep. from = NULL: u is 0. aside = to: all goes there. */
-static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const stream *s, const void *f, const void *from, void *to,
-                        void *aside)
+static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const stream *s, way w, const void *f, const void *from,
+                        void *to, void *aside, const onto *o, const sums *g)
 {
+  const fused_function *function = function_of(l);
   const unsigned grid = (unsigned)r->blocks.total, threads = (unsigned)(32 * stream_rows(l->A->dim, &r->blocks));
-  const cudaStream_t on = gmg_device_of(l->exec)->stream;
-  const real *rhs = (const real *)f, *old = (const real *)from;
-  if (l->A->dim == 3) fused_kernel<3><<<grid, threads, stream_bytes<3, 2>(), on>>>(*s, rhs, old, (real *)to, (real *)aside);
-  else fused_kernel<2><<<grid, threads, stream_bytes<2, 2>(), on>>>(*s, rhs, old, (real *)to, (real *)aside);
+  function->kernel[w]<<<grid, threads, function->bytes + function->more[w], gmg_device_of(l->exec)->stream>>>(
+      *s, (const real *)f, (const real *)from, (real *)to, (real *)aside, o ? *o : onto{}, g ? *g : sums{});
   gmg_cuda_launched(l->exec, "red_black");
+}
+
+static int has_way(const gmg_smoother_level *l, const red_black_state *r, way w)
+{
+  const fused_function *function = function_of(l);
+  return function->kernel[w] && function->bytes + function->more[w] <= r->most;
 }
 
 static stream stream_of_level(const gmg_smoother_level *l, const red_black_state *r, const void *u, gmg_leg leg)
@@ -138,11 +185,11 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   }
   const stream s = stream_of_level(l, r, u, leg);
   for (int pair = 0; pair < steps / 2; pair++) {
-    fused_sweep(l, r, &s, f, u, l->scratch, l->scratch);
-    fused_sweep(l, r, &s, f, l->scratch, u, u);
+    fused_sweep(l, r, &s, PLAIN, f, u, l->scratch, l->scratch, NULL, NULL);
+    fused_sweep(l, r, &s, PLAIN, f, l->scratch, u, u, NULL, NULL);
   }
   if (steps % 2 == 0) return;
-  fused_sweep(l, r, &s, f, u, u, l->scratch);
+  fused_sweep(l, r, &s, PLAIN, f, u, u, l->scratch, NULL, NULL);
   bring(l, &s, l->scratch, u);
 }
 
@@ -155,8 +202,69 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
     return;
   }
   const stream s = stream_of_level(l, r, u, leg);
-  fused_sweep(l, r, &s, f, NULL, u, u);
+  fused_sweep(l, r, &s, FROM_ZERO, f, NULL, u, u, NULL, NULL);
   sweep(l, state, f, u, steps - 1, leg);
+}
+
+/* Legs in 2D, where lines are whole vectors: rows stream through warps, a step of two half sweeps. */
+#if GMG_REAL_F32
+static void lay_out_rows(const gmg_smoother_level *l, red_black_state *r)
+{
+  static const size_t any[3] = {0, 0, 0};
+  const int processors = gmg_device_of(l->exec)->processors;
+  if (l->A->dim != 2 || !strip_blocks(l->A, any, STRIP_BLOCKS * processors, &r->down)) r->down.total = 0;
+  if (l->A->dim != 2 || !strip_blocks(l->A, any, ONTO_BLOCKS * processors, &r->up)) r->up.total = 0;
+}
+
+static int rows_down(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3], void *coarse)
+{
+  if (!r->down.total || !can_descend(l->A, &r->down, map, f, u, coarse)) return 0;
+  const stream s = stream_of(l->A, &r->down, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
+  descend<2>(gmg_device_of(l->exec)->stream, s, map, (const real *)f, (real *)u, (real *)coarse);
+  gmg_cuda_launched(l->exec, "red_black");
+  return 1;
+}
+
+static int rows_up(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg, const gmg_onto *to)
+{
+  if (!r->up.total || !can_strip_onto(l->A, to, f, u)) return 0;
+  const stream s = stream_of(l->A, &r->up, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
+  go_onto<2>(gmg_device_of(l->exec)->stream, s, to, (const real *)f, (const real *)u);
+  gmg_cuda_launched(l->exec, "red_black");
+  return 1;
+}
+#else
+#define lay_out_rows(...) (void)0
+#define rows_down(...) 0
+#define rows_up(...) 0
+#endif
+
+static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, int from_zero,
+                          const struct gmg_map *map, void *coarse)
+{
+  const red_black_state *r = (const red_black_state *)state;
+  sums g;
+  if (!r->fused || !from_zero || steps != 1) return 0;
+  if (rows_down(l, r, f, u, map, coarse)) return 1;
+  if (!has_way(l, r, DOWN) || !sums_of(&g, coarse, l->A, map, &r->blocks)) return 0;
+  const stream s = stream_of_level(l, r, u, GMG_LEG_DOWN);
+  fused_sweep(l, r, &s, DOWN, f, NULL, u, u, NULL, &g);
+  return 1;
+}
+
+static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, const gmg_onto *to)
+{
+  const red_black_state *r = (const red_black_state *)state;
+  const way w = to->coarse ? UP : ONTO;
+  onto o = onto_of(to);
+  if (!r->fused || steps < 1) return 0;
+  if (steps == 1 && rows_up(l, r, f, u, leg, to)) return 1;
+  if (!has_way(l, r, w)) return 0;
+  if (w == UP && (steps > 1 || !onto_correction(&o, to, l->A, &r->blocks))) return 0;
+  sweep(l, state, f, u, steps - 1, leg);
+  const stream s = stream_of_level(l, r, u, leg);
+  fused_sweep(l, r, &s, w, f, u, NULL, NULL, &o, NULL);
+  return 1;
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
@@ -164,18 +272,21 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   const gmg_operator *A = l->A;
   static const size_t any[3] = {0, 0, 0};
   const size_t processors = (size_t)gmg_device_of(l->exec)->processors;
-  const int in_space = A->dim == 3;
   int most = 0;
   red_black_state *r = (red_black_state *)calloc(1, sizeof *r);
   *state = r;
   if (!r) return gmg_fail(l->exec->context, GMG_ERR_MEMORY, "red_black state could not be allocated");
   cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
-  const size_t bytes = in_space ? stream_bytes<3, 2>() : stream_bytes<2, 2>();
-  if (A->cells < MANY || !stream_suits(A) || bytes > (size_t)most) return GMG_OK;
-  r->fused = (in_space ? stream_blocks<3, 2> : stream_blocks<2, 2>)(A, any, processors, &r->blocks);
+  r->most = (size_t)most;
+  if (A->cells < MANY || !stream_suits(A) || !has_way(l, r, PLAIN)) return GMG_OK;
+  const fused_function *function = function_of(l);
+  r->fused = function->blocks(A, any, processors, &r->blocks);
+  lay_out_rows(l, r);
   if (!r->fused || l->exec->dry) return GMG_OK;
-  const void *kernel = in_space ? (const void *)fused_kernel<3> : (const void *)fused_kernel<2>;
-  gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "red_black");
+  for (int w = 0; w < WAYS; w++)
+    if (function->kernel[w])
+      gmg_cuda_note(gmg_device_of(l->exec),
+                    cudaFuncSetAttribute((const void *)function->kernel[w], cudaFuncAttributeMaxDynamicSharedMemorySize, most), "red_black");
   return GMG_OK;
 }
 
@@ -186,4 +297,5 @@ static void destroy(const gmg_smoother_level *l, void *state)
 }
 
 extern "C" const gmg_smoother_ops R(gmg_red_black_cuda) = {
-    .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero};
+    .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero,
+    .sweep_restrict = sweep_restrict, .sweep_onto = sweep_onto};
