@@ -14,8 +14,10 @@ static void smoothers(const char *name, const gmg_problem *p)
     if (names[k][0] == 'a') q.block[0] = 16, q.block[1] = 8, q.block[2] = 4; /* the same on both: rates depend on it */
     both b = begin_both(p, &q, name);
     for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++) {
+      same_sweeps(name, names[k], &b, l, 1, GMG_LEG_DOWN, 1, 1024);
       same_sweeps(name, names[k], &b, l, 2, GMG_LEG_DOWN, 1, 1024);
       same_sweeps(name, names[k], &b, l, 2, GMG_LEG_UP, 0, 1024);
+      same_sweeps(name, names[k], &b, l, 3, GMG_LEG_UP, 0, 1024);
       same_sweeps(name, names[k], &b, l, 2, GMG_LEG_UP_REVERSED, 0, 1024);
     }
     end_both(&b);
