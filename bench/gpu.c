@@ -209,6 +209,5 @@ int main(int argc, char **argv)
   small_rows();
   fmg_row("fmg_512", 3, 512);
   fmg_row("fmg2d_8192", 2, 8192);
-  bench_end();
-  return 0;
+  return bench_end();
 }

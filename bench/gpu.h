@@ -35,7 +35,7 @@ int wanted(const char *name); /* as --only says */
 /* Reads the command line, finds the device, measures its copy and opens the file. Returns -1, or the exit code of a program that
    has nothing to do: 0 where it was asked for help, 2 for a wrong option, 77 where there is no device. what: for --help. */
 int bench_begin(int argc, char **argv, const char *program, const char *what, int runs);
-void bench_end(void);
+int bench_end(void); /* returns the exit code: 2 where --only named what is no row */
 
 /* One record. bytes: compulsory, of the whole row, 0: not stated. extra: further members, each with a comma before. */
 void row(const char *name, const char *unit, const samples *s, double bytes, const char *extra);

@@ -383,6 +383,5 @@ int main(int argc, char **argv)
   if (code >= 0) return code;
   creation_rows();
   coarsest_rows();
-  bench_end();
-  return 0;
+  return bench_end();
 }

@@ -12,6 +12,7 @@
 bench_options bench;
 static FILE *json;
 static int rows;
+static char *known; /* [of bench.only] 1 where a name begins that is a row's */
 
 void add(samples *s, double x)
 {
@@ -37,7 +38,7 @@ int wanted(const char *name)
   if (!bench.only) return 1;
   const size_t n = strlen(name);
   for (const char *at = bench.only; (at = strstr(at, name)); at++)
-    if ((at == bench.only || at[-1] == ',') && (at[n] == 0 || at[n] == ',')) return 1;
+    if ((at == bench.only || at[-1] == ',') && (at[n] == 0 || at[n] == ',')) return known[at - bench.only] = 1;
   return 0;
 }
 
@@ -119,6 +120,20 @@ static void write_head(void)
           bench.program, bench.commit, date, p.name, version, driver, runtime, bench.copy);
 }
 
+/* The number that `text` is, or NaN. */
+static double number(const char *text)
+{
+  char *end;
+  const double x = strtod(text, &end);
+  return end == text || *end ? NAN : x;
+}
+
+static int refuse(const char *option, const char *value, const char *expected)
+{
+  fprintf(stderr, "%s: --%s '%s': expected %s\n", bench.program, option, value, expected);
+  return 2;
+}
+
 static const char help_text[] =
     "  --json FILE        write the records there\n"
     "  --only NAME,NAME   these rows alone\n"
@@ -136,13 +151,22 @@ int bench_begin(int argc, char **argv, const char *program, const char *what, in
     if (o == 'j') bench.json = optarg;
     else if (o == 'o') bench.only = optarg;
     else if (o == 'c') bench.commit = optarg;
-    else if (o == 'r') bench.runs = atoi(optarg);
-    else if (o == 'm') bench.most = atof(optarg);
-    else if (o == 'h') return printf("%s: %s\n", program, what), printf(help_text, runs), 0;
+    else if (o == 'r') {
+      const double n = number(optarg);
+      if (!(n >= 1 && n <= MOST_RUNS) || n != floor(n)) return refuse("runs", optarg, "a whole number from 1 to 100");
+      bench.runs = (int)n;
+    } else if (o == 'm') {
+      bench.most = number(optarg);
+      if (!(bench.most >= 1)) return refuse("most", optarg, "a number of unknowns from 1 up");
+    } else if (o == 'h') return printf("%s: %s\n", program, what), printf(help_text, runs), 0;
     else return 2;
   }
-  if (bench.runs < 1 || bench.runs > MOST_RUNS) stop("--runs", "from 1 to 100");
-  if (!(bench.most >= 1)) stop("--most", "a number of unknowns from 1 up");
+  if (optind < argc) {
+    fprintf(stderr, "%s: '%s': not an option\n", program, argv[optind]);
+    return 2;
+  }
+  known = calloc(bench.only ? strlen(bench.only) + 1 : 1, 1);
+  if (!known) stop("--only", "out of memory");
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     fprintf(stderr, "%s: no CUDA device\n", program);
@@ -153,9 +177,18 @@ int bench_begin(int argc, char **argv, const char *program, const char *what, in
   return -1;
 }
 
-void bench_end(void)
+int bench_end(void)
 {
-  if (!json) return;
-  fprintf(json, "\n  ]\n}\n");
-  if (fclose(json) != 0) stop(bench.json, "cannot be written");
+  int code = 0;
+  if (json) {
+    fprintf(json, "\n  ]\n}\n");
+    if (fclose(json) != 0) stop(bench.json, "cannot be written");
+  }
+  for (const char *at = bench.only; at && *at;) {
+    const int n = (int)strcspn(at, ",");
+    if (n > 0 && !known[at - bench.only]) code = 2, fprintf(stderr, "%s: --only '%.*s': no such row, or --most leaves it out\n", bench.program, n, at);
+    at += n + (at[n] == ',');
+  }
+  free(known);
+  return code;
 }

@@ -238,6 +238,5 @@ int main(int argc, char **argv)
   all_sizes(&r);
   all_growth(&r);
   end(&r);
-  bench_end();
-  return 0;
+  return bench_end();
 }
