@@ -128,29 +128,39 @@ def room_lines(results):
             yield here[0], room, [next((r for r in here if r["order"] == o and room_of(r) == room), None) for o in FLYING]
 
 
+def paper_of(grid, room):
+    """The paper's seconds and residual, beside what comes nearest to its problem."""
+    return TABLE_5.get(room[0], (None, None)) if grid["dim"] == 3 and not grid["overlap"] else (None, None)
+
+
 def room_table(results):
-    """A device over its thread blocks in flight; the paper's Table 5 beside what comes nearest to it."""
+    """A device over its thread blocks in flight; the paper's Table 5."""
     rows = []
     for grid, room, line in room_lines(results):
-        seconds, residual = TABLE_5.get(room[0], (None, None)) if grid["dim"] == 3 and not grid["overlap"] else (None, None)
+        seconds, residual = paper_of(grid, room)
         paper = [f"{1e3 * seconds:.3g}", f"{residual:.2e}"] if seconds else ["", ""]
         rows.append([size(grid), str(grid["overlap"]), room_name(room), *[x for r in line for x in (cell(r), milliseconds(r))], *paper])
     heads = ["size", "overlap", "thread blocks", *[x for o in FLYING for x in (o, "ms")], "paper, L3D: ms", "residual"]
     return table(heads, rows) + left_out(flight_rows(results, "async")) if rows else None
 
 
+def to_a_tenth(seconds, factor):
+    """Milliseconds to a tenth of the residual."""
+    return number(1e3 * seconds / -math.log10(factor), 3)
+
+
 def pace(record):
-    """Milliseconds to a tenth of the residual, of the medians."""
-    if not record or "factor" not in record:
-        return ""
-    return number(1e3 * record["cycle_seconds"]["median"] / -math.log10(record["factor"]["median"]), 3)
+    return to_a_tenth(record["cycle_seconds"]["median"], record["factor"]["median"]) if record and "factor" in record else ""
 
 
 def pace_table(results):
-    """Where blocks have to wait for room; there the residuals by cycle are kept."""
-    rows = [[size(grid), str(grid["overlap"]), room_name(room), *[pace(r) for r in line]]
-            for grid, room, line in room_lines(results) if any(r and "residual" in r for r in line)]
-    return table(["size", "overlap", "thread blocks", *FLYING], rows) if rows else None
+    """Of the medians, where blocks have to wait for room; there the residuals by cycle are kept."""
+    rows = []
+    for grid, room, line in room_lines(results):
+        paper = paper_of(grid, room)
+        if any(r and "residual" in r for r in line):
+            rows.append([size(grid), str(grid["overlap"]), room_name(room), *map(pace, line), to_a_tenth(*paper) if paper[0] else ""])
+    return table(["size", "overlap", "thread blocks", *FLYING, "paper, L3D"], rows) if rows else None
 
 
 def chess_table(results):

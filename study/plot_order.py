@@ -4,6 +4,8 @@ Draws PREFIX-sweeps.png (factor over local sweeps, of a host: all orders are one
 model, of a host's file), -room.png (factor and time over a device's thread blocks in flight), -pace.png (its residual over time, as in
 the paper's Figure 3) and -locality.png (time over blocks).
 Default: what the page shows, into docs/pictures."""
+from matplotlib.ticker import LogLocator, NullFormatter
+
 from picture import PALETTE, grid, main, plt
 
 import order
@@ -19,6 +21,16 @@ def curve(axes, rows, key, name, label, **style):
     at = [x for x, _ in points]
     axes.plot(at, [y["median"] for _, y in points], marker="o", markersize=3.5, linewidth=1.4, label=label, **style)
     axes.fill_between(at, [y["min"] for _, y in points], [y["max"] for _, y in points], color=style["color"], alpha=0.2, linewidth=0)
+
+
+def logarithmic(axes):
+    """Both axes; the second one with numbers that can be read."""
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    grid(axes)
 
 
 def panels(seen, words, draw):
@@ -61,7 +73,7 @@ def draw_flight(results):
     return panels(seen, "blocks in flight", draw) if seen else None
 
 
-PROCESSORS = 132  # of the H200
+PROCESSORS, FITTING = 132, 4  # of the H200; thread blocks without overlap that find room on each
 
 
 def abscissa(record):
@@ -78,16 +90,14 @@ def draw_room(results):
     if not seen:
         return None
     dims = values(seen, "dim")
-    figure, lines = plt.subplots(2, len(dims), figsize=(4 * len(dims), 6.6), layout="constrained", sharex="col", squeeze=False)
+    figure, lines = plt.subplots(2, len(dims), figsize=(4 * len(dims), 6.6), layout="constrained", sharex="col", sharey="row", squeeze=False)
     for column, dim in zip(lines.T, dims):
         rows = [r for r in select(seen, dim=dim) if r["n"] == max(values(select(seen, dim=dim), "n"))]
         for axes, name in zip(column, ("factor", "ms")):
             for flying in order.FLYING:
                 curve(axes, select(rows, order=flying, overlap=0), "at", name, flying, color=COLOUR[flying])
                 curve(axes, select(rows, order=flying, overlap=1), "at", name, f"{flying}, overlap 1", color=COLOUR[flying], linestyle="--")
-            axes.set_xscale("log", base=2)
-            axes.set_ylim(0, 1.06 * axes.dataLim.y1)
-            grid(axes)
+            logarithmic(axes)
         column[0].set_title(f"{order.size(rows[0])}, {rows[0]['blocks']} blocks", fontsize=10)
         column[1].set_xlabel("thread blocks that may be in flight")
     lines[0][0].set_ylabel("factor a cycle, V(1,1)")
@@ -97,8 +107,8 @@ def draw_room(results):
 
 
 def draw_pace(results):
-    """The paper's Figure 3. Without overlap; a panel for every grid and order, a curve for every number of thread blocks."""
-    seen = [r for r in order.flight_rows(results, "async") if "residual" in r and r["overlap"] == 0]
+    """The paper's Figure 3. Without overlap; a panel for every grid and order, a curve for every number of thread blocks up to what fits."""
+    seen = [r for r in order.flight_rows(results, "async") if "residual" in r and r["overlap"] == 0 and order.room_of(r)[0] <= FITTING]
     grids = order.settings(seen, "dim", "n")
     if not seen:
         return None
@@ -115,7 +125,7 @@ def draw_pace(results):
         line[0].set_ylabel("residual, relative")
     for axes in lines[-1]:
         axes.set_xlabel("ms, medians")
-    lines[0][0].legend(frameon=False, fontsize=8, title="thread blocks", title_fontsize=8)
+    lines[0][-1].legend(frameon=False, fontsize=8, title="thread blocks", title_fontsize=8)  # where the curves leave room
     return figure
 
 
@@ -130,13 +140,11 @@ def draw_locality(results):
         rows = select(seen, dim=dim)
         for name in order.ORDERS:
             curve(axes, select(rows, order=name), "block", "sweep_seconds", name, color=COLOUR[name])
-        axes.set_xscale("log", base=2)
-        axes.set_ylim(bottom=0)
+        logarithmic(axes)
         axes.set_xlabel("unknowns along a block")
         axes.set_title(f"{order.size(rows[0])}, {rows[0]['where']}", fontsize=10)
-        grid(axes)
     line[0].set_ylabel("seconds a smoothing step")
-    line[0].legend(frameon=False, fontsize=8)
+    line[-1].legend(frameon=False, fontsize=8)
     return figure
 
 

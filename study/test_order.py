@@ -71,7 +71,7 @@ def flying(dim, n, fold, factor, **more):
 
 def pages():
     """What the page makes of a device: a row to every grid and number of thread blocks, the paper's where it belongs; why cells are empty."""
-    fakes = [flying(2, 127, 0, 0.25), *[flying(dim, n, fold, 0.125 * dim) for dim, n in ((2, 2047), (3, 127)) for fold in (16, 1, 0)],
+    fakes = [flying(2, 127, 0, 0.25), *[flying(dim, n, fold, 0.125 * dim, residual=[0.5]) for dim, n in ((2, 2047), (3, 127)) for fold in (16, 1, 0)],
              flying(3, 127, 1, 0.0625, overlap=1, residual=[0.5, 0.25])]
     rows = [[c.strip() for c in row.split("|")[1:-1]] for row in order.room_table(fakes).split("\n")[2:]]
     check([row[:4] for row in rows] == [
@@ -80,6 +80,7 @@ def pages():
         ["127^3", "0", "all that fit", "0.375"], ["127^3", "1", "1 a multiprocessor", "0.0625"]], f"blocks in flight: {rows}")
     check([row[-1] for row in rows] == ["", "", "", "", "8.00e-04", "1.35e-03", "", ""], f"the paper's residuals: {rows}")
     check("| 127^3 | 1 | 1 a multiprocessor | 0.83 |" in order.pace_table(fakes), f"1 ms a factor 1 / 16: {order.pace_table(fakes)}")
+    check("| 127^3 | 0 | 1 a multiprocessor | 2.35 |  |  | 84.6 |" in order.pace_table(fakes), f"the paper's pace: {order.pace_table(fakes)}")
     large = {"part": "locality", "dim": 2, "n": 4095, "order": "natural", "block": 256, "skipped": "params.block = 256 x 256 x 1: too large"}
     words = order.locality_table([large])
     check("| 4095^2 | 256^2 | - |" in words and words.endswith("\n\nLeft out: params.block = 256 x 256 x 1: too large."), f"a block that does not fit: {words}")
