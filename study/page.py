@@ -54,10 +54,10 @@ def origin(data):
 
 
 def load(path):
-    """A file of results; each of them knows whether there was a device."""
+    """A file of results; each of them knows whether there was a device, and whether threads that waited slept."""
     data = json.loads(path.read_text())
     for r in data["results"]:
-        r["device"] = data["device"] != "none"
+        r["device"], r["passive"] = data["device"] != "none", data.get("wait_policy") == "passive"
     return data
 
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Pictures of study_smoothers from its JSON. Usage: plot_smoothers.py [FILE.json ...] [-o PREFIX]
-Draws PREFIX-condition.png (Figures 4, 5), -size.png (Figure 6), -breakdown.png (Figure 7) and -start.png, each from the first file that has
-something to show. Default: what the page shows, into docs/pictures."""
+Draws PREFIX-condition.png (Figures 4, 5), -size.png (Figure 6), -breakdown.png, -breakdown-steps.png (Figure 7) and -start.png, each from the
+first file that has something to show; of Figure 7 also from the first that has all steps. Default: what the page shows, into
+docs/pictures."""
 from picture import PALETTE, grid, main, plt
 
 import smoothers
-from page import first, measured, select, values
+from page import first, measured, number, select, values
 
 WHOLE = "#999999"
+STEPS = [1, 2, 4, 8]
 STYLE = {"gauss_seidel": "-", "async-2011": "--", "async-2011, damped": ":"}
 
 
@@ -29,7 +31,7 @@ def methods_legend(axes):
 
 
 def sizes(rows):
-    return ", Gauss-Seidel ".join(f"{n}" for n in sorted(values(rows, "n"), reverse=True))
+    return ", Gauss-Seidel ".join(smoothers.size_of(r) for r in sorted(rows, key=lambda r: -r["n"]) if r is first(rows, n=r["n"]))
 
 
 def draw_condition(results):
@@ -43,7 +45,7 @@ def draw_condition(results):
                 if "history" in r:
                     label = f"eps = {eps:.0e}" if r["method"] == "gauss_seidel" else None
                     history(axes, r, color=colour, linestyle=STYLE[r["method"]], linewidth=1.4, label=label)
-        finish(axes, f"{'one smoothing step' if steps == 1 else 'two smoothing steps'} (paper: Figure {3 + steps}), n = {sizes(rows)}")
+        finish(axes, f"{'one smoothing step' if steps == 1 else 'two smoothing steps'} (paper: Figure {3 + steps})\nn = {sizes(rows)}")
     panels[0].set_ylabel("residual / first residual")
     panels[0].legend(frameon=False, fontsize=8)
     methods_legend(panels[1])
@@ -56,7 +58,7 @@ def draw_size(results):
         return None
     figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
     for colour, n in zip(PALETTE, values(rows, "n")):
-        axes.plot([], [], color=colour, label=f"n = {n:.0e}")
+        axes.plot([], [], color=colour, label=f"n = {smoothers.size_of(first(rows, n=n))}")
         for r in select(rows, n=n):
             if "history" in r:
                 history(axes, r, color=colour, linestyle=STYLE[r["method"]], linewidth=1.4)
@@ -68,12 +70,13 @@ def draw_size(results):
     return figure
 
 
-def draw_breakdown(results):
-    rows = measured(results, part="breakdown", dim=1)
-    if not any("smoother_seconds" in r for r in rows):
+def draw_breakdown(results, least=1):
+    """The steps that all columns have; a run that was stopped has not all of them."""
+    rows, columns = measured(results, part="breakdown", dim=1), smoothers.shown(results)
+    steps = [s for s in STEPS if all(first(rows, column=c, steps=s) for c in columns)]
+    if len(steps) < least:
         return None
-    columns, steps = smoothers.shown(results), values(rows, "steps")
-    figure, axes = plt.subplots(figsize=(9, 4.4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(10, 4.4), layout="constrained")
     width = 0.8 / len(columns)
     for c, column in enumerate(columns):
         for s, count in enumerate(steps):
@@ -86,17 +89,24 @@ def draw_breakdown(results):
                 height = r.get(name, {}).get("median", 0)
                 axes.bar(at, height, 0.92 * width, bottom=bottom, color=colour)
                 bottom += height
-            axes.text(at, bottom, f" {column}, {r['cycles']['median']:.0f} cycles", rotation=90, ha="center", va="bottom", fontsize=6.5)
+            words = f" {column}, {r['cycles']['median']:.0f} cycles, {number(r['seconds']['median'], 2)} s"
+            axes.text(at, bottom, words, rotation=90, ha="center", va="bottom", fontsize=6.5)
     for words, colour in zip(smoothers.PART_NAMES, PALETTE):
         axes.bar([0], [0], color=colour, label=words)
     if not all("smoother_seconds" in first(rows, column=c) for c in columns):
         axes.bar([0], [0], color=WHOLE, label="whole, no clock")
     axes.set_xticks(range(len(steps)), [f"{s} step{'s' if s > 1 else ''}" for s in steps])
-    axes.set_ylim(0, 1.6 * max(first(rows, column=c, steps=s)["seconds"]["median"] for c in columns for s in steps))
+    axes.set_ylim(0, 1.75 * max(first(rows, column=c, steps=s)["seconds"]["median"] for c in columns for s in steps))
     axes.set_ylabel("seconds until the residual is 1e-6 of f")
-    axes.set_title(f"10-level V cycle, n = {rows[0]['n']}, condition number estimate 1e6 (paper: Figure 7)", fontsize=10)
-    axes.legend(frameon=False, fontsize=8, loc="upper left")
+    missing = "" if steps == STEPS else f", {' and '.join(str(s) for s in STEPS if s not in steps)} steps not measured"
+    asleep = ", host's threads sleep while they wait" if rows[0]["passive"] else ""
+    axes.set_title(f"10-level V cycle, n = {smoothers.size_of(rows[0])}, condition number estimate 1e6 (paper: Figure 7){missing}{asleep}", fontsize=9)
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
+
+
+def draw_breakdown_steps(results):
+    return draw_breakdown(results, least=len(STEPS))
 
 
 def draw_start(results):
@@ -119,7 +129,8 @@ def draw_start(results):
     return figure
 
 
-PICTURES = {"condition": draw_condition, "size": draw_size, "breakdown": draw_breakdown, "start": draw_start}
+PICTURES = {"condition": draw_condition, "size": draw_size, "breakdown": draw_breakdown, "breakdown-steps": draw_breakdown_steps,
+            "start": draw_start}
 
 
 if __name__ == "__main__":
