@@ -136,6 +136,8 @@ double demo_now(void); /* seconds of a clock that only goes forward */
 int demo_is_outcome(gmg_status status); /* 1 for the outcomes of a solve, 0 for errors */
 /* Whether `fields` fields of the program fit into memory: where they are made before the plan, which reads coefficients. */
 int demo_room(const demo_options *o, const gmg_problem *problem, int fields);
+/* The same for what has been planned. */
+int demo_room_of(const demo_options *o, const gmg_problem *problem, int fields, const gmg_plan_info *plan);
 /* gmg_plan() with its errors told, and whether the solver and `fields` fields of the program fit into memory. */
 int demo_plan(const demo_options *o, gmg_context *context, const gmg_problem *problem, const gmg_params *params, int fields,
               gmg_plan_info *plan);

@@ -49,11 +49,15 @@ static int fits(const demo_options *o, const gmg_problem *problem, int fields, d
 
 int demo_room(const demo_options *o, const gmg_problem *problem, int fields) { return fits(o, problem, fields, 0); }
 
+int demo_room_of(const demo_options *o, const gmg_problem *problem, int fields, const gmg_plan_info *plan)
+{
+  return fits(o, problem, fields, o->device.kind == DEMO_CUDA ? 0 : (double)plan->bytes); /* a device says itself what it has not */
+}
+
 int demo_plan(const demo_options *o, gmg_context *context, const gmg_problem *problem, const gmg_params *params, int fields,
               gmg_plan_info *plan)
 {
-  if (demo_check(o, context, gmg_plan(context, problem, params, plan))) return 1;
-  return fits(o, problem, fields, o->device.kind == DEMO_CUDA ? 0 : (double)plan->bytes); /* a device says itself what it has not */
+  return demo_check(o, context, gmg_plan(context, problem, params, plan)) || demo_room_of(o, problem, fields, plan);
 }
 
 static void print_shape(const demo_options *o, const gmg_problem *p, const size_t n[3])

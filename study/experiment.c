@@ -241,7 +241,7 @@ static int solve(study *s, const setting *w, const gmg_problem *p, timing *t, gm
   gmg_solver *solver = NULL;
   if (begin_timing(s, w, t, params)) return 1;
   gmg_status status = gmg_plan(at->context, p, params, &r->plan);
-  if (!status && demo_plan(&at->demo, at->context, p, params, 2, &r->plan)) return skip(s, w, "does not fit");
+  if (!status && demo_room_of(&at->demo, p, 2, &r->plan)) return skip(s, w, "does not fit");
   if (!status) status = gmg_solver_create(at->context, p, params, &solver);
   if (status == GMG_ERR_MEMORY || status == GMG_ERR_UNSUPPORTED) return skip(s, w, gmg_context_error(at->context));
   int failed = demo_check(&at->demo, at->context, status);

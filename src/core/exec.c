@@ -70,6 +70,8 @@ gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double 
   return gmg_exec_write_reals(e, *p, n, from);
 }
 
+enum { PIECE = 4096 }; /* of reals that are converted at a time, so that an update needs no allocation */
+
 gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from)
 {
   if (e->dry) return GMG_OK;
@@ -77,9 +79,9 @@ gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const doub
     e->memory->upload(e->context, p, from, n * sizeof *from);
     return GMG_OK;
   }
-  float part[256]; /* converted in pieces, so that an update needs no allocation */
-  for (size_t i = 0; i < n; i += 256) {
-    const size_t m = n - i < 256 ? n - i : 256;
+  float part[PIECE];
+  for (size_t i = 0; i < n; i += PIECE) {
+    const size_t m = n - i < PIECE ? n - i : PIECE;
     for (size_t j = 0; j < m; j++) part[j] = (float)from[i + j];
     e->memory->upload(e->context, (float *)p + i, part, m * sizeof *part);
   }
@@ -92,9 +94,9 @@ void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)
     e->memory->download(e->context, to, p, n * sizeof *to);
     return;
   }
-  float part[256];
-  for (size_t i = 0; i < n; i += 256) {
-    const size_t m = n - i < 256 ? n - i : 256;
+  float part[PIECE];
+  for (size_t i = 0; i < n; i += PIECE) {
+    const size_t m = n - i < PIECE ? n - i : PIECE;
     e->memory->download(e->context, part, (const float *)p + i, m * sizeof *part);
     for (size_t j = 0; j < m; j++) to[i + j] = part[j];
   }
