@@ -28,38 +28,48 @@ ALONE = ["cuda_rounds", "cuda_faults", "cuda_flips"]  # they look at the device'
 TOOLS = ["memcheck", "initcheck", "synccheck", "racecheck"]
 NO_SHARED = ["memcheck", "initcheck", "synccheck"]  # kernels of one thread an unknown share nothing
 
-# Every family of kernels: (program, test, tools). A graph goes by cycles: compute-sanitizer sees nothing in the body of a
-# conditional node (CONTRIBUTING.md).
+# Every family of kernels: (program, test, tools, every, most). A test takes every so many-th of its cases, of those of at most so
+# many unknowns (0: of any size), so that the whole list takes minutes: `every` shares no factor with the counts of the inner loops
+# of the test (or where it does, says what is left), so that types, walls, coefficients and ways all come; rows of the tables stand
+# where these numbers meet every kernel's variants: look again (GMG_TEST_EVERY) when one is added.
+# A graph goes by cycles: compute-sanitizer sees nothing in the body of a conditional node (CONTRIBUTING.md).
 SANITIZED = [
-    ("cuda_legs", "sweeps_onto_agree", TOOLS),  # the way up of a mixed cycle, strips
-    ("cuda_legs", "patches_onto_agree", TOOLS),
-    ("cuda_legs", "residuals_in_patches_agree", TOOLS),  # smoothing and restricted residual in one pass
-    ("cuda_legs", "residuals_in_the_pass_agree", TOOLS),
-    ("cuda_legs", "ways_down_agree", TOOLS),
-    ("cuda_async", "tiny_sizes_agree", TOOLS),  # blocks of all shapes
-    ("cuda_async", "patches_agree", TOOLS),
-    ("cuda_async", "strips_agree", TOOLS),
-    ("cuda_async", "streams_on_faces_agree", TOOLS),
-    ("cuda_async", "large_blocks_agree", TOOLS),
-    ("cuda_async", "one_at_a_time_agrees", TOOLS),  # blocks handed out by a counter
-    ("cuda_line", "smoothing_agrees", TOOLS),
-    ("cuda_line", "one_block_agrees", TOOLS),
-    ("cuda_line", "transfers_agree", NO_SHARED),
-    ("cuda", "operations_agree", TOOLS),  # residuals, norms, transfers, the synchronous smoothers
-    ("cuda", "operations_agree_in_media", NO_SHARED),
-    ("cuda", "operations_agree_on_faces", NO_SHARED),
-    ("cuda", "fused_red_black_agrees", TOOLS),
-    ("cuda_tail", "levels_agree", TOOLS),  # small levels in one kernel
-    ("cuda_tail", "levels_on_faces_agree", TOOLS),
-    ("cuda_tail", "updates_reach_them", ["memcheck", "initcheck"]),
-    ("cuda_solves", "coarse_grids_agree", TOOLS),  # conjugate gradients and Cholesky on the coarsest grid
-    ("cuda_graph", "two_streams", TOOLS),
-    ("cuda_graph", "preconditions", ["memcheck", "synccheck"]),
-    ("cuda_graph", "whatever_it_starts_from", ["memcheck", "initcheck"]),
+    ("cuda_legs", "sweeps_onto_agree", TOOLS, 4, 0),  # the way up of a mixed cycle, strips
+    ("cuda_legs", "patches_onto_agree", TOOLS, 1, 0),
+    ("cuda_legs", "residuals_in_patches_agree", TOOLS, 1, 0),  # smoothing and restricted residual in one pass
+    ("cuda_legs", "residuals_in_the_pass_agree", TOOLS, 3, 200000),
+    ("cuda_legs", "ways_down_agree", TOOLS, 1, 0),
+    ("cuda_legs", "red_black_legs_agree", TOOLS, 4, 0),  # levels of half a million: smaller ones go by colours
+    ("cuda_async", "all_ways_agree", TOOLS, 25, 0),
+    ("cuda_async", "tiny_sizes_agree", TOOLS, 11, 0),  # blocks of all shapes
+    ("cuda_async", "patches_agree", TOOLS, 2, 0),
+    ("cuda_async", "strips_agree", TOOLS, 5, 0),
+    ("cuda_async", "streams_on_faces_agree", TOOLS, 3, 0),
+    ("cuda_async", "large_blocks_agree", TOOLS, 1, 0),
+    ("cuda_async", "one_at_a_time_agrees", TOOLS, 5, 0),  # blocks handed out by a counter
+    ("cuda_line", "smoothing_agrees", TOOLS, 37, 0),
+    ("cuda_line", "one_block_agrees", TOOLS, 19, 0),
+    ("cuda_line", "transfers_agree", NO_SHARED, 13, 200000),
+    ("cuda", "operations_agree", TOOLS, 2, 0),  # residuals, norms, transfers, the synchronous smoothers
+    ("cuda", "operations_agree_in_strips", TOOLS, 3, 0),
+    ("cuda", "operations_agree_in_media", NO_SHARED, 1, 0),
+    ("cuda", "operations_agree_on_faces", NO_SHARED, 7, 0),
+    ("cuda", "fused_red_black_agrees", TOOLS, 3, 0),
+    ("cuda_tail", "levels_agree", TOOLS, 7, 50000),  # small levels in one kernel
+    ("cuda_tail", "levels_on_faces_agree", TOOLS, 11, 50000),
+    ("cuda_tail", "updates_reach_them", ["memcheck", "initcheck"], 1, 0),
+    ("cuda_solves", "smoothers_agree", NO_SHARED, 3, 0),  # of six smoothers Jacobi and Chebyshev alone, in all problems
+    ("cuda_solves", "coarse_grids_agree", TOOLS, 3, 40000),  # conjugate gradients and Cholesky on the coarsest grid
+    ("cuda_graph", "smoothers_and_shapes", ["memcheck", "initcheck"], 9, 40000),  # these and others in float, too
+    ("cuda_graph", "two_streams", TOOLS, 5, 0),
+    ("cuda_graph", "preconditions", ["memcheck", "synccheck"], 3, 0),
+    ("cuda_graph", "whatever_it_starts_from", ["memcheck", "initcheck"], 5, 0),
 ]
+FEW = {"every": "GMG_TEST_EVERY", "most": "GMG_TEST_MOST"}  # tests/util.h; whatever else runs takes all cases
 
 FOUND = re.compile(r"^========= (Invalid|Uninitialized|Program hit|Barrier error|Error: |Warning: |Race reported)", re.M)
 SUMMARY = re.compile(r"^========= ERROR SUMMARY: (\d+) error|^========= RACECHECK SUMMARY: \d+ hazards? displayed \((\d+) errors?, (\d+) warn", re.M)
+CASES = re.compile(r"^cases taken: (\d+) of (\d+)$", re.M)
 BAND = re.compile(r"^(.+?) +(\d+) an axis: (\S+), (\S+), (\S+) of (\d+), band (\S+) to (\S+?)(?:, outside its band)?$", re.M)
 
 
@@ -82,10 +92,11 @@ def entries():
     made += [entry(f"{name}_cuda", f"test_{name}", "cuda", limit=900) for name in TESTS_ON_DEVICE]
     made += [entry(name, f"test_{name}", alone=True) for name in ALONE]
     for tool in TOOLS:
-        for program, test, tools in SANITIZED:
+        for program, test, tools, every, most in SANITIZED:
             words = [f"test_{program}", test] + (["by_cycles"] if program == "cuda_graph" else [])
             if tool in tools:
-                made.append(entry(f"{tool}/{program}/{test}", *words, tool=tool))
+                few = {FEW["every"]: str(every) if every > 1 else "", FEW["most"]: str(most or "")}
+                made.append(entry(f"{tool}/{program}/{test}", *words, tool=tool, **{k: v for k, v in few.items() if v}))
     return made
 
 
@@ -109,8 +120,9 @@ def end_group(process):
 def run(command, environment, limit):
     """Output, exit status (None: stopped), seconds. What it started ends with it."""
     start = time.monotonic()
+    usual = {k: v for k, v in os.environ.items() if k not in FEW.values()}
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               env={**os.environ, **environment}, start_new_session=True)
+                               env={**usual, **environment}, start_new_session=True)
     running.add(process)
     status = None
     try:
@@ -150,6 +162,10 @@ def record_of(entry, output, status, seconds):
     if entry["tool"]:
         record["errors"] = count_errors(output)
         good = good and record["errors"] == 0 and SUMMARY.search(output) is not None
+    cases = CASES.search(output)
+    if cases:
+        record["cases"] = [int(n) for n in cases.groups()]
+        good = good and record["cases"][0] > 0
     if entry["name"] == "cuda_bands":
         record["bands"] = bands(output)
     wrong = record["failed"] > 0 or record.get("errors", 0) > 0

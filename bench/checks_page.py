@@ -42,8 +42,10 @@ def tools_table(records):
     runs = list(dict.fromkeys(tuple(r["command"]) for r in records))
     rows = []
     for run in runs:
-        cells = [tool_cell(at[tool, *run]) if (tool, *run) in at else "" for tool in tools]
-        rows.append([" ".join(f"`{word}`" for word in [run[0].removeprefix("test_"), *run[1:]]), *cells])
+        there = [at.get((tool, *run)) for tool in tools]
+        cases = next((", {} of {} cases".format(*r["cases"]) for r in there if r and "cases" in r), "")
+        name = " ".join(f"`{word}`" for word in [run[0].removeprefix("test_"), *run[1:]])
+        rows.append([name + cases, *[tool_cell(r) if r else "" for r in there]])
     return lines(["test", *tools], rows)
 
 

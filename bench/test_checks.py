@@ -92,6 +92,36 @@ class Checks(unittest.TestCase):
         self.assertEqual(told["initcheck/cuda_legs/sweeps_onto"], ("stopped", 0))
         self.assertEqual(told["racecheck/cuda_legs/sweeps_onto"], ("failed", 2))
 
+    def test_a_few_cases(self):
+        taken = "echo \"[       OK ] one\"; echo \"cases taken: ${GMG_TEST_EVERY-all} of 34\""
+        self.program("compute-sanitizer", CLEAN)
+        self.program("test_cuda_legs", taken)
+        self.program("test_cuda", f"test -z \"${{GMG_TEST_EVERY+set}}${{GMG_TEST_MOST+set}}\" || exit 1; {PASSES}")
+        os.environ["GMG_TEST_EVERY"] = os.environ["GMG_TEST_MOST"] = "9"  # the caller's: not for what runs as a whole
+        self.addCleanup(os.environ.pop, "GMG_TEST_EVERY")
+        self.addCleanup(os.environ.pop, "GMG_TEST_MOST")
+        r = self.check("cuda,memcheck/cuda_legs/*")
+        self.assertEqual(r["cuda"]["outcome"], "passed")
+        self.assertEqual(r["memcheck/cuda_legs/sweeps_onto_agree"]["cases"], [4, 34])
+        self.assertEqual(r["memcheck/cuda_legs/residuals_in_the_pass_agree"]["environment"],
+                         {"GMG_TEST_EVERY": "3", "GMG_TEST_MOST": "200000"})
+        self.assertEqual(r["memcheck/cuda_legs/ways_down_agree"]["environment"], {})
+        self.assertNotIn("cases", r["memcheck/cuda_legs/ways_down_agree"])
+        page = checks_page.checks_table(json.loads(self.json.read_text()))
+        self.assertIn("| `cuda_legs` `sweeps_onto_agree`, 4 of 34 cases | clean | not run |", page)
+        self.assertIn("| `cuda_legs` `ways_down_agree` | clean | not run |", page)
+        self.program("test_cuda_legs", "echo '[       OK ] one'; echo 'cases taken: 0 of 34'")  # nothing was seen
+        self.assertEqual(self.check("memcheck/cuda_legs/sweeps_onto_agree", code=1)["memcheck/cuda_legs/sweeps_onto_agree"]["outcome"], "failed")
+
+    def test_the_list(self):
+        names = [e["name"] for e in checks.entries()]
+        self.assertEqual(len(names), len(set(names)))
+        for tool in checks.TOOLS:
+            self.assertIn(f"{tool}/cuda_legs/red_black_legs_agree", names)
+        for program, test, *_ in checks.SANITIZED:  # what is named is there
+            text = (HERE.parent / f"tests/test_{program}.c").read_text()
+            self.assertIn(f"cmocka_unit_test({test})", text)
+
     def test_without_sanitizer(self):
         entry = next(e for e in checks.entries() if e["name"] == "memcheck/cuda_legs/ways_down_agree")
         self.program("test_cuda_legs", PASSES)

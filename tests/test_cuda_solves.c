@@ -7,6 +7,7 @@ static void smoothers(const char *name, const gmg_problem *p)
 {
   static const char *const names[] = {"jacobi", "gauss_seidel", "red_black", "chebyshev", "async", "async"};
   for (int k = 0; k < 6; k++) {
+    if (!taken(unknowns(p))) continue;
     gmg_params q = gmg_params_default();
     q.smoother = gmg_smoother_by_name(names[k]);
     q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
@@ -171,6 +172,7 @@ size_t gmg_cuda_waits(const gmg_context *c); /* src/core/context_cuda.cu: how of
 
 static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coarse_kind kind)
 {
+  if (!taken(unknowns(&p))) return;
   gmg_params q = gmg_params_default();
   p.type = type;
   q.max_levels = 1, q.coarse = kind, q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type == GMG_F64 ? 1e-11 : 1e-5;

@@ -30,8 +30,8 @@ static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, 
   const int from = s->tail_from;
   const gmg_cycle_kind usual = s->params.cycle;
   double *out = malloc(L->A.cells * sizeof *out);
-  (void)gmg_exec_write_reals(e, L->f, L->A.cells, f);
-  (void)gmg_exec_write_reals(e, L->u, L->A.cells, u);
+  write_field(e, L->f, L->A.cells, f);
+  write_field(e, L->u, L->A.cells, u);
   s->params.cycle = kind;
   if (!in_one_go) s->tail_from = s->levels;
   if (in_one_go) s->tail->cycle(e, s->tail_state, l - from, kind, from_zero);
@@ -40,7 +40,7 @@ static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, 
     gmg_cycle(s, l);
   }
   s->tail_from = from, s->params.cycle = usual;
-  gmg_exec_read_reals(e, L->u, L->A.cells, out);
+  read_field(e, L->u, L->A.cells, out);
   return out;
 }
 
@@ -120,12 +120,13 @@ static void compare_boxes(int on_faces)
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   for (int i = 0; i < BOXES; i++)
     for (int centering = 0; centering < 2; centering++) {
-      int done = 0;
+      int done = -1;
       char name[128];
       for (int type = 0; type < 2; type++)
         for (int v = 0; v < 3; v++) {
           const size_t *n = boxes[i].n;
           gmg_problem p = make_problem(boxes[i].dim, n[0], n[1], n[2], (gmg_centering)centering, boxes[i].bc);
+          if (!taken(unknowns(&p))) continue;
           gmg_params q = gmg_params_default();
           p.type = type ? GMG_F64 : GMG_F32, p.shift = variants[on_faces][v].shift;
           void *const beta = values(&p, 1, variants[on_faces][v].jump, 75), *const sigma = values(&p, 0, 1e3, 76);
@@ -140,7 +141,7 @@ static void compare_boxes(int on_faces)
           done = compare(name, c, &p, &q);
           free(beta), free(sigma);
         }
-      print_message("%-55s %d levels in one go\n", name, done);
+      if (done >= 0) print_message("%-55s %d levels in one go\n", name, done);
     }
   gmg_context_destroy(c);
 }

@@ -84,6 +84,37 @@ int for_device(int argc, char **argv)
   return on_device ? without_device() : 0;
 }
 
+/* --- a few of the cases ---------------------------------------------------------------------------------------------- */
+
+static size_t number_in(const char *variable, size_t otherwise)
+{
+  const char *text = getenv(variable);
+  const size_t n = text ? strtoul(text, NULL, 10) : 0;
+  return n > 0 ? n : otherwise;
+}
+
+static size_t cases, cases_taken;
+static void say_cases(void) { printf("cases taken: %zu of %zu\n", cases_taken, cases); }
+
+int taken(size_t unknowns)
+{
+  static size_t every, most, fit;
+  if (!every) {
+    every = number_in("GMG_TEST_EVERY", 1), most = number_in("GMG_TEST_MOST", SIZE_MAX);
+    if (every > 1 || most < SIZE_MAX) atexit(say_cases);
+  }
+  cases++;
+  if (unknowns > most || fit++ % every) return 0;
+  cases_taken++;
+  return 1;
+}
+
+int share_of(int count)
+{
+  const int every = (int)number_in("GMG_TEST_EVERY", 1);
+  return (count + every - 1) / every;
+}
+
 void only(int argc, char **argv)
 {
   if (argc > 1) cmocka_set_test_filter(argv[1]);

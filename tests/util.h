@@ -20,6 +20,11 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 
+/* Whether a case of a test's tables is run: all of them, but under compute-sanitizer, which makes a case ten to fifty times slower,
+   every GMG_TEST_EVERY-th of those of at most GMG_TEST_MOST unknowns (bench/checks.py sets both); how many were is said at the end. */
+int taken(size_t unknowns);
+int share_of(int count); /* of a test's repetitions */
+
 /* bc: two letters an axis, d n r p (Dirichlet, Neumann, Robin with a = 2, b = 0.5, periodic), lower face first.
    The box has unit sides. */
 gmg_problem make_problem(int dim, size_t nx, size_t ny, size_t nz, gmg_centering centering, const char *bc);
