@@ -4,7 +4,7 @@ Usage: checks.py [--build build] [--json bench/results/h200-checks.json] [--comm
                  [--jobs N] [--tests FOLDER] [--factors FILE] [--list]
 --only takes names and patterns (memcheck/*). --seconds: no entry longer than that. --tests: where the programs are (BUILD/tests).
 The file is written after every entry; a later run of the same commit on the same device replaces only the entries that it runs.
-Exit code 1: something that ran did not pass."""
+Exit code 1: something did not pass, or is not there."""
 import argparse
 import concurrent.futures
 import datetime
@@ -283,7 +283,7 @@ def main():
                 done.result()
     outcomes = [record.data["results"][record.at[e["name"]]]["outcome"] for e in wanted]
     print(", ".join(f"{outcomes.count(o)} {o}" for o in dict.fromkeys(outcomes)))
-    return int("failed" in outcomes)
+    return int("failed" in outcomes or "missing" in outcomes)
 
 
 if __name__ == "__main__":
