@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures all that docs/study-*.md show, into study/results, and fills the pages' tables:
-#   study/measure.sh host           five minutes on two quiet cores
+#   study/measure.sh host [large]   five minutes on two quiet cores; large: half an hour for Figures 4 to 6 at a million unknowns and more
 #   study/measure.sh cuda [full]    on a GPU; full: the papers' sizes
 # A program that is stopped leaves what it has so far in FILE.json.part. Commit before: the results name the commit.
 set -euo pipefail
@@ -21,6 +21,10 @@ case "${1:-}-${2:-}" in
     run smoothers "" && run faults "" && run order ""
     OMP_WAIT_POLICY=passive run staleness "" # waiting threads leave their cores to those that work
     ;;
+  host-large)
+    where=host label=host
+    run smoothers -size --only size --n 10000000 --runs 1 && run smoothers -condition --only condition --n 1000000 --runs 1
+    ;;
   cuda-)
     where=cuda label=device
     for name in relaxation smoothers faults order staleness; do run $name ""; done
@@ -28,8 +32,8 @@ case "${1:-}-${2:-}" in
   cuda-full)
     where=cuda label=device
     run relaxation "" --full
-    run smoothers -condition --full --only condition && run smoothers -size --full --only size,start
-    run smoothers -table --full --only table,breakdown
+    run smoothers -condition --full --only condition && run smoothers -size --full --only size && run smoothers -start --full --only start
+    run smoothers -table --full --only table && run smoothers -breakdown --full --only breakdown
     run faults -full --full
     run order -order --full --only order && run order -flight --only flight && run order -locality --full --only locality
     run staleness -rate --full --only rate && run staleness -ages --full --only ages,connections,relation,recording,smoother
