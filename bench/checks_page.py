@@ -63,4 +63,5 @@ def checks_table(data):
     return "\n\n".join([f"{origin(data)} {len(data['results'])} entries: {words}.",
                         lines(["test (name in CTest)", "result"], [[f"`{r['name']}`", tests_cell(r)] for r in tests]),
                         "Under compute-sanitizer:", tools_table(tools),
-                        "Asynchronous smoothers, convergence factors of 100 solves each:", bands_table(data["results"])])
+                        ("Asynchronous smoothers, 100 solves each: the mean factor of the last five of 12 cycles with f = 0 from a random u, larger "
+                         "than that of the first cycles in the tables above; without overlap with weight 1."), bands_table(data["results"])])

@@ -133,7 +133,7 @@ def against_table(study):
         {1: won, -1: lost}.get(faster(own, best), []).append(size_name(own))
         rows.append([size_name(own), best["method"].replace("_", " "), ratio(best, own, "median"), ratio(best, own, "cycles"),
                      ratio(best, own, "cycle_ms"), ratio(own, best, "cycle_fraction_of_copy")])
-    words = (f"The default is faster than every synchronous method, by more than the spread, at {', '.join(won) or 'no size'}; "
+    words = (f"The default is faster than every other smoother, by more than the spread, at {', '.join(won) or 'no size'}; "
              f"slower than one of them at {', '.join(lost) or 'no size'}.")
     head = ["size", "best synchronous", "its time / async's", "its cycles / async's", "its ms a cycle / async's",
             "async's fraction of copy / its"]
