@@ -55,6 +55,18 @@ def bands_table(records):
     return lines(["problem", "n", "least factor", "median", "most", "band"], rows) if rows else "*Not measured.*"
 
 
+def told(outcomes):
+    kinds = (("passed", "clean"), ("failed", "failed"), ("stopped", "stopped before their end with nothing found"), ("not run", "not run"),
+             ("missing", "not there"))
+    return ", ".join(f"{outcomes.count(o)} {words}" for o, words in kinds if o in outcomes)
+
+
+def tools_words(records):
+    """Of all, and of each tool."""
+    by = {tool: [r["outcome"] for r in records if r["tool"] == tool] for tool in dict.fromkeys(r["tool"] for r in records)}
+    return f"Under compute-sanitizer, of {len(records)} entries: {'; '.join(f'{tool} {told(o)}' for tool, o in by.items())}."
+
+
 def checks_table(data):
     tests = [r for r in data["results"] if not r["tool"]]
     tools = [r for r in data["results"] if r["tool"]]
@@ -62,6 +74,6 @@ def checks_table(data):
     words = ", ".join(f"{n} {o}" for o, n in total.items() if n)
     return "\n\n".join([f"{origin(data)} {len(data['results'])} entries: {words}.",
                         lines(["test (name in CTest)", "result"], [[f"`{r['name']}`", tests_cell(r)] for r in tests]),
-                        "Under compute-sanitizer:", tools_table(tools),
+                        tools_words(tools), tools_table(tools),
                         ("Asynchronous smoothers, 100 solves each: the mean factor of the last five of 12 cycles with f = 0 from a random u, larger "
                          "than that of the first cycles in the tables above; without overlap with weight 1."), bands_table(data["results"])])

@@ -30,8 +30,8 @@ static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, 
   const int from = s->tail_from;
   const gmg_cycle_kind usual = s->params.cycle;
   double *out = malloc(L->A.cells * sizeof *out);
-  write_field(e, L->f, L->A.cells, f);
-  write_field(e, L->u, L->A.cells, u);
+  (void)gmg_exec_write_reals(e, L->f, L->A.cells, f);
+  (void)gmg_exec_write_reals(e, L->u, L->A.cells, u);
   s->params.cycle = kind;
   if (!in_one_go) s->tail_from = s->levels;
   if (in_one_go) s->tail->cycle(e, s->tail_state, l - from, kind, from_zero);
@@ -40,7 +40,7 @@ static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, 
     gmg_cycle(s, l);
   }
   s->tail_from = from, s->params.cycle = usual;
-  read_field(e, L->u, L->A.cells, out);
+  gmg_exec_read_reals(e, L->u, L->A.cells, out);
   return out;
 }
 

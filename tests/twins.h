@@ -49,33 +49,6 @@ typedef struct {
   gmg_exec exec[2];
 } twin;
 
-/* Fields of float as a whole: the library converts them piece by piece, and compute-sanitizer looks at every copy. */
-static inline void write_field(const gmg_exec *e, void *to, size_t n, const double *from)
-{
-  if (e->type == GMG_F64) {
-    (void)gmg_exec_write_reals(e, to, n, from);
-    return;
-  }
-  float *narrow = malloc(n * sizeof *narrow);
-  assert_non_null(narrow);
-  for (size_t i = 0; i < n; i++) narrow[i] = (float)from[i];
-  e->memory->upload(e->context, to, narrow, n * sizeof *narrow);
-  free(narrow);
-}
-
-static inline void read_field(const gmg_exec *e, const void *from, size_t n, double *to)
-{
-  if (e->type == GMG_F64) {
-    gmg_exec_read_reals(e, from, n, to);
-    return;
-  }
-  float *narrow = malloc(n * sizeof *narrow);
-  assert_non_null(narrow);
-  e->memory->download(e->context, narrow, from, n * sizeof *narrow);
-  for (size_t i = 0; i < n; i++) to[i] = narrow[i];
-  free(narrow);
-}
-
 static inline twin begin_twin(const gmg_exec *host, const gmg_exec *device, size_t n, uint64_t seed)
 {
   twin t = {.n = n, .exec = {*host, *device}};
@@ -83,7 +56,7 @@ static inline twin begin_twin(const gmg_exec *host, const gmg_exec *device, size
   for (int i = 0; i < 2; i++) {
     t.at[i] = t.exec[i].memory->alloc(t.exec[i].context, n * t.exec[i].real_size);
     assert_non_null(t.at[i]);
-    write_field(&t.exec[i], t.at[i], n, values);
+    (void)gmg_exec_write_reals(&t.exec[i], t.at[i], n, values);
   }
   free(values);
   return t;
@@ -108,8 +81,8 @@ static inline double epsilon_of(const gmg_exec *e) { return gmg_type_traits_of(e
 static inline double ulps(const gmg_exec *host, const gmg_exec *device, const void *a, const void *b, size_t n)
 {
   double *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y), largest = 0, most = 0;
-  read_field(host, a, n, x);
-  read_field(device, b, n, y);
+  gmg_exec_read_reals(host, a, n, x);
+  gmg_exec_read_reals(device, b, n, y);
   for (size_t i = 0; i < n; i++) {
     largest = fmax(largest, fabs(x[i]));
     if (!(fabs(x[i] - y[i]) <= most)) most = fabs(x[i] - y[i]); /* NaN too */
