@@ -48,6 +48,7 @@ static __device__ __forceinline__ void begin_cycle(const tail_state &s, const sm
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < more; c += THREADS)
     __pipeline_memcpy_async((int4 *)words + c, known + quads + blockIdx.x * more + c, sizeof *known);
+  __pipeline_commit();
   ask_for_parameters(s);
   const global_pair mine = global_pair_of(L);
   real f[2] = {0, 0}, u[2] = {0, 0};
