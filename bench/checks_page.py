@@ -43,9 +43,11 @@ def tools_table(records):
     rows = []
     for run in runs:
         there = [at.get((tool, *run)) for tool in tools]
-        cases = next((", {} of {} cases".format(*r["cases"]) for r in there if r and "cases" in r), "")
+        cases = next((r["cases"] for r in there if r and "cases" in r), None)
         name = " ".join(f"`{word}`" for word in [run[0].removeprefix("test_"), *run[1:]])
-        rows.append([name + cases, *[tool_cell(r) if r else "" for r in there]])
+        own = [", {} cases".format(r["cases"][0]) if r and r.get("cases", cases) != cases else "" for r in there]
+        rows.append([name + (", {} of {} cases".format(*cases) if cases else ""),
+                     *[tool_cell(r) + more if r else "" for r, more in zip(there, own)]])
     return lines(["test", *tools], rows)
 
 

@@ -92,6 +92,11 @@ class Checks(unittest.TestCase):
         self.assertEqual(told["initcheck/cuda_legs/sweeps_onto"], ("stopped", 0))
         self.assertEqual(told["racecheck/cuda_legs/sweeps_onto"], ("failed", 2))
 
+    def test_the_first_error_and_the_end_are_kept(self):
+        self.program("test_cuda", "echo the first error; seq 9000; echo '[  FAILED  ] two'; echo the end; exit 1")
+        output = self.check("cuda", code=1)["cuda"]["output"]
+        self.assertTrue(output.startswith("the first error") and output.endswith("the end\n") and len(output) < 3100, output)
+
     def test_a_few_cases(self):
         taken = "echo \"[       OK ] one\"; echo \"cases taken: ${GMG_TEST_EVERY-all} of 34\""
         self.program("compute-sanitizer", CLEAN)
@@ -110,6 +115,10 @@ class Checks(unittest.TestCase):
         page = checks_page.checks_table(json.loads(self.json.read_text()))
         self.assertIn("| `cuda_legs` `sweeps_onto_agree`, 4 of 34 cases | clean | not run |", page)
         self.assertIn("| `cuda_legs` `ways_down_agree` | clean | not run |", page)
+        self.program("test_cuda_async", taken)
+        self.check("*check/cuda_async/streams_on_faces_agree")
+        page = checks_page.checks_table(json.loads(self.json.read_text()))
+        self.assertIn("| `cuda_async` `streams_on_faces_agree`, 3 of 34 cases | clean | clean | clean | clean, 9 cases |", page)
         self.program("test_cuda_legs", "echo '[       OK ] one'; echo 'cases taken: 0 of 34'")  # nothing was seen
         self.assertEqual(self.check("memcheck/cuda_legs/sweeps_onto_agree", code=1)["memcheck/cuda_legs/sweeps_onto_agree"]["outcome"], "failed")
 
