@@ -49,7 +49,7 @@ SANITIZED = [
     ("cuda_async", "streams_on_faces_agree", RACES, 9, 0),
     ("cuda_async", "large_blocks_agree", TOOLS, 1, 0),
     ("cuda_async", "one_at_a_time_agrees", NO_SHARED, 5, 0),  # blocks handed out by a counter
-    ("cuda_async", "one_at_a_time_agrees", RACES, 13, 0),
+    ("cuda_async", "one_at_a_time_agrees", RACES, 29, 0),
     ("cuda_line", "smoothing_agrees", TOOLS, 37, 0),
     ("cuda_line", "one_block_agrees", TOOLS, 19, 0),
     ("cuda_line", "transfers_agree", NO_SHARED, 13, 200000),
@@ -59,16 +59,15 @@ SANITIZED = [
     ("cuda", "operations_agree_on_faces", NO_SHARED, 7, 0),
     ("cuda", "fused_red_black_agrees", TOOLS, 3, 0),
     ("cuda_tail", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
-    ("cuda_tail", "levels_agree", RACES, 17, 50000),
+    ("cuda_tail", "levels_agree", RACES, 11, 4096),  # a cluster's launch takes half a minute: three cases of levels so large
     ("cuda_tail", "levels_on_faces_agree", NO_SHARED, 11, 50000),
-    ("cuda_tail", "levels_on_faces_agree", RACES, 23, 50000),
+    ("cuda_tail", "levels_on_faces_agree", RACES, 47, 50000),
     ("cuda_tail", "updates_reach_them", ["memcheck", "initcheck"], 1, 0),
     ("cuda_solves", "smoothers_agree", NO_SHARED, 3, 0),  # of six smoothers Jacobi and Chebyshev alone, in all problems
     ("cuda_solves", "coarse_grids_agree", NO_SHARED, 3, 40000),  # conjugate gradients and Cholesky on the coarsest grid
     ("cuda_solves", "coarse_grids_agree", RACES, 3, 3500),
     ("cuda_graph", "smoothers_and_shapes", ["memcheck", "initcheck"], 9, 40000),  # these and others in float, too
-    ("cuda_graph", "two_streams", NO_SHARED, 5, 0),
-    ("cuda_graph", "two_streams", RACES, 20, 0),
+    ("cuda_graph", "two_streams", NO_SHARED, 5, 0),  # its kernels' shared memory is checked above
     ("cuda_graph", "preconditions", ["memcheck", "synccheck"], 3, 0),
     ("cuda_graph", "whatever_it_starts_from", ["memcheck", "initcheck"], 5, 0),
 ]

@@ -63,7 +63,6 @@ static __device__ __forceinline__ void begin_cycle(const tail_state &s, const sm
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < zeros; c += THREADS) ((int4 *)memory)[c] = make_int4(0, 0, 0, 0);
   if (L.parts > 1) prepare_arrivals();
-  __pipeline_wait_prior(0);
   meet(L.parts);
 #pragma unroll
   for (int b = 0; b < 2; b++) {
@@ -71,6 +70,7 @@ static __device__ __forceinline__ void begin_cycle(const tail_state &s, const sm
     memory[mine.f[b]] = f[b];
     if (!from_zero) memory[mine.u[b]] = u[b];
   }
+  __pipeline_wait_prior(0);
   __syncthreads();
   if (from_zero) return;
   const own_pair own = take_up(L, tables, words, 0, memory);
