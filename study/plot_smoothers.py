@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Pictures of study_smoothers from its JSON. Usage: plot_smoothers.py [FILE.json ...] [-o PREFIX]
-Draws PREFIX-condition.png (Figures 4, 5), -size.png (Figure 6), -breakdown.png, -breakdown-steps.png (Figure 7) and -start.png, each from the
-first file that has something to show; of Figure 7 also from the first that has all steps. Default: what the page shows, into
-docs/pictures."""
+Draws PREFIX-condition.png (Figures 4, 5), -size.png (Figure 6), -breakdown.png (Figure 7) and -start.png, each from the first file that
+has something to show. Default: what the page shows, into docs/pictures."""
 from picture import PALETTE, grid, main, plt
 
 import smoothers
@@ -70,11 +69,11 @@ def draw_size(results):
     return figure
 
 
-def draw_breakdown(results, least=1):
+def draw_breakdown(results):
     """The steps that all columns have; a run that was stopped has not all of them."""
     rows, columns = measured(results, part="breakdown", dim=1), smoothers.shown(results)
     steps = [s for s in STEPS if all(first(rows, column=c, steps=s) for c in columns)]
-    if len(steps) < least:
+    if not steps:
         return None
     figure, axes = plt.subplots(figsize=(10, 4.4), layout="constrained")
     width = 0.8 / len(columns)
@@ -105,10 +104,6 @@ def draw_breakdown(results, least=1):
     return figure
 
 
-def draw_breakdown_steps(results):
-    return draw_breakdown(results, least=len(STEPS))
-
-
 def draw_start(results):
     rows = select(results, part="start", start="random u", steps=1)
     if not any("history" in r for r in rows):
@@ -129,8 +124,7 @@ def draw_start(results):
     return figure
 
 
-PICTURES = {"condition": draw_condition, "size": draw_size, "breakdown": draw_breakdown, "breakdown-steps": draw_breakdown_steps,
-            "start": draw_start}
+PICTURES = {"condition": draw_condition, "size": draw_size, "breakdown": draw_breakdown, "start": draw_start}
 
 
 if __name__ == "__main__":
