@@ -1,0 +1,75 @@
+/* A device that the library has no code for, none at all, or a driver that is too old: what gmg_context_create_cuda() says. The runtime's
+   functions that it asks first are replaced by ones that answer what a case wants (ld --wrap), so no device is needed. */
+#include "util.h"
+
+#include "gmg_cuda.h"
+
+#include <cuda_runtime_api.h>
+
+static struct {
+  cudaError_t count, set, code;
+  int devices, current;
+} answers;
+
+cudaError_t __wrap_cudaGetDeviceCount(int *count);
+cudaError_t __wrap_cudaGetDevice(int *device);
+cudaError_t __wrap_cudaSetDevice(int device);
+cudaError_t __wrap_cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel);
+
+cudaError_t __wrap_cudaGetDeviceCount(int *count) { return *count = answers.devices, answers.count; }
+cudaError_t __wrap_cudaGetDevice(int *device) { return *device = answers.current, cudaSuccess; }
+cudaError_t __wrap_cudaSetDevice(int device) { return answers.current = device, answers.set; }
+cudaError_t __wrap_cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel)
+{
+  (void)attributes, (void)kernel;
+  return answers.code;
+}
+
+static gmg_status created_on(int device)
+{
+  gmg_context *c = (gmg_context *)&answers;
+  const gmg_status status = gmg_context_create_cuda(device, NULL, &c);
+  assert_null(c);
+  return status;
+}
+
+/* Machine code and PTX are for other architectures, or the driver makes no code from this PTX. */
+static void no_code_for_it(void **state)
+{
+  static const cudaError_t errors[] = {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction, cudaErrorInvalidKernelImage,
+                                       cudaErrorInvalidPtx, cudaErrorUnsupportedPtxVersion, cudaErrorJitCompilerNotFound,
+                                       cudaErrorJitCompilationDisabled};
+  (void)state;
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+    answers.count = answers.set = cudaSuccess, answers.code = errors[i], answers.devices = 2, answers.current = 0;
+    assert_int_equal(created_on(1), GMG_ERR_UNSUPPORTED);
+    assert_int_equal(answers.current, 0); /* the caller's device came back */
+  }
+}
+
+static void what_else_is_wrong(void **state)
+{
+  static const struct {
+    cudaError_t count, set, code;
+    int devices, device;
+    gmg_status wanted;
+  } cases[] = {{cudaErrorInsufficientDriver, cudaSuccess, cudaSuccess, 0, 0, GMG_ERR_DEVICE}, /* older than the runtime, or none */
+               {cudaErrorNoDevice, cudaSuccess, cudaSuccess, 0, 0, GMG_ERR_DEVICE},
+               {cudaSuccess, cudaSuccess, cudaSuccess, 0, 0, GMG_ERR_DEVICE},
+               {cudaSuccess, cudaSuccess, cudaSuccess, 2, 2, GMG_ERR_ARGUMENT},
+               {cudaSuccess, cudaErrorDevicesUnavailable, cudaSuccess, 2, 1, GMG_ERR_DEVICE}, /* somebody else's alone */
+               {cudaSuccess, cudaSuccess, cudaErrorMemoryAllocation, 2, 1, GMG_ERR_MEMORY}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    answers.count = cases[i].count, answers.set = cases[i].set, answers.code = cases[i].code;
+    answers.devices = cases[i].devices, answers.current = 0;
+    assert_int_equal(created_on(cases[i].device), cases[i].wanted);
+    assert_int_equal(answers.current, 0);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(no_code_for_it), cmocka_unit_test(what_else_is_wrong)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
