@@ -21,7 +21,7 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TESTS_ON_DEVICE = ["factors", "order", "singular", "coefficients", "outcomes", "divergence", "precision", "solve"]
+TESTS_ON_DEVICE = ["factors", "order", "singular", "coefficients", "fluxes", "outcomes", "divergence", "precision", "solve", "random"]
 CUDA_TESTS = ["cuda", "cuda_line", "cuda_async", "cuda_legs", "cuda_solves", "cuda_bands", "cuda_service", "cuda_tail", "cuda_waits",
               "cuda_graph", "cuda_ranges"]
 ALONE = ["cuda_rounds", "cuda_faults", "cuda_flips"]  # they look at the device's memory, or fill it, or need its time

@@ -234,9 +234,8 @@ static void operations_agree_in_media(void **state)
 }
 
 /* An array of the problem's type: from 1 to `most`, without a pattern that walls or levels would see. */
-static void *rough(const gmg_problem *p, double most, uint64_t seed)
+static void *rough(const gmg_problem *p, size_t n, double most, uint64_t seed)
 {
-  const size_t n = unknowns(p);
   double *x = field(n, seed);
   float *narrow = malloc(n * sizeof *narrow);
   for (size_t i = 0; i < n; i++) x[i] = exp(log(most) * (x[i] + 0.5)), narrow[i] = (float)x[i];
@@ -255,19 +254,21 @@ static void operations_agree_on_faces(void **state)
                                      {"the last plane alone", {3, {24, 20, 21}, GMG_CELL, "dddndr"}},
                                      {"two", {3, {2, 2, 2}, GMG_CELL, "pppppp"}},          {"long", {3, {130, 6, 2}, GMG_CELL, "dddddd"}}};
   (void)state;
-  for (int how = 0; how < 4; how++)
+  for (int how = 0; how < 6; how++) /* 4, 5: beta is given on the faces; what stands on the last one of a periodic axis is not read */
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
       gmg_problem p = shaped_problem(&boxes[i].shape);
       if (!taken(unknowns(&p))) continue;
       p.type = how % 2 ? GMG_F32 : GMG_F64;
-      void *beta = rough(&p, 100, 51), *sigma = how / 2 ? rough(&p, 1000, 52) : NULL;
-      p.beta = beta, p.sigma = sigma;
+      const size_t n = unknowns(&p);
+      void *beta = rough(&p, n, 100, 51), *sigma = how / 2 ? rough(&p, n, 1000, 52) : NULL, *face[3] = {NULL};
+      for (int a = 0; a < 3 && how >= 4; a++) p.beta_face[a] = face[a] = rough(&p, n / p.n[a] * (p.n[a] + 1), 100, 54 + (uint64_t)a);
+      p.beta = how < 4 ? beta : NULL, p.sigma = sigma;
       everything(boxes[i].name, &p);
-      free(beta), free(sigma);
+      free(beta), free(sigma), free(face[0]), free(face[1]), free(face[2]);
     }
   for (int centering = 0; centering < 2; centering++) { /* fluxes weigh by volume */
     medium m = stretched(3, 24, 5, (gmg_centering)centering);
-    m.beta = rough(&m.p, 100, 53), m.p.beta = m.beta;
+    m.beta = rough(&m.p, unknowns(&m.p), 100, 53), m.p.beta = m.beta;
     if (taken(unknowns(&m.p))) everything("stretched", &m.p);
     free_medium(&m);
   }

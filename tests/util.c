@@ -228,6 +228,24 @@ gmg_status set_values_in(session *s, int axis, int side, const void *g)
   return status;
 }
 
+gmg_status flux_in(session *s, const void *u, void *flux[], void *gradient[])
+{
+  if (!on_device) return gmg_flux(s->solver, u, flux, gradient);
+  const gmg_exec *e = &s->solver->exec;
+  const gmg_operator *A = &s->solver->top->A;
+  void *const field = copy_there(e, u, A->cells * e->real_size), *there[2][3] = {{NULL}};
+  for (int a = 0; a < A->dim; a++)
+    for (int k = 0; k < 2; k++) there[k][a] = e->memory->alloc(e->context, gmg_face_count(A, a) * e->real_size);
+  const gmg_status status = gmg_flux(s->solver, field, there[0], there[1]);
+  e->memory->release(e->context, field);
+  for (int a = 0; a < A->dim; a++)
+    for (int k = 0; k < 2; k++) {
+      e->memory->download(e->context, k ? gradient[a] : flux[a], there[k][a], gmg_face_count(A, a) * e->real_size);
+      e->memory->release(e->context, there[k][a]);
+    }
+  return status;
+}
+
 void end_solver(session *s)
 {
   gmg_solver_destroy(s->solver);

@@ -60,6 +60,7 @@ gmg_status solve_in(session *s, const void *f, void *u, gmg_report *report);
 gmg_status precondition_in(session *s, const void *r, void *z);
 gmg_status residual_in(session *s, const void *f, const void *u, void *r);
 gmg_status set_values_in(session *s, int axis, int side, const void *g);
+gmg_status flux_in(session *s, const void *u, void *flux[], void *gradient[]); /* of every axis */
 gmg_status update_in(session *s, const gmg_problem *p);
 void end_solver(session *s);
 
