@@ -37,6 +37,7 @@ typedef struct stale_blocks {
   unsigned *done[2];   /* passes that a block has finished: of the values in x[0] and x[1] */
   int *age;            /* [to - from][total][STALE_SIDES] */
   int from, to;        /* passes whose ages are recorded; from = to: nothing is, and passes are not counted either */
+  int every;           /* of these a block's ages are recorded in one of so many, a power of two: looking disturbs */
   int assignment;
   int workers;         /* no more than blocks, which Algorithm 3 asks for; sync and static on a device: one to every block */
 } stale_blocks;
@@ -63,6 +64,12 @@ STALE_BOTH stale_place stale_place_of(const stale_blocks *s, size_t block)
 
 /* The block behind a side; -1: there is a wall, or no such side. */
 STALE_BOTH int stale_behind(const stale_blocks *s, size_t block, int side) { return s->behind[block * STALE_SIDES + (size_t)side]; }
+
+/* Whether a pass of a block is one that is recorded. Blocks take turns. */
+STALE_BOTH int stale_records(const stale_blocks *s, size_t block, int pass)
+{
+  return pass >= s->from && pass < s->to && (((unsigned)block + (unsigned)pass) & (unsigned)(s->every - 1)) == 0;
+}
 
 STALE_BOTH int stale_sides(const stale_blocks *s) { return 1 + 2 * s->dim; }
 
@@ -98,7 +105,8 @@ typedef struct stale_grid {
 
 /* Both return 1 on success; what is destroyed may be half made. b is uniform in (-0.125, 0.125), the same for the same size. */
 int stale_create(const stale_setting *w, stale_grid *g);
-int stale_record(stale_grid *g, int from, int to); /* ages of passes from .. to - 1; from = to: of none */
+/* Ages of passes from .. to - 1, of each block in one of `every` (a power of two; to - from should be a multiple); from = to: of none. */
+int stale_record(stale_grid *g, int from, int to, int every);
 void stale_restart(stale_grid *g);
 void stale_destroy(stale_grid *g);
 
@@ -123,7 +131,7 @@ typedef struct stale_box {
 /* Of blocks with `target` neighbours that read blocks with `source` of them; 0: any. */
 stale_box stale_ages(const stale_grid *g, int target, int source);
 double stale_coupling_age(const stale_grid *g); /* mean over all couplings between unknowns, those inside blocks with it */
-size_t stale_twice(const stale_grid *g);         /* blocks that two workers had at once */
+size_t stale_twice(const stale_grid *g);         /* recorded passes of a block that another worker still had */
 size_t stale_updates(const stale_grid *g);       /* of blocks, counted by the engine; 0 where nothing is recorded */
 #endif
 #endif

@@ -34,7 +34,7 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
   const int sync = s->assignment == STALE_SYNC, from = sync ? (pass + 1) % 2 : 0, to = sync ? pass % 2 : 0;
   const stale_place p = stale_place_of(s, block);
   const unsigned cells = (unsigned)(p.size[0] * p.size[1] * p.size[2]);
-  const int records = s->from < s->to, side = (int)threadIdx.x;
+  const int counts = s->from < s->to, records = stale_records(s, block, pass), side = (int)threadIdx.x;
   int other = -1;
   unsigned seen = 0;
   if (records && side < stale_sides(s)) {
@@ -51,10 +51,10 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
   for (unsigned t = threadIdx.x; t < cells; t += THREADS) __stcg(s->x[to] + at[t], value[t]);
   __threadfence();
   __syncthreads(); /* all of the block is there: now its counter may say so */
-  if (threadIdx.x == 0 && records && sync) __stcg(&s->done[to][block], (unsigned)pass);
-  if (threadIdx.x == 0 && records && !sync) atomicAdd(&s->done[to][block], 1u);
+  if (threadIdx.x == 0 && counts && sync) __stcg(&s->done[to][block], (unsigned)pass);
+  if (threadIdx.x == 0 && counts && !sync) atomicAdd(&s->done[to][block], 1u);
   __syncthreads(); /* before any thread of this thread block reads it */
-  if (pass >= s->from && pass < s->to && other >= 0)
+  if (other >= 0)
     s->age[((size_t)(pass - s->from) * s->total + block) * STALE_SIDES + side] = pass - (int)seen;
 }
 

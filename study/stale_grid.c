@@ -63,12 +63,12 @@ int stale_create(const stale_setting *w, stale_grid *g)
   return 1;
 }
 
-int stale_record(stale_grid *g, int from, int to)
+int stale_record(stale_grid *g, int from, int to, int every)
 {
   free(g->at.age);
   g->ages = (size_t)(to - from) * g->at.total * STALE_SIDES;
   g->at.age = g->ages ? malloc(g->ages * sizeof(int)) : NULL;
-  g->at.from = from, g->at.to = to;
+  g->at.from = from, g->at.to = to, g->at.every = every;
   if (g->ages && !g->at.age) return 0;
   for (size_t i = 0; i < g->ages; i++) g->at.age[i] = 0; /* touched before the clock runs */
   return 1;
@@ -154,7 +154,7 @@ static size_t collect(const stale_grid *g, int target, int source, size_t *hits)
   for (int pass = s->from; pass < s->to; pass++)
     for (size_t block = 0; block < s->total; block++) {
       const int *age = ages_of(g, pass, block);
-      if (target && neighbours(s, block) != target) continue;
+      if (!stale_records(s, block, pass) || (target && neighbours(s, block) != target)) continue;
       for (int side = 1; side < stale_sides(s); side++) {
         const int other = stale_behind(s, block, side);
         if (other < 0 || (source && neighbours(s, (size_t)other) != source)) continue;
@@ -219,6 +219,7 @@ double stale_coupling_age(const stale_grid *g)
     for (size_t block = 0; block < s->total; block++) {
       const int *age = ages_of(g, pass, block);
       double weight[STALE_SIDES];
+      if (!stale_records(s, block, pass)) continue;
       weigh(s, block, weight);
       for (int side = 0; side < stale_sides(s); side++)
         if (weight[side] > 0) sum += weight[side] * age[side], couplings += weight[side];
@@ -230,7 +231,7 @@ size_t stale_twice(const stale_grid *g)
 {
   size_t twice = 0;
   for (int pass = g->at.from; pass < g->at.to; pass++)
-    for (size_t block = 0; block < g->at.total; block++) twice += ages_of(g, pass, block)[0] != 1;
+    for (size_t block = 0; block < g->at.total; block++) twice += stale_records(&g->at, block, pass) && ages_of(g, pass, block)[0] != 1;
   return twice;
 }
 

@@ -9,7 +9,7 @@ const char *const assignments[STALE_ASSIGNMENTS] = {"sync", "static", "stride", 
 const char *const orders[] = {[GMG_ORDER_NATURAL] = "natural", [GMG_ORDER_TWO_COLOUR] = "two-colour", [GMG_ORDER_RANDOM] = "random"};
 
 static const scale scales[STUDY_SCALES] = {
-    [STUDY_QUICK] = {{{2, 24, 32}, {3, 10, 32}}, {{2, 15, 200}, {3, 9, 80}}, {{2, 24, 100}}, {{2, 31, 0}, {3, 16, 0}}, 3, 3},
+    [STUDY_QUICK] = {{{2, 24, 100}, {3, 10, 32}}, {{2, 15, 200}, {3, 9, 80}}, {{2, 24, 100}}, {{2, 31, 0}, {3, 16, 0}}, 3, 3},
     [STUDY_DEFAULT] = {{{2, 100, 400}, {2, 300, 200}, {3, 48, 100}},
                        {{2, 31, 400}, {2, 150, 100}, {3, 15, 200}, {3, 32, 60}},
                        {{2, 100, 1000}, {2, 300, 300}, {3, 32, 300}},

@@ -29,6 +29,8 @@ int units(const study *s); /* workers without oversubscription: the host's threa
 int engine_run(const study *s, stale_grid *g, int passes, double *seconds); /* 1 on success */
 int fail(const study *s, const char *what);
 
+enum { SPARSE = 16 }; /* one of so many passes of a block is recorded, where there are enough of them */
+
 enum { ALL_BLOCKS = INT_MAX }; /* workers: one to every block */
 
 /* Rows of 128 unknowns: the paper's thread block. fold: oversubscription, 0: one worker. Static: as many slabs as workers, `waves` times;

@@ -98,9 +98,10 @@ def rate_table(results):
 
 
 def recording_table(results):
-    rows = [[r["assignment"], f"{grid(r)}, {r['block']}", spread(r, "without_seconds"), spread(r, "with_seconds"), spread(r, "ratio")]
-            for r in select(results, part="recording")]
-    return table(["assignment", "grid, block", "s without", "s with", "ratio"], rows) if rows else None
+    rows = [[r["assignment"], f"{grid(r)}, {r['block']}", *[spread(r, name) if name in r else "" for name in
+             ("without_seconds", "with_seconds", "ratio", "sparse_seconds", "sparse_ratio")]] for r in select(results, part="recording")]
+    head = ["assignment", "grid, block", "s without", "all passes", "ratio", "one pass in 16", "ratio"]
+    return table(head, rows) if rows else None
 
 
 def smoother_table(results):

@@ -50,13 +50,15 @@ typedef struct measured {
   double updates, wanted; /* of blocks in the last run: counted, and what they should be */
 } measured;
 
-/* Half of the passes, then the other half, of which the middle is recorded: the start and the end are the threads'. */
+/* Half of the passes, then the other half, of which the middle is recorded: the start and the end are the threads'. Every block as often
+   as any other. */
 static int measure_once(const study *s, stale_grid *g, int passes, measured *m)
 {
-  const int half = passes / 2;
+  const int half = passes / 2, from = half + half / 8 + 1, middle = passes - half / 8 + 1 - from;
+  const int every = middle >= 2 * SPARSE ? SPARSE : 1;
   double seconds[2];
   stale_restart(g);
-  if (!stale_record(g, half + half / 8 + 1, passes - half / 8 + 1)) return fail(s, "ages");
+  if (!stale_record(g, from, from + middle / every * every, every)) return fail(s, "ages");
   if (!engine_run(s, g, half, &seconds[0])) return fail(s, "run");
   const double before = stale_measure(g).smooth;
   if (!engine_run(s, g, passes - half, &seconds[1])) return fail(s, "run");
@@ -103,6 +105,7 @@ static int measure(study *s, const char *part, const char *paper, const stale_se
   if (!code) {
     struct cJSON *r = begin_record(s, part, paper, w, &g, fold);
     record_measured(s, r, &m, passes);
+    study_number(s, r, "every", g.at.every);
     if (paper) {
       record_ages(s, r, &m.ages);
     } else {

@@ -56,32 +56,39 @@ int rates(study *s)
   return 0;
 }
 
-/* Does recording disturb? The same run with and without, in turns. */
+/* Does recording disturb? The same run without, with all passes and with some of every block recorded, in turns. */
 int recording(study *s)
 {
   const scale x = scale_of(s);
   const grid *at = x.ages[1].dim == 2 ? &x.ages[1] : &x.ages[0];
   for (int kind = STALE_SYNC; kind <= STALE_TICKET; kind++) {
     const stale_setting w = setting_of(s, at, kind, GMG_ORDER_NATURAL, 1, 1);
-    static bench_samples with, without, ratio;
+    enum { NONE, ALL, SOME, HOW };
+    static const int last[HOW] = {0, 1, 1}, every[HOW] = {1, 1, SPARSE};
+    static bench_samples time[HOW], ratio[HOW];
     stale_grid g;
-    with.count = without.count = ratio.count = 0;
+    for (int how = 0; how < HOW; how++) time[how].count = ratio[how].count = 0;
     int code = stale_create(&w, &g) ? 0 : fail(s, "recording");
     for (int run = -1; run < 3 * x.runs && !code; run++) {
-      double seconds[2];
-      for (int on = 0; on < 2 && !code; on++) {
+      double seconds[HOW];
+      for (int how = 0; how < HOW && !code; how++) {
         stale_restart(&g);
-        if (!stale_record(&g, 1, on ? at->passes + 1 : 1) || !engine_run(s, &g, at->passes, &seconds[on])) code = fail(s, "recording");
+        if (!stale_record(&g, 1, 1 + last[how] * at->passes, every[how]) || !engine_run(s, &g, at->passes, &seconds[how]))
+          code = fail(s, "recording");
       }
-      if (run < 0 || code) continue;
-      bench_add(&without, seconds[0]), bench_add(&with, seconds[1]), bench_add(&ratio, seconds[1] / seconds[0]);
+      for (int how = 0; how < HOW && run >= 0 && !code; how++)
+        bench_add(&time[how], seconds[how]), bench_add(&ratio[how], seconds[how] / seconds[NONE]);
     }
     if (!code) {
       struct cJSON *r = begin_record(s, "recording", "Section V", &w, &g, 1);
-      study_spread(s, r, "with_seconds", &with);
-      study_spread(s, r, "without_seconds", &without);
-      study_spread(s, r, "ratio", &ratio);
-      study_say(s, "recording %s: %.3f of the time without", assignments[kind], bench_median(&ratio));
+      study_spread(s, r, "without_seconds", &time[NONE]);
+      study_spread(s, r, "with_seconds", &time[ALL]);
+      study_spread(s, r, "ratio", &ratio[ALL]);
+      study_number(s, r, "every", SPARSE);
+      study_spread(s, r, "sparse_seconds", &time[SOME]);
+      study_spread(s, r, "sparse_ratio", &ratio[SOME]);
+      study_say(s, "recording %s: %.3f of the time without, one pass of %d alone %.3f", assignments[kind], bench_median(&ratio[ALL]), SPARSE,
+                bench_median(&ratio[SOME]));
     }
     stale_destroy(&g);
     if (code) return code;

@@ -59,7 +59,7 @@ static int smoother_ages(study *s, stale_grid *g, int runs, ages_of_runs *m)
   for (int run = 0; run < runs; run++) {
     double seconds;
     stale_restart(g);
-    if (!stale_record(g, 1, 2) || !engine_run(s, g, 1, &seconds)) return fail(s, "ages");
+    if (!stale_record(g, 1, 2, 1) || !engine_run(s, g, 1, &seconds)) return fail(s, "ages");
     const stale_box box = stale_ages(g, 0, 0);
     add_ages(m, &box);
     bench_add(&m->mean, stale_coupling_age(g));

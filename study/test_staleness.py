@@ -23,6 +23,7 @@ def coupling_age(r):
 def ages(results):
     measured = select(results, part="ages") + select(results, part="relation")
     check(len(select(results, part="ages")) == 34 and len(measured) == 82, f"{len(measured)} settings")
+    check({r["every"] for r in measured} == {1, 16}, "passes recorded: all where there are few, one in 16 where there are many")
     for r in measured:
         words = f"{r['dim']}D, {r['assignment']}, {r['order']}, {r['workers']} workers: {r}"
         check(r["updates"] == r["wanted"], f"updates: {words}")
@@ -54,7 +55,9 @@ def others(results):
         check(len(r["passes"]) == len(r["seconds"]) == len(r["residual"]) == 3, f"points: {r}")
         check(all(low <= middle <= high for low, middle, high in zip(r["seconds_min"], r["seconds"], r["seconds_max"])), f"seconds: {r}")
         check(all(0 < left < 1 for left in r["residual"]), f"residual: {r}")
-    check({r["assignment"] for r in select(results, part="recording")} == {"sync", "static", "stride", "ticket"}, "recording")
+    recorded = select(results, part="recording")
+    check({r["assignment"] for r in recorded} == {"sync", "static", "stride", "ticket"}, "recording")
+    check(all(r["every"] == 16 and r["sparse_ratio"]["runs"] == r["ratio"]["runs"] == 9 for r in recorded), "recording one pass in 16")
     kinds = ["2_3", "3_2", "3_3", "3_4", "4_3", "4_4"]
     check([r["connection"] for r in select(results, part="connections", assignment="ticket")] == kinds, "kinds of connections")
     rows = select(results, part="smoother")
