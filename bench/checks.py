@@ -84,6 +84,7 @@ BAND = re.compile(r"^(.+?) +(\d+) an axis: (\S+), (\S+), (\S+) of (\d+), band (\
 
 UNKNOWN = "not known"
 FACTORS = "factors.txt"  # stands for --factors
+DEMOS = "demos"  # the folder beside that of the tests
 
 
 def entries():
@@ -96,6 +97,7 @@ def entries():
     made += [entry("cuda_graph_by_cycles", "test_cuda_graph", "*", "by_cycles")]
     made += [entry("regression_cuda", "test_regression", FACTORS, "cuda", limit=900)]
     made += [entry(f"{name}_cuda", f"test_{name}", "cuda", limit=900) for name in TESTS_ON_DEVICE]
+    made += [entry("demos_cuda", "test_demos.py", DEMOS, ".", "devices")]
     made += [entry(name, f"test_{name}", alone=True) for name in ALONE]
     for tool in TOOLS:
         for program, test, tools, every, most in SANITIZED:
@@ -183,10 +185,12 @@ def record_of(entry, output, status, seconds):
 
 
 def check(entry, tests, factors, sanitizer, most):
-    program = tests / entry["command"][0]
+    script = entry["command"][0].endswith(".py")
+    program = (ROOT / "tests" if script else tests) / entry["command"][0]
     if not program.is_file():
         return {"outcome": "missing", "why": f"no program {program.name}"}
-    command = [str(program), *[str(factors) if word == FACTORS else word for word in entry["command"][1:]]]
+    places = {FACTORS: str(factors), DEMOS: str(tests.parent / "demos"), ".": str(ROOT)}
+    command = [*([sys.executable] if script else []), str(program), *[places.get(word, word) for word in entry["command"][1:]]]
     if entry["tool"]:
         if not sanitizer:
             return {"outcome": "missing", "why": "no compute-sanitizer"}
