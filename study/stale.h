@@ -37,7 +37,7 @@ typedef struct stale_blocks {
   unsigned *done[2];   /* passes that a block has finished: of the values in x[0] and x[1] */
   int *age;            /* [to - from][total][STALE_SIDES] */
   int from, to;        /* passes whose ages are recorded; from = to: nothing is, and passes are not counted either */
-  int every;           /* of these a block's ages are recorded in one of so many, a power of two: looking disturbs */
+  int every;           /* of these one in so many is recorded, a power of two: looking disturbs */
   int assignment;
   int workers;         /* no more than blocks, which Algorithm 3 asks for; sync and static on a device: one to every block */
 } stale_blocks;
@@ -65,10 +65,10 @@ STALE_BOTH stale_place stale_place_of(const stale_blocks *s, size_t block)
 /* The block behind a side; -1: there is a wall, or no such side. */
 STALE_BOTH int stale_behind(const stale_blocks *s, size_t block, int side) { return s->behind[block * STALE_SIDES + (size_t)side]; }
 
-/* Whether a pass of a block is one that is recorded. Blocks take turns. */
-STALE_BOTH int stale_records(const stale_blocks *s, size_t block, int pass)
+/* Whether a pass is one that is recorded: the same passes of all blocks, so that of two that drift apart both are heard. */
+STALE_BOTH int stale_records(const stale_blocks *s, int pass)
 {
-  return pass >= s->from && pass < s->to && (((unsigned)block + (unsigned)pass) & (unsigned)(s->every - 1)) == 0;
+  return pass >= s->from && pass < s->to && (pass & (s->every - 1)) == 0;
 }
 
 STALE_BOTH int stale_sides(const stale_blocks *s) { return 1 + 2 * s->dim; }
@@ -105,7 +105,7 @@ typedef struct stale_grid {
 
 /* Both return 1 on success; what is destroyed may be half made. b is uniform in (-0.125, 0.125), the same for the same size. */
 int stale_create(const stale_setting *w, stale_grid *g);
-/* Ages of passes from .. to - 1, of each block in one of `every` (a power of two; to - from should be a multiple); from = to: of none. */
+/* Ages of passes from .. to - 1, of one in `every` (a power of two); from = to: of none. */
 int stale_record(stale_grid *g, int from, int to, int every);
 void stale_restart(stale_grid *g);
 void stale_destroy(stale_grid *g);

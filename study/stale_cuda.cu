@@ -34,7 +34,7 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
   const int sync = s->assignment == STALE_SYNC, from = sync ? (pass + 1) % 2 : 0, to = sync ? pass % 2 : 0;
   const stale_place p = stale_place_of(s, block);
   const unsigned cells = (unsigned)(p.size[0] * p.size[1] * p.size[2]);
-  const int counts = s->from < s->to, records = stale_records(s, block, pass), side = (int)threadIdx.x;
+  const int counts = s->from < s->to, records = stale_records(s, pass), side = (int)threadIdx.x;
   int other = -1;
   unsigned seen = 0;
   if (records && side < stale_sides(s)) {

@@ -152,9 +152,9 @@ static size_t collect(const stale_grid *g, int target, int source, size_t *hits)
   const stale_blocks *s = &g->at;
   size_t count = 0;
   for (int pass = s->from; pass < s->to; pass++)
-    for (size_t block = 0; block < s->total; block++) {
+    for (size_t block = 0; block < s->total && stale_records(s, pass); block++) {
       const int *age = ages_of(g, pass, block);
-      if (!stale_records(s, block, pass) || (target && neighbours(s, block) != target)) continue;
+      if (target && neighbours(s, block) != target) continue;
       for (int side = 1; side < stale_sides(s); side++) {
         const int other = stale_behind(s, block, side);
         if (other < 0 || (source && neighbours(s, (size_t)other) != source)) continue;
@@ -216,10 +216,9 @@ double stale_coupling_age(const stale_grid *g)
   const stale_blocks *s = &g->at;
   double sum = 0, couplings = 0;
   for (int pass = s->from; pass < s->to; pass++)
-    for (size_t block = 0; block < s->total; block++) {
+    for (size_t block = 0; block < s->total && stale_records(s, pass); block++) {
       const int *age = ages_of(g, pass, block);
       double weight[STALE_SIDES];
-      if (!stale_records(s, block, pass)) continue;
       weigh(s, block, weight);
       for (int side = 0; side < stale_sides(s); side++)
         if (weight[side] > 0) sum += weight[side] * age[side], couplings += weight[side];
@@ -231,7 +230,7 @@ size_t stale_twice(const stale_grid *g)
 {
   size_t twice = 0;
   for (int pass = g->at.from; pass < g->at.to; pass++)
-    for (size_t block = 0; block < g->at.total; block++) twice += stale_records(&g->at, block, pass) && ages_of(g, pass, block)[0] != 1;
+    for (size_t block = 0; block < g->at.total && stale_records(&g->at, pass); block++) twice += ages_of(g, pass, block)[0] != 1;
   return twice;
 }
 

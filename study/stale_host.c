@@ -55,7 +55,7 @@ static void relax_block(const stale_blocks *s, size_t block, int pass, double *t
   const int sync = s->assignment == STALE_SYNC, from = sync ? (pass + 1) % 2 : 0, to = sync ? pass % 2 : 0;
   const stale_place p = stale_place_of(s, block);
   unsigned seen[STALE_SIDES];
-  const int records = stale_records(s, block, pass);
+  const int records = stale_records(s, pass);
   for (int side = 0; side < stale_sides(s) && records; side++) {
     const int other = stale_behind(s, block, side);
     if (other >= 0) seen[side] = __atomic_load_n(&s->done[from][other], __ATOMIC_ACQUIRE);

@@ -17,7 +17,7 @@ typedef struct grid {
 /* Up to a dimension of 0. */
 typedef struct scale {
   grid ages[MOST_GRIDS], relation[MOST_GRIDS], rate[MOST_GRIDS], smoother[MOST_GRIDS];
-  int runs, smoother_runs;
+  int runs, smoother_runs, sparse; /* sparse: record so on a host, too */
 } scale;
 
 scale scale_of(const study *s);
@@ -29,7 +29,7 @@ int units(const study *s); /* workers without oversubscription: the host's threa
 int engine_run(const study *s, stale_grid *g, int passes, double *seconds); /* 1 on success */
 int fail(const study *s, const char *what);
 
-enum { SPARSE = 16 }; /* one of so many passes of a block is recorded, where there are enough of them */
+enum { SPARSE = 16 }; /* on a device, where looking disturbs, one in so many passes is recorded, if there are enough of them */
 
 enum { ALL_BLOCKS = INT_MAX }; /* workers: one to every block */
 

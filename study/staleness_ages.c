@@ -50,15 +50,14 @@ typedef struct measured {
   double updates, wanted; /* of blocks in the last run: counted, and what they should be */
 } measured;
 
-/* Half of the passes, then the other half, of which the middle is recorded: the start and the end are the threads'. Every block as often
-   as any other. */
+/* Half of the passes, then the other half, of which the middle is recorded: the start and the end are the threads'. */
 static int measure_once(const study *s, stale_grid *g, int passes, measured *m)
 {
-  const int half = passes / 2, from = half + half / 8 + 1, middle = passes - half / 8 + 1 - from;
-  const int every = middle >= 2 * SPARSE ? SPARSE : 1;
+  const int half = passes / 2, from = half + half / 8 + 1, to = passes - half / 8 + 1;
+  const int sparse = (scale_of(s).sparse || study_is_device(study_best(s))) && to - from >= 2 * SPARSE;
   double seconds[2];
   stale_restart(g);
-  if (!stale_record(g, from, from + middle / every * every, every)) return fail(s, "ages");
+  if (!stale_record(g, from, to, sparse ? SPARSE : 1)) return fail(s, "ages");
   if (!engine_run(s, g, half, &seconds[0])) return fail(s, "run");
   const double before = stale_measure(g).smooth;
   if (!engine_run(s, g, passes - half, &seconds[1])) return fail(s, "run");
