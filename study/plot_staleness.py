@@ -7,7 +7,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from picture import main, plt
 
 import staleness
-from page import first, select
+from page import first, select, values
 from staleness import classes, workers
 
 COLOURS = {"sync": "#000000", "static": "#E69F00", "stride": "#D55E00", "ticket": "#0072B2"}
@@ -75,7 +75,10 @@ def draw_relation(results):
 
 
 def draw_rate(results):
-    grids = list(dict.fromkeys((r["dim"], r["n"]) for r in select(results, part="rate")))
+    grids = []
+    for dim in values(select(results, part="rate"), "dim"):  # of each dimension the middle one and the last
+        sizes = values(select(results, part="rate", dim=dim), "n")
+        grids += [(dim, n) for n in dict.fromkeys((sizes[(len(sizes) - 1) // 2], sizes[-1]))]
     if not grids:
         return None
     figure, panels = plt.subplots(3, len(grids), figsize=(4.4 * len(grids), 10.6), layout="constrained", squeeze=False)

@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-enum { MOST_GRIDS = 4 };
+enum { MOST_GRIDS = 7 };
 
 typedef struct grid {
   int dim;
