@@ -2,7 +2,6 @@
 #include "axis.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static int wall_has_unknown(const gmg_axis_spec *s, int side)
 {
@@ -227,8 +226,8 @@ gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_
   const size_t n = spec->n;
   *x = (gmg_axis){.spec = *spec, .n = n};
   if (n < gmg_memory_host.most(NULL) / GMG_AXIS_BYTES) {
-    x->x = calloc(n, 7 * sizeof(double));
-    x->below = calloc(n, 2 * sizeof(int));
+    x->x = gmg_memory_host.alloc(NULL, n * 7 * sizeof(double));
+    x->below = gmg_memory_host.alloc(NULL, n * 2 * sizeof(int));
   }
   if (!x->x || !x->below) {
     gmg_axis_destroy(x);
@@ -243,8 +242,8 @@ gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_
 
 void gmg_axis_destroy(gmg_axis *x)
 {
-  free(x->x);
-  free(x->below);
+  gmg_memory_host.release(NULL, x->x);
+  gmg_memory_host.release(NULL, x->below);
   x->x = x->lo = x->hi = x->lo_diag = x->hi_diag = x->diag = x->weight = NULL;
   x->below = x->above = NULL;
 }

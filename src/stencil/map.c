@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 /* A map under construction, on the host. weight and first as in gmg_map. */
 typedef struct {
@@ -14,19 +13,19 @@ typedef struct {
   double *weight;
 } table;
 
+/* As fields are allocated: long axes have tables as long, and spend more on fresh pages than on what stands there. */
+static void *space(size_t bytes) { return gmg_memory_host.alloc(NULL, bytes); }
+static void leave(void *space) { gmg_memory_host.release(NULL, space); }
+
 static int table_alloc(table *t, size_t rows, size_t cols, int width)
 {
   *t = (table){.rows = rows, .cols = cols, .width = width};
-  t->first = calloc(rows, sizeof *t->first);
-  t->weight = calloc(rows * (size_t)width, sizeof *t->weight);
+  t->first = space(rows * sizeof *t->first);
+  t->weight = space(rows * (size_t)width * sizeof *t->weight);
   return t->first && t->weight;
 }
 
-static void table_free(table *t)
-{
-  free(t->first);
-  free(t->weight);
-}
+static void table_free(table *t) { leave(t->first), leave(t->weight); }
 
 static int identity(table *t, size_t n)
 {
@@ -132,7 +131,8 @@ static int average(table *t, const gmg_axis *fine, const gmg_axis *coarse)
     t->first[c] = first;
     for (int m = 0; m < 3; m++) {
       const double overlap = fmin(end, first + m + 1) - fmax(begin, first + m);
-      if (overlap > 1e-9) sum += w[m] = overlap * fine->weight[first + m];
+      w[m] = overlap > 1e-9 ? overlap * fine->weight[first + m] : 0;
+      sum += w[m];
     }
     for (int m = 0; m < 3; m++) w[m] /= sum;
   }
@@ -146,6 +146,7 @@ static int adjoint(table *t, const table *p, const gmg_axis *fine, const gmg_axi
   if (!table_alloc(t, coarse->n, fine->n, REACH)) return 0;
   const long n = (long)fine->n, nc = (long)coarse->n, wraps = gmg_axis_periodic(fine);
   for (long c = 0; c < nc; c++) t->first[c] = INT_MAX; /* none yet */
+  for (long c = 0; c < REACH * nc; c++) t->weight[c] = 0;
   for (long i = wraps ? -n : 0; i < (wraps ? 2 * n : n); i++) {
     const long turn = i < 0 ? -1 : i / n, row = i - turn * n;
     for (int m = 0; m < p->width; m++) {
@@ -193,7 +194,7 @@ static void narrow(table *t)
   for (size_t r = 0; r < t->rows; r++)
     for (int m = need; m < t->width; m++)
       if (t->weight[r * (size_t)t->width + (size_t)m] != 0) need = m + 1;
-  for (size_t r = 0; r < t->rows; r++)
+  for (size_t r = 0; r < t->rows && need < t->width; r++)
     for (int m = 0; m < need; m++) t->weight[r * (size_t)need + (size_t)m] = t->weight[r * (size_t)t->width + (size_t)m];
   t->width = need;
 }
@@ -271,7 +272,7 @@ static gmg_pairs find_pairs(const table *t)
 static int *make_wrap(const table *t, int periodic)
 {
   const int n = (int)t->cols, pad = GMG_MAP_PAD;
-  int *wrap = calloc((size_t)(n + 2 * pad), sizeof *wrap);
+  int *wrap = space((size_t)(n + 2 * pad) * sizeof *wrap);
   for (int i = -pad; wrap && i < n + pad; i++) {
     const int around = ((i % n) + n) % n, clamped = i < 0 ? 0 : i >= n ? n - 1 : i;
     wrap[i + pad] = periodic ? around : clamped;
@@ -304,7 +305,7 @@ gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, 
   } else {
     gmg_fail(e->context, status, "transfer map of %zu unknowns could not be allocated", fine->n);
   }
-  free(wrap);
+  leave(wrap);
   table_free(&t);
   if (status != GMG_OK) gmg_map_destroy(e, map);
   return status;
