@@ -35,7 +35,7 @@ typedef struct stale_blocks {
   double *x[2];        /* sync: values of even and odd passes; else x[0] alone */
   const double *b;
   unsigned *done[2];   /* passes that a block has finished: of the values in x[0] and x[1] */
-  int *age;            /* [to - from][total][STALE_SIDES] */
+  int *age;            /* [stale_rows()][total][STALE_SIDES] */
   int from, to;        /* passes whose ages are recorded; from = to: nothing is, and passes are not counted either */
   int every;           /* of these one in so many is recorded, a power of two: looking disturbs */
   int assignment;
@@ -65,10 +65,13 @@ STALE_BOTH stale_place stale_place_of(const stale_blocks *s, size_t block)
 /* The block behind a side; -1: there is a wall, or no such side. */
 STALE_BOTH int stale_behind(const stale_blocks *s, size_t block, int side) { return s->behind[block * STALE_SIDES + (size_t)side]; }
 
-/* Whether a pass is one that is recorded: the same passes of all blocks, so that of two that drift apart both are heard. */
-STALE_BOTH int stale_records(const stale_blocks *s, int pass)
+/* Passes that are recorded, and which of them one is (-1: it is not): the same of all blocks, so that of two that drift apart both are
+ * heard. */
+STALE_BOTH int stale_before(const stale_blocks *s, int pass) { return (pass + s->every - 1) / s->every; }
+STALE_BOTH int stale_rows(const stale_blocks *s) { return stale_before(s, s->to) - stale_before(s, s->from); }
+STALE_BOTH int stale_row(const stale_blocks *s, int pass)
 {
-  return pass >= s->from && pass < s->to && (pass & (s->every - 1)) == 0;
+  return pass >= s->from && pass < s->to && (pass & (s->every - 1)) == 0 ? pass / s->every - stale_before(s, s->from) : -1;
 }
 
 STALE_BOTH int stale_sides(const stale_blocks *s) { return 1 + 2 * s->dim; }

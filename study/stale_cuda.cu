@@ -34,7 +34,7 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
   const int sync = s->assignment == STALE_SYNC, from = sync ? (pass + 1) % 2 : 0, to = sync ? pass % 2 : 0;
   const stale_place p = stale_place_of(s, block);
   const unsigned cells = (unsigned)(p.size[0] * p.size[1] * p.size[2]);
-  const int counts = s->from < s->to, records = stale_records(s, pass), side = (int)threadIdx.x;
+  const int counts = s->from < s->to, row = stale_row(s, pass), records = row >= 0, side = (int)threadIdx.x;
   int other = -1;
   unsigned seen = 0;
   if (records && side < stale_sides(s)) {
@@ -55,7 +55,7 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
   if (threadIdx.x == 0 && counts && !sync) atomicAdd(&s->done[to][block], 1u);
   __syncthreads(); /* before any thread of this thread block reads it */
   if (other >= 0)
-    s->age[((size_t)(pass - s->from) * s->total + block) * STALE_SIDES + side] = pass - (int)seen;
+    s->age[((size_t)row * s->total + block) * STALE_SIDES + side] = pass - (int)seen;
 }
 
 /* One pass of Algorithm 1; the end of the kernel is the barrier. */

@@ -37,7 +37,7 @@ static void fill_b(const stale_grid *g)
 int stale_create(const stale_setting *w, stale_grid *g)
 {
   stale_blocks *s = &g->at;
-  *g = (stale_grid){.at = {.dim = w->dim, .assignment = w->assignment, .total = 1}};
+  *g = (stale_grid){.at = {.dim = w->dim, .assignment = w->assignment, .total = 1, .every = 1}};
   g->padded = 1;
   for (int a = 0; a < 3; a++) {
     s->n[a] = a < w->dim ? w->n : 1;
@@ -66,9 +66,9 @@ int stale_create(const stale_setting *w, stale_grid *g)
 int stale_record(stale_grid *g, int from, int to, int every)
 {
   free(g->at.age);
-  g->ages = (size_t)(to - from) * g->at.total * STALE_SIDES;
-  g->at.age = g->ages ? malloc(g->ages * sizeof(int)) : NULL;
   g->at.from = from, g->at.to = to, g->at.every = every;
+  g->ages = (size_t)stale_rows(&g->at) * g->at.total * STALE_SIDES;
+  g->at.age = g->ages ? malloc(g->ages * sizeof(int)) : NULL;
   if (g->ages && !g->at.age) return 0;
   for (size_t i = 0; i < g->ages; i++) g->at.age[i] = 0; /* touched before the clock runs */
   return 1;
@@ -141,9 +141,9 @@ static int neighbours(const stale_blocks *s, size_t block)
   return count;
 }
 
-static const int *ages_of(const stale_grid *g, int pass, size_t block)
+static const int *ages_of(const stale_grid *g, int row, size_t block)
 {
-  return g->at.age + ((size_t)(pass - g->at.from) * g->at.total + block) * STALE_SIDES;
+  return g->at.age + ((size_t)row * g->at.total + block) * STALE_SIDES;
 }
 
 /* How often each age occurs: hits[age + g->passes]. Returns how many there are. */
@@ -151,9 +151,9 @@ static size_t collect(const stale_grid *g, int target, int source, size_t *hits)
 {
   const stale_blocks *s = &g->at;
   size_t count = 0;
-  for (int pass = s->from; pass < s->to; pass++)
-    for (size_t block = 0; block < s->total && stale_records(s, pass); block++) {
-      const int *age = ages_of(g, pass, block);
+  for (int row = 0; row < stale_rows(s); row++)
+    for (size_t block = 0; block < s->total; block++) {
+      const int *age = ages_of(g, row, block);
       if (target && neighbours(s, block) != target) continue;
       for (int side = 1; side < stale_sides(s); side++) {
         const int other = stale_behind(s, block, side);
@@ -215,9 +215,9 @@ double stale_coupling_age(const stale_grid *g)
 {
   const stale_blocks *s = &g->at;
   double sum = 0, couplings = 0;
-  for (int pass = s->from; pass < s->to; pass++)
-    for (size_t block = 0; block < s->total && stale_records(s, pass); block++) {
-      const int *age = ages_of(g, pass, block);
+  for (int row = 0; row < stale_rows(s); row++)
+    for (size_t block = 0; block < s->total; block++) {
+      const int *age = ages_of(g, row, block);
       double weight[STALE_SIDES];
       weigh(s, block, weight);
       for (int side = 0; side < stale_sides(s); side++)
@@ -229,8 +229,8 @@ double stale_coupling_age(const stale_grid *g)
 size_t stale_twice(const stale_grid *g)
 {
   size_t twice = 0;
-  for (int pass = g->at.from; pass < g->at.to; pass++)
-    for (size_t block = 0; block < g->at.total && stale_records(&g->at, pass); block++) twice += ages_of(g, pass, block)[0] != 1;
+  for (int row = 0; row < stale_rows(&g->at); row++)
+    for (size_t block = 0; block < g->at.total; block++) twice += ages_of(g, row, block)[0] != 1;
   return twice;
 }
 

@@ -55,8 +55,8 @@ static void relax_block(const stale_blocks *s, size_t block, int pass, double *t
   const int sync = s->assignment == STALE_SYNC, from = sync ? (pass + 1) % 2 : 0, to = sync ? pass % 2 : 0;
   const stale_place p = stale_place_of(s, block);
   unsigned seen[STALE_SIDES];
-  const int records = stale_records(s, pass);
-  for (int side = 0; side < stale_sides(s) && records; side++) {
+  const int row = stale_row(s, pass);
+  for (int side = 0; side < stale_sides(s) && row >= 0; side++) {
     const int other = stale_behind(s, block, side);
     if (other >= 0) seen[side] = __atomic_load_n(&s->done[from][other], __ATOMIC_ACQUIRE);
   }
@@ -65,8 +65,8 @@ static void relax_block(const stale_blocks *s, size_t block, int pass, double *t
   if (s->from == s->to) return;
   if (sync) __atomic_store_n(&s->done[to][block], (unsigned)pass, __ATOMIC_RELEASE);
   else __atomic_fetch_add(&s->done[to][block], 1, __ATOMIC_RELEASE);
-  if (!records) return;
-  int *age = s->age + ((size_t)(pass - s->from) * s->total + block) * STALE_SIDES;
+  if (row < 0) return;
+  int *age = s->age + ((size_t)row * s->total + block) * STALE_SIDES;
   for (int side = 0; side < stale_sides(s); side++)
     if (stale_behind(s, block, side) >= 0) age[side] = pass - (int)seen[side];
 }

@@ -64,7 +64,7 @@ int recording(study *s)
   for (int kind = STALE_SYNC; kind <= STALE_TICKET; kind++) {
     const stale_setting w = setting_of(s, at, kind, GMG_ORDER_NATURAL, 1, 1);
     enum { NONE, ALL, SOME, HOW };
-    static const int last[HOW] = {0, 1, 1}, every[HOW] = {1, 1, SPARSE};
+    static const int every[HOW] = {1, 1, SPARSE};
     static bench_samples time[HOW], ratio[HOW];
     stale_grid g;
     for (int how = 0; how < HOW; how++) time[how].count = ratio[how].count = 0;
@@ -73,7 +73,7 @@ int recording(study *s)
       double seconds[HOW];
       for (int how = 0; how < HOW && !code; how++) {
         stale_restart(&g);
-        if (!stale_record(&g, 1, 1 + last[how] * at->passes, every[how]) || !engine_run(s, &g, at->passes, &seconds[how]))
+        if (!stale_record(&g, 1, how == NONE ? 1 : at->passes + 1, every[how]) || !engine_run(s, &g, at->passes, &seconds[how]))
           code = fail(s, "recording");
       }
       for (int how = 0; how < HOW && run >= 0 && !code; how++)
