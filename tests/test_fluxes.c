@@ -166,7 +166,7 @@ static double solve_case(const smooth_case *s, double *flux_error)
 {
   gmg_params q = gmg_params_default();
   const size_t N = unknowns(&s->p);
-  double *flux[3] = {0}, *gradient[3] = {0}, *r = field(N, 0), error = 0, square = 0;
+  double *flux[3] = {0}, *gradient[3] = {0}, error = 0, square = 0;
   q.rtol = 1e-11;
   session z = begin_solver(&s->p, &q, 1);
   set_walls(s, &z);
@@ -196,7 +196,6 @@ static double solve_case(const smooth_case *s, double *flux_error)
     }
   *flux_error = sqrt(square);
   for (int a = 0; a < 3; a++) free(flux[a]), free(gradient[a]);
-  free(r);
   end_solver(&z);
   return sqrt(error);
 }

@@ -46,10 +46,9 @@ static void solve(const sample *s, const char *name, double **u, gmg_report *rep
   const gmg_problem *p = &s->p;
   const size_t n = unknowns(p);
   gmg_params q = s->q;
-  session z;
   q.rtol = rtol[p->type];
   if (on_device && q.local == GMG_LOCAL_GAUSS_SEIDEL) q.local = GMG_LOCAL_RED_BLACK; /* has no kernel, and says so */
-  z = begin_solver(p, &q, s->threads);
+  session z = begin_solver(p, &q, s->threads);
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++) {
       void *g = s->g[a][side] ? typed(p, s->g[a][side], n / p->n[a]) : NULL;

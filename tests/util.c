@@ -233,11 +233,11 @@ gmg_status flux_in(session *s, const void *u, void *flux[], void *gradient[])
   if (!on_device) return gmg_flux(s->solver, u, flux, gradient);
   const gmg_exec *e = &s->solver->exec;
   const gmg_operator *A = &s->solver->top->A;
-  void *const field = copy_there(e, u, A->cells * e->real_size), *there[2][3] = {{NULL}};
+  void *const values = copy_there(e, u, A->cells * e->real_size), *there[2][3] = {{NULL}};
   for (int a = 0; a < A->dim; a++)
     for (int k = 0; k < 2; k++) there[k][a] = e->memory->alloc(e->context, gmg_face_count(A, a) * e->real_size);
-  const gmg_status status = gmg_flux(s->solver, field, there[0], there[1]);
-  e->memory->release(e->context, field);
+  const gmg_status status = gmg_flux(s->solver, values, there[0], there[1]);
+  e->memory->release(e->context, values);
   for (int a = 0; a < A->dim; a++)
     for (int k = 0; k < 2; k++) {
       e->memory->download(e->context, k ? gradient[a] : flux[a], there[k][a], gmg_face_count(A, a) * e->real_size);

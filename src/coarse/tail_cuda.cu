@@ -222,7 +222,7 @@ static void cycle(const gmg_exec *e, void *state, int l, gmg_cycle_kind kind, in
   const tail_state *s = (const tail_state *)state;
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t c = config_of(e, s, s->level[l].parts, attributes);
-  /* it fetches the tables before it waits: they are older than the kernel ahead, which is a finer level's on the way down */
+  /* it fetches the tables before it waits: they are older than the kernel ahead, as f of these levels comes from a finer one first */
   c.numAttrs += gmg_early_attribute(gmg_device_of(e), attributes + c.numAttrs);
   int cycle_kind = (int)kind, zero = from_zero || l + 1 == s->levels; /* the coarsest is solved whatever stands there */
   void *arguments[] = {(void *)s, &l, &cycle_kind, &zero};
