@@ -274,7 +274,7 @@ static void operations_agree_on_faces(void **state)
   }
 }
 
-/* Large levels have red and black in one pass, in place, to and fro, or from zero; the host has one after the other. */
+/* Large levels, and all in 1D, have red and black in one pass, in place, to and fro, or from zero; the host has one after the other. */
 static void fused_red_black_agrees(void **state)
 {
   (void)state;
@@ -283,7 +283,10 @@ static void fused_red_black_agrees(void **state)
                             {3, {28, 26, 700}, GMG_CELL, "pppppp"}, {3, {500, 400, 3}, GMG_CELL, "ddppdn"},
                             {3, {3, 500, 400}, GMG_CELL, "ddddpp"}, {3, {400, 5, 301}, GMG_VERTEX, "dddddd"},
                             {2, {1000, 601, 1}, GMG_CELL, "dddn"},  {2, {702, 800, 1}, GMG_CELL, "pppp"},
-                            {2, {3, 170001, 1}, GMG_CELL, "dddd"},  {2, {100001, 6, 1}, GMG_VERTEX, "ddpp"}};
+                            {2, {3, 170001, 1}, GMG_CELL, "dddd"},  {2, {100001, 6, 1}, GMG_VERTEX, "ddpp"},
+                            {1, {4, 1, 1}, GMG_CELL, "pp"},         {1, {511, 1, 1}, GMG_VERTEX, "dd"}, /* one thread block */
+                            {1, {514, 1, 1}, GMG_CELL, "pp"},       {1, {1025, 1, 1}, GMG_CELL, "pp"},  /* its seam needs phases */
+                            {1, {100001, 1, 1}, GMG_CELL, "dn"},    {1, {99998, 1, 1}, GMG_VERTEX, "nr"}};
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
     for (int type = 0; type < 2; type++) {
       gmg_problem p = shaped_problem(&s[g]);

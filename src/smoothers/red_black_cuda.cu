@@ -18,7 +18,8 @@
      up to the finest level of a mixed cycle it takes the correction in and goes onto u in double (25 bytes, and not 45). What it reads
      it does not write.
 
-   In 2D rows of float stream through warps in both (async_descend_cuda.cuh, async_strip_onto_cuda.cuh). */
+   In 2D rows of float stream through warps in both (async_descend_cuda.cuh, async_strip_onto_cuda.cuh). 1D has a kernel of its own for all
+   sizes and coefficients (red_black_line_cuda.cuh). */
 extern "C" {
 #include "smoother.h"
 }
@@ -26,6 +27,7 @@ extern "C" {
 #include "async_descend_cuda.cuh"
 #include "async_stream_cuda.cuh"
 #include "async_strip_onto_cuda.cuh"
+#include "red_black_line_cuda.cuh"
 
 enum { STRIP = 2 };
 
@@ -179,6 +181,10 @@ static stream stream_of_level(const gmg_smoother_level *l, const red_black_state
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   const red_black_state *r = (const red_black_state *)state;
+  if (line_suits(l->A)) {
+    sweep_line(l, f, u, steps, leg, 0);
+    return;
+  }
   if (!r->fused) {
     sweep_by_colours(l, f, u, steps, leg);
     return;
@@ -196,6 +202,10 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
 static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   const red_black_state *r = (const red_black_state *)state;
+  if (line_suits(l->A)) {
+    sweep_line(l, f, u, steps, leg, 1);
+    return;
+  }
   if (!r->fused) {
     l->exec->vector->fill(l->exec, l->A->cells, 0, u);
     sweep(l, state, f, u, steps, leg);
