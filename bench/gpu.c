@@ -163,17 +163,28 @@ static void rows_3d(void)
   create_row("create_512", &x, f, u);
   memory_row("memory_512", &x);
   end(&x);
-  if (wanted("solve_beta_512") || wanted("v11_beta_512")) {
-    run y = begin(3, n);
-    double *beta_host = ball(n), *beta = uploaded(beta_host, cells);
-    free(beta_host);
-    y.problem.beta = beta;
-    solve_row("solve_beta_512", &y, f, u, 1e-8);
-    beta_cycle_row("v11_beta_512", &y, f, u);
-    end(&y);
-    cudaFree(beta);
-  }
   cudaFree(f), cudaFree(u);
+}
+
+/* Cell-wise beta, all defaults: conjugate gradients, whose launches and waits count on small grids. */
+static void beta_rows(void)
+{
+  static const struct {
+    const char *solve, *cycle;
+    size_t n;
+  } rows[] = {{"solve_beta_512", "v11_beta_512", 512}, {"solve_beta_128", NULL, 128}, {"solve_beta_64", NULL, 64}};
+  for (int i = 0; i < 3; i++) {
+    const size_t n = rows[i].n, cells = n * n * n;
+    if ((double)cells > bench.most || (!wanted(rows[i].solve) && !(rows[i].cycle && wanted(rows[i].cycle)))) continue;
+    double *f = random_field(cells, 1), *u = device_field(cells), *beta_host = ball(n), *beta = uploaded(beta_host, cells);
+    free(beta_host);
+    run x = begin(3, n);
+    x.problem.beta = beta;
+    solve_row(rows[i].solve, &x, f, u, 1e-8);
+    if (rows[i].cycle) beta_cycle_row(rows[i].cycle, &x, f, u);
+    end(&x);
+    cudaFree(f), cudaFree(u), cudaFree(beta);
+  }
 }
 
 static void small_rows(void)
@@ -206,6 +217,7 @@ int main(int argc, char **argv)
   const int code = bench_begin(argc, argv, "bench_gpu", "speed on a CUDA device, the rows of bench/README.md", 10);
   if (code >= 0) return code;
   rows_3d();
+  beta_rows();
   small_rows();
   fmg_row("fmg_512", 3, 512);
   fmg_row("fmg2d_8192", 2, 8192);
