@@ -295,6 +295,7 @@ static void fused_red_black_agrees(void **state)
       char name[100];
       p.type = (gmg_type)type, p.shift = g % 2;
       q.smoother = gmg_smoother_by_name("red_black"), q.precision = GMG_PRECISION_SAME;
+      q.coarse_cells = 2; /* no grid above is the coarsest, which has no smoother */
       both b = begin_both(&p, &q, "red_black");
       for (int way = 0; way < 6; way++) { /* 1 to 3 steps; reversed; from zero */
         snprintf(name, sizeof name, "red_black %dD, grid %d, type %d, way %d", p.dim, g, type, way);
