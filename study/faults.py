@@ -134,8 +134,9 @@ def slowest_table(results):
             for i, w in enumerate(waits):
                 delays = [d[i] for _, d in theory]
                 cells.append(f"{spread(w, 'extra')}; {statistics.median(delays):.1f} ({min(delays):.1f} - {max(delays):.1f})")
-            rows.append([plain["matrix"], lost, f"{spread(plain, 'passes')}; {theory[0][0]:.1f}", *cells])
-    return table(["matrix", "lost", "passes, undisturbed; theory", *[f"{w}: passes more; theory" for w in WAITS]], rows) if rows else None
+            rows.append([plain["matrix"], plain["method"], lost, f"{spread(plain, 'passes')}; {theory[0][0]:.1f}", *cells])
+    head = ["matrix", "method", "lost", "passes, undisturbed; theory", *[f"{w}: passes more; theory" for w in WAITS]]
+    return table(head, alike(rows, head.index("method"))) if rows else None
 
 
 # --- multigrid ---

@@ -80,10 +80,23 @@ def multigrid(results):
     check(count > 0 and lost == 0 and max(extra) in (1, 2), f"corrections lost on level 0: {extra}, {lost} lost")
 
 
+def tables(results):
+    """Rows that tell the same of both methods are one."""
+    same, apart = ["async-(5)", "x"], ["async-(5), stale", "y"]
+    check(faults.alike([same, ["async-(5), stale", "x"]], 0) == [["both, alike", "x"]], "rows that are alike were not joined")
+    check(faults.alike([same, apart], 0) == [same, apart], "rows that differ were joined")
+    plain = select(results, part="relaxation", matrix="Fv1", method="async-(5), stale", lost="blocks")
+    check(len(plain) == 5, f"{len(plain)} records of Fv1's twin")
+    both = [dict(r, matrix="Fv3", method=method, n=30, eps=0) for method in faults.METHODS for r in plain] # small, for passes in Python
+    rows = faults.slowest_table(both).splitlines()[2:]
+    check(len(rows) == 1 and rows[0].startswith("| Fv3 | both, alike | blocks |"), f"the slowest mode: {rows}")
+
+
 def everything(folder):
     results = measure(folder, lines=50)["results"]
     relaxation(results)
     multigrid(results)
+    tables(results)
     bad_input(folder, 100, "relaxation multigrid", "relaxation")
 
 
