@@ -20,9 +20,8 @@ def percent(value):
 
 
 def workers(r):
-    """Those that have a block. Older records tell how many were asked for; a device has one to every block but for tickets and strides."""
-    everybody = r["device"] and (r["assignment"] in ("sync", "static") or r["part"] == "smoother" and r["assignment"] == "stride")
-    return r["blocks"] if everybody else min(r["workers"], r["blocks"])
+    """Those that have a block. Older records tell how many were asked for."""
+    return min(r["workers"], r["blocks"])
 
 
 def classes(r):
@@ -109,8 +108,7 @@ def smoother_table(results):
     for r in select(results, part="smoother"):
         name = "the stale twin" if r["assignment"] == "sync" else "dynamic" if r["assignment"] == "ticket" else "static"
         order = "" if r["assignment"] == "sync" else r["order"]
-        fresh = "" if r["device"] and r["assignment"] == "stride" else spread(r, "fresh", 2)  # not what static assignment is there
-        rows.append([f"{grid(r)}, {r['block']}", str(r["overlap"]), name, str(workers(r)), order, spread(r, "cycle_factor"), fresh])
+        rows.append([f"{grid(r)}, {r['block']}", str(r["overlap"]), name, str(workers(r)), order, spread(r, "cycle_factor"), spread(r, "fresh", 2)])
     head = ["grid, block", "overlap", "assignment", "workers", "order", "factor of V(1,1)", "fresh neighbours"]
     return table(head, rows) if rows else None
 
