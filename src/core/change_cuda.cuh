@@ -11,15 +11,19 @@ template <typename type> struct alignas(2 * sizeof(type)) gmg_pair_of {
   type a, b;
 };
 
-/* x = scale z + keep x, x not being read where keep = 0; given: the scale stands there; whole: both fields begin with an aligned
-   pair. */
-template <typename type, int whole>
+static __device__ __forceinline__ real number_of(real keep) { return keep; }
+static __device__ __forceinline__ real number_of(const double *keep) { return (real)*keep; }
+
+/* x = scale z + keep x, keep being a number or where it stands, x not being read where it is 0; given: the scale stands there; whole:
+   both fields begin with an aligned pair. */
+template <typename type, int whole, typename number>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    change_kernel(size_t n, real scale, const double *given, const type *z, real keep, real *x)
+    change_kernel(size_t n, real scale, const double *given, const type *z, number kept, real *x)
 {
   typedef gmg_pair_of<type> change;
   typedef gmg_pair_of<real> value;
   if (given) scale = (real)*given;
+  const real keep = number_of(kept);
   const size_t all = n / 2, first = (size_t)blockIdx.x * GMG_CHANGED_PAIRS * blockDim.x + threadIdx.x;
   const size_t step = (size_t)gridDim.x * GMG_CHANGED_PAIRS * blockDim.x;
   for (size_t c = first; c < all; c += step) {
@@ -44,13 +48,14 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   if (n % 2 && first == 0) x[n - 1] = scale * (real)z[n - 1] + (keep == 0 ? (real)0 : keep * x[n - 1]);
 }
 
-template <typename type>
-static void change_by(const gmg_exec *e, size_t n, double scale, const double *given, const type *z, double keep, real *x)
+template <typename type, typename number>
+static void change_by(const gmg_exec *e, size_t n, double scale, const double *given, const type *z, number keep, real *x)
 {
   const int whole = (uintptr_t)z % (2 * sizeof(type)) == 0 && (uintptr_t)x % (2 * sizeof(real)) == 0;
   const unsigned grid = gmg_flat_grid((n + 2 * GMG_CHANGED_PAIRS - 1) / (2 * GMG_CHANGED_PAIRS), 0);
-  (whole ? change_kernel<type, 1> : change_kernel<type, 0>)<<<grid, GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)scale, given, z,
-                                                                                                                (real)keep, x);
+  void (*const kernel)(size_t, real, const double *, const type *, number, real *) =
+      whole ? change_kernel<type, 1, number> : change_kernel<type, 0, number>;
+  kernel<<<grid, GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)scale, given, z, keep, x);
   gmg_cuda_launched(e, "correction");
 }
 

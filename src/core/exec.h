@@ -21,9 +21,17 @@ typedef struct gmg_correction {
   const void *z;
   double scale;
   int narrow;
-  const double *size; /* in exec's memory: what stands there instead of scale, for gmg_stencil_ops::follow and correct_residual; else
-                         NULL */
+  const double *size; /* in exec's memory: what stands there instead of scale, for gmg_stencil_ops::follow, correct_residual, share and
+                         direct_apply; else NULL */
 } gmg_correction;
+
+/* What conjugate gradients know of their direction p, in exec's memory. All zeros: there is none yet. */
+typedef struct gmg_direction {
+  double pq;    /* <p, A p>; 0: there is no direction, the next one is the correction alone */
+  double pr;    /* <p, r> */
+  double zr;    /* <z, r> of the correction z that it came from; plain conjugate gradients only */
+  double share; /* of this direction in the next one */
+} gmg_direction;
 
 /* Vector kernels: n reals each, in exec's memory. Sums are made in double, over chunks that depend on n alone, so
    they are bitwise the same for any number of threads. */
@@ -36,9 +44,11 @@ typedef struct gmg_vector_ops {
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
   void (*narrow)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
   void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *x);          /* x = x + c */
-  /* y = y + a p, r = r - a q, slim = scale r in the narrower type unless NULL: a step of conjugate gradients. Returns
-     ||r||_2. */
-  double (*step)(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim);
+  /* y = y + a p, r = r - a q, a = <p, r> / <p, A p>: a step of conjugate gradients. Where that is no step to take (direction.h) y and r
+     stay as they are, and the direction is no more. slim = scale r in the narrower type unless NULL. Returns ||r||_2, NaN where an
+     inner product is none. Not wanted: NaN, and nobody waits. */
+  double (*step)(const gmg_exec *e, size_t n, gmg_direction *d, const void *p, const void *q, void *y, void *r, double scale, void *slim,
+                 int wanted);
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
   /* Those that need no number on the host, so nobody waits. y = x / size[0] in the narrower type, size[0] about ||x||_2 (any number
      for 0, NaN or infinity), two doubles in exec's memory; what size[0] was before (0: unknown) saves a device reading x twice

@@ -17,4 +17,11 @@ typedef double real;
 #define R(name) name##_f64
 #endif
 
+/* Of headers that C and CUDA compilers share. */
+#ifdef __CUDACC__
+#define GMG_INLINE static __host__ __device__ __forceinline__
+#else
+#define GMG_INLINE static inline __attribute__((always_inline))
+#endif
+
 #endif

@@ -3,6 +3,7 @@
 #include "real.h"
 
 #include "change_cuda.cuh"
+#include "direction.h"
 
 #include <math.h>
 
@@ -32,18 +33,28 @@ static __global__ void narrow_kernel(size_t n, real a, const real *x, narrow_rea
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    step_kernel(size_t n, real a, const real *p, const real *q, real *y, real *r, real scale, narrow_real *slim, gmg_total *part,
+    step_kernel(size_t n, gmg_direction *d, const real *p, const real *q, real *y, real *r, real scale, narrow_real *slim, gmg_total *part,
                 unsigned *arrived, gmg_total *to)
 {
+  double step;
+  const int goes = gmg_direction_leads(d, &step), tells = gmg_direction_is_known(d);
+  const real a = (real)step;
   gmg_total t = {0, 0, 0, 0};
-  gmg_for_all(n, [&](size_t i) {
-    y[i] += a * p[i];
-    const real left = r[i] - a * q[i];
-    r[i] = left;
+  const auto leave = [&](size_t i, real left) {
     if (slim) slim[i] = (narrow_real)(scale * left);
     t.first += (double)left * (double)left;
-  });
-  gmg_grid_total(t, part, arrived, to);
+  };
+  if (goes)
+    gmg_for_all(n, [&](size_t i) {
+      y[i] += a * p[i];
+      const real left = r[i] - a * q[i];
+      r[i] = left;
+      leave(i, left);
+    });
+  else gmg_for_all(n, [&](size_t i) { leave(i, r[i]); });
+  if (!gmg_grid_total(t, part, arrived, to)) return;
+  if (!goes) d->pq = 0; /* all have read it */
+  if (!tells) to->first = NAN;
 }
 
 /* first: sum of squares; second: sum; least, most; NaN and infinity spoil `second`. */
@@ -119,16 +130,19 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
     axpy(e, n, c.scale, c.z, x);
     return;
   }
-  change_by(e, n, c.scale, NULL, (const narrow_real *)c.z, 1, (real *)x);
+  change_by(e, n, c.scale, NULL, (const narrow_real *)c.z, (real)1, (real *)x);
 }
 
-static double step(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim)
+static double step(const gmg_exec *e, size_t n, gmg_direction *d, const void *p, const void *q, void *y, void *r, double scale,
+                   void *slim, int wanted)
 {
-  gmg_device *d = gmg_device_of(e);
-  step_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, d->stream>>>(n, (real)a, (const real *)p, (const real *)q, (real *)y,
-                                                                   (real *)r, (real)scale, (narrow_real *)slim, d->part,
-                                                                   d->arrived, d->total);
-  return sqrt(gmg_cuda_total(e, "step").first);
+  gmg_device *on = gmg_device_of(e);
+  step_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, on->stream>>>(n, d, (const real *)p, (const real *)q, (real *)y, (real *)r,
+                                                                    (real)scale, (narrow_real *)slim, on->part, on->arrived,
+                                                                    wanted ? on->total : on->scalar);
+  if (wanted) return sqrt(gmg_cuda_total(e, "step").first);
+  gmg_cuda_launched(e, "step");
+  return NAN;
 }
 
 static gmg_range range(const gmg_exec *e, size_t n, const void *x)
@@ -218,7 +232,7 @@ static void shrink(const gmg_exec *e, size_t n, const double *size, const void *
 
 static void grow(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
 {
-  change_by(e, n, 1, size, (const narrow_real *)z, keep, (real *)y);
+  change_by(e, n, 1, size, (const narrow_real *)z, (real)keep, (real *)y);
 }
 
 static __global__ void centre_kernel(size_t n, const gmg_total *sums, real *x)

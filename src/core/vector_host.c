@@ -1,6 +1,7 @@
 /* Vector kernels on host threads, compiled once per real type. */
 #include "exec.h"
-#include "real.h"
+
+#include "direction.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,12 +77,30 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
   for (size_t i = 0; i < n; i++) X[i] += A * (real)Z[i];
 }
 
-static double step(const gmg_exec *e, size_t n, double a, const void *p, const void *q, void *y, void *r, double scale, void *slim)
+/* goes: a constant where this is inlined, so that there is no condition in the loops. Returns squares of r. */
+GMG_INLINE double step_piece(const int goes, size_t begin, size_t end, real a, const void *p, const void *q, void *y, void *r)
 {
-  const real *restrict P = p, *restrict Q = q, A = (real)a, S = (real)scale;
+  const real *restrict P = p, *restrict Q = q;
   real *restrict Y = y, *restrict residual = r;
+  double squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (size_t i = begin; i < end; i++) {
+    if (goes) {
+      Y[i] += a * P[i];
+      residual[i] -= a * Q[i];
+    }
+    squares += (double)residual[i] * (double)residual[i];
+  }
+  return squares;
+}
+
+static double step(const gmg_exec *e, size_t n, gmg_direction *d, const void *p, const void *q, void *y, void *r, double scale,
+                   void *slim, int wanted)
+{
+  double a, part[CHUNKS] = {0}, sum = 0;
+  const int goes = gmg_direction_leads(d, &a), tells = wanted && gmg_direction_is_known(d);
+  const real A = (real)a, S = (real)scale, *restrict residual = r;
   narrow_real *restrict to = slim;
-  double part[CHUNKS] = {0}, sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
   for (int c = 0; c < CHUNKS; c++) {
     enum { PIECE = 1024 }; /* what is written is read again from the cache */
@@ -89,20 +108,16 @@ static double step(const gmg_exec *e, size_t n, double a, const void *p, const v
     double squares = 0;
     for (size_t begin = s.begin; begin < s.end; begin += PIECE) {
       const size_t end = begin + PIECE < s.end ? begin + PIECE : s.end;
-#pragma omp simd reduction(+ : squares)
-      for (size_t i = begin; i < end; i++) {
-        Y[i] += A * P[i];
-        residual[i] -= A * Q[i];
-        squares += (double)residual[i] * (double)residual[i];
-      }
+      squares += goes ? step_piece(1, begin, end, A, p, q, y, r) : step_piece(0, begin, end, A, p, q, y, r);
       if (!to) continue;
 #pragma omp simd
       for (size_t i = begin; i < end; i++) to[i] = (narrow_real)(S * residual[i]);
     }
     part[c] = squares;
   }
+  if (!goes) d->pq = 0;
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
-  return sqrt(sum);
+  return tells ? sqrt(sum) : NAN;
 }
 
 static double norm2(const gmg_exec *e, size_t n, const void *x)

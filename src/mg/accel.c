@@ -47,12 +47,13 @@ static void narrow_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 
 void gmg_iteration_start(gmg_solver *s, gmg_iteration *it)
 {
-  it->pq = it->rz = 0;
+  it->first = 1;
   it->fresh = 0;
   if (s->params.accel == GMG_ACCEL_NONE) return;
   GMG_RANGE(&s->exec, 0, "residual");
+  s->vector->fill(&s->exec, sizeof *s->direction / s->exec.real_size, 0, s->direction);
   s->stencil->residual(&s->exec, &s->top->A, it->f, it->u, s->krylov[0]);
-  it->norm = s->vector->norm2(&s->exec, s->top->A.cells, s->krylov[0]);
+  if (!it->unseen) it->norm = s->vector->norm2(&s->exec, s->top->A.cells, s->krylov[0]);
 }
 
 double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
@@ -198,9 +199,14 @@ static void on_own(gmg_solver *s, const void *f, void *u)
 
 static void from_zero(gmg_solver *s, const void *f, void *u) { (void)gmg_cycle_from_zero(s, f, 1, u); }
 
-/* A cycle from zero for the residual. */
+/* A cycle from zero for the residual. Where nobody asks for the residual's norm, the host does not know what to scale it by. */
 static gmg_correction preconditioned(gmg_solver *s, const gmg_iteration *it)
 {
+  if (s->mixed && it->unseen) {
+    s->vector->unit(&s->exec, s->top->A.cells, s->krylov[0], s->size, s->own_f);
+    gmg_do(s, GMG_RECORDED_CORRECTION, s->own_f, s->own_u, on_own);
+    return (gmg_correction){.z = s->own_u, .narrow = 1, .size = s->size};
+  }
   if (it->fresh) {
     gmg_do(s, GMG_RECORDED_CORRECTION, s->own_f, s->own_u, on_own);
     return (gmg_correction){.z = s->own_u, .scale = 1 / it->scale, .narrow = s->mixed};
@@ -210,33 +216,28 @@ static gmg_correction preconditioned(gmg_solver *s, const gmg_iteration *it)
   return (gmg_correction){.z = s->krylov[1], .scale = 1};
 }
 
-/* p becomes conjugate to the direction before: by <z, A p> / <p, A p> (flexible), or by <r, z> over the one before. */
+/* p becomes conjugate to the direction before: by <z, A p> / <p, A p> (flexible), or by <r, z> over the one before. All numbers stay
+   in exec's memory (direction.h) but the norm, where somebody asks for it. */
 static void conjugate_gradients(gmg_solver *s, gmg_iteration *it)
 {
   const gmg_exec *e = &s->exec;
   const gmg_operator *A = &s->top->A;
-  const gmg_stencil_ops *stencil = s->stencil;
   void *r = s->krylov[0], *p = s->krylov[2], *q = s->krylov[3];
-  const int first = it->pq == 0, flexible = s->params.accel == GMG_ACCEL_FLEXIBLE_CG;
+  const int flexible = s->params.accel == GMG_ACCEL_FLEXIBLE_CG;
 
   const gmg_correction z = preconditioned(s, it);
   gmg_charge(s, 0);
   it->fresh = 0;
   if (s->singular) gmg_remove_mean(s->levels_exec, &s->level[0].A, s->level[0].volume, (void *)z.z); /* else u drifts */
-  const double zq = flexible && !first ? stencil->dot_correction(e, A, z, q) : 0;
-  const double rz = flexible ? 0 : stencil->dot_correction(e, A, z, r);
-  if (first) s->vector->fill(e, A->cells, 0, p);
-  /* The step is <p, r> / <p, A p> rather than <r, z> / <p, A p>: the exact minimum along p, whatever the truncated recursion has
-     made of p. At the rounding level, where p may be noise, no step can then make the error larger. */
-  const gmg_pair along = stencil->direct_apply(e, A, z, first ? 0 : flexible ? -zq / it->pq : rz / it->rz, p, r, q);
-  const double alpha = along.second / along.first;
-  it->pq = 0;
-  if (!isfinite(along.first) || !isfinite(along.second)) it->norm = NAN; /* u stays: the cycle gave no number */
-  if (!(along.first > 0) || !isfinite(alpha)) return; /* nothing is left to do along p */
-  it->pq = along.first, it->rz = rz;
+  if (!flexible || !it->first) s->stencil->share(e, A, z, flexible ? q : r, flexible, s->direction); /* q: nothing yet at first */
+  s->stencil->direct_apply(e, A, z, s->direction, p, r, q);
+  it->first = 0;
   next_scale(it);
-  it->norm = s->vector->step(e, A->cells, alpha, p, q, it->u, r, it->scale, s->mixed ? s->own_f : NULL);
-  if (s->mixed) take_norm(it, it->norm);
+  const double norm = s->vector->step(e, A->cells, s->direction, p, q, it->u, r, it->scale, s->mixed && !it->unseen ? s->own_f : NULL,
+                                      !it->unseen);
+  if (it->unseen) return;
+  it->norm = norm;
+  if (s->mixed) take_norm(it, norm);
 }
 
 void gmg_iterate(gmg_solver *s, gmg_iteration *it)

@@ -3,11 +3,12 @@
    the second time. */
 #include "solver.h"
 
-/* A smoother of the user's may do anything, times of levels are taken between their launches, and who watches wants numbers. */
+/* A smoother of the user's may do anything, times of levels are taken between their launches, and who watches wants numbers. What is a
+   part of the work that is being recorded goes into that. */
 static int can_be_recorded(const gmg_solver *s)
 {
   const gmg_params *q = &s->params;
-  return s->exec.graph && !s->unrecordable && !q->time_levels && !s->watch.on && gmg_smoother_is_builtin(q->smoother);
+  return s->exec.graph && !s->records && !s->unrecordable && !q->time_levels && !s->watch.on && gmg_smoother_is_builtin(q->smoother);
 }
 
 static int same(const gmg_recording *a, const gmg_recording *b)
@@ -32,7 +33,9 @@ static gmg_recording *find(gmg_solver *s, gmg_recorded what, const void *f, void
 static void record(gmg_solver *s, gmg_recording *r, gmg_work *work)
 {
   if (r->graph || !s->exec.graph->begin(s->context, r->what == GMG_RECORDED_LOOP)) return;
+  s->records = 1;
   work(s, r->f, r->u);
+  s->records = 0;
   r->graph = s->exec.graph->end(s->context);
   s->unrecordable = !r->graph;
 }

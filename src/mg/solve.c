@@ -287,7 +287,7 @@ static void solve_unmeasured(gmg_solver *s, const void *f, void *u)
 static gmg_status replay_or_do(gmg_solver *s, progress *p)
 {
   enum { FEW = 32 };
-  if (s->params.check_every > 0 || s->params.max_cycles > FEW || s->params.accel != GMG_ACCEL_NONE) return do_solve(s, p);
+  if (s->params.check_every > 0 || s->params.max_cycles > FEW) return do_solve(s, p);
   gmg_do(s, GMG_RECORDED_SOLVE, p->f, p->it.u, solve_unmeasured);
   p->mean_removed = NAN, p->cycles = s->params.max_cycles;
   return GMG_OK;

@@ -86,6 +86,11 @@ static gmg_status create_fine_fields(gmg_solver *s)
   }
   for (int i = 0; i < 4 && s->params.accel != GMG_ACCEL_NONE; i++)
     if (i != 1 || !s->mixed) GMG_TRY(fine_field(s, "field of the acceleration", &s->krylov[i]));
+  if (s->params.accel != GMG_ACCEL_NONE) {
+    void *direction = NULL;
+    GMG_TRY(gmg_exec_alloc(&s->exec, "numbers of the acceleration", sizeof *s->direction, &direction));
+    s->direction = direction;
+  }
   const size_t history = ((size_t)s->params.max_cycles + 1) * sizeof *s->history;
   if (!s->exec.dry) s->history = malloc(history);
   if (!s->exec.dry && !s->history)
@@ -155,6 +160,7 @@ void gmg_solver_release(gmg_solver *s)
   gmg_exec *e = s->levels_exec;
   gmg_forget_recordings(s);
   for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
+  gmg_exec_release(&s->exec, s->direction, sizeof *s->direction);
   gmg_exec_release(&s->exec, s->f_eff, bytes);
   if (s->size) gmg_exec_release(e, s->size, ALL_SIZES * sizeof *s->size);
   if (s->own_f) gmg_exec_release(e, s->own_f, cells * e->real_size);

@@ -96,6 +96,7 @@ struct gmg_solver {
   double *f_size;         /* there, too: what the data of a full multigrid start were divided by */
   void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
   void *krylov[4];        /* fine fields of the acceleration: r, z (not in mixed precision), p, q */
+  gmg_direction *direction; /* what is known of p, in exec's memory */
   gmg_map lone;           /* identity on an axis with one unknown: a face's normal axis */
   gmg_map wide_lone;      /* the same in the problem's type, where levels have the narrower one */
   double *history;        /* [max_cycles + 1] */
@@ -104,6 +105,7 @@ struct gmg_solver {
   gmg_watch watch;
   gmg_recording recording[GMG_RECORDINGS];
   unsigned next_recording; /* to be given up, modulo their number */
+  int records;             /* one is being made, in which there are no others */
   int unrecordable;        /* the host has a part in the work */
 };
 
@@ -162,10 +164,10 @@ typedef struct gmg_iteration {
   const void *f;     /* effective right-hand side */
   void *u;
   double norm;        /* ||r||_2 where it is known: with an acceleration, by recursion; or while fresh */
-  double pq, rz;      /* of the acceleration: the last <p, A p> and (plain CG) <r, z>; 0 before the first step */
+  int first;          /* of the acceleration: there was no step yet */
   double scale, next; /* mixed precision: own_f holds scale r; what to scale the next one by, 0: nothing is known */
   int fresh;          /* mixed precision: own_f is up to date */
-  int unseen;         /* nobody asks for residuals: without an acceleration nothing waits for them; 2: not for the first time */
+  int unseen;         /* nobody asks for residuals, so nothing waits for them; 2, without an acceleration: not for the first time */
 } gmg_iteration;
 
 void gmg_iteration_start(gmg_solver *s, gmg_iteration *it);      /* from the u that stands; also forgets recursions */

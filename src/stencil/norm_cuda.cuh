@@ -11,6 +11,7 @@
 
 #define SUMS gmg_total *part, unsigned *arrived, gmg_total *to
 #define TO_SUMS(e) gmg_device_of(e)->part, gmg_device_of(e)->arrived, gmg_device_of(e)->total
+#define IN_SUMS(e) gmg_device_of(e)->part, gmg_device_of(e)->arrived, gmg_device_of(e)->scalar /* for the device alone */
 
 #define EVEN_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two are at work on each */
 

@@ -5,12 +5,6 @@
 
 #include "../core/real.h"
 
-#ifdef __CUDACC__
-#define GMG_INLINE static __host__ __device__ __forceinline__
-#else
-#define GMG_INLINE static inline __attribute__((always_inline))
-#endif
-
 /* Kinds of coefficients: constant beta or an array on the faces, with or without an array sigma. */
 enum { GMG_CONSTANT = 0, GMG_FACES = 1, GMG_SIGMA = 2 };
 

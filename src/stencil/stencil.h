@@ -18,10 +18,6 @@ typedef struct gmg_faces {
   double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
 } gmg_faces;
 
-typedef struct gmg_pair {
-  double first, second;
-} gmg_pair;
-
 enum { GMG_SIZES = 8 }; /* of unit_residual() */
 
 typedef struct gmg_stencil_ops {
@@ -61,11 +57,13 @@ typedef struct gmg_stencil_ops {
   /* Inner products are sums of w x y, w the control volumes; y = NULL: sum of w x. Bitwise independent of the number of
      threads. */
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
-  double (*dot_correction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *x);
   /* Takes the mean under the control volumes off x, volume being their sum. Nobody waits. */
   void (*remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
-  /* p = c + b p, then q = A p; returns <p, q> and <p, x> */
-  gmg_pair (*direct_apply)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, double b, void *p, const void *x, void *q);
+  /* Conjugate gradients, whose numbers stay in exec's memory, so nobody waits. First the direction's share in the next one, from <c, y>:
+     flexible: y = A p; else y = r, and <z, r> becomes that (direction.h). */
+  void (*share)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_direction *d);
+  /* Then p = c + share p, where p may hold anything if share is 0, and q = A p; <p, q> and <p, x> become those of p. */
+  void (*direct_apply)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_direction *d, void *p, const void *x, void *q);
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
   /* u += P c for coefficients on faces, P depending on them (prolong_host.c); map: of kind GMG_MAP_PROLONG_LINEAR */

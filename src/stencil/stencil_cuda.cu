@@ -7,6 +7,7 @@ extern "C" {
 #include "walk_faces_cuda.cuh"
 
 #include "../core/change_cuda.cuh"
+#include "../core/direction.h"
 
 #include <math.h>
 
@@ -164,32 +165,27 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 /* --- inner products -------------------------------------------------------------------------------------------------- */
 
-/* x of either type; y = NULL: 1. */
+/* first: sum of w x y, x of either type; y = NULL: 1. 1 in the thread that has it. */
 template <typename type>
-static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(gmg_operator A, gmg_points p, const type *x, const real *y, SUMS)
+static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const real *y, SUMS)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     t.first += gmg_volume_at(A, i, j, k) * (double)x[c] * (y ? (double)y[c] : 1);
   });
-  gmg_grid_total(t, part, arrived, to);
+  return gmg_grid_total(t, part, arrived, to);
 }
 
-static double dot_correction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y)
+static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(gmg_operator A, gmg_points p, const real *x, const real *y, SUMS)
 {
-  const gmg_points p = points_of(A);
-  const cudaStream_t stream = gmg_device_of(e)->stream;
-  if (c.narrow)
-    dot_kernel<<<gmg_grid_of(p, 1), gmg_block_of(p), 0, stream>>>(*A, p, (const narrow_real *)c.z, (const real *)y, TO_SUMS(e));
-  else
-    dot_kernel<<<gmg_grid_of(p, 1), gmg_block_of(p), 0, stream>>>(*A, p, (const real *)c.z, (const real *)y, TO_SUMS(e));
-  return c.scale * gmg_cuda_total(e, "inner product").first;
+  dot_of(A, p, x, y, part, arrived, to);
 }
 
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
-  const gmg_correction c = {x, 1, 0, NULL};
-  return dot_correction(e, A, c, y);
+  const gmg_points p = points_of(A);
+  dot_kernel<<<gmg_grid_of(p, 1), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, p, (const real *)x, (const real *)y, TO_SUMS(e));
+  return gmg_cuda_total(e, "inner product").first;
 }
 
 static __global__ void lower_kernel(size_t n, const gmg_total *sum, double volume, real *x)
@@ -202,15 +198,14 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 {
   const gmg_points p = points_of(A);
   gmg_device *d = gmg_device_of(e);
-  dot_kernel<<<gmg_grid_of(p, 1), gmg_block_of(p), 0, d->stream>>>(*A, p, (const real *)x, (const real *)NULL, d->part, d->arrived,
-                                                                   d->scalar);
+  dot_kernel<<<gmg_grid_of(p, 1), gmg_block_of(p), 0, d->stream>>>(*A, p, (const real *)x, NULL, IN_SUMS(e));
   lower_kernel<<<gmg_flat_grid(A->cells, 0), GMG_THREADS, 0, d->stream>>>(A->cells, d->scalar, volume, (real *)x);
   gmg_cuda_launched(e, "mean");
 }
 
 /* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
 
-static void change(const gmg_exec *e, size_t n, gmg_correction c, double keep, void *x)
+template <typename number> static void change(const gmg_exec *e, size_t n, gmg_correction c, number keep, void *x)
 {
   if (c.narrow) change_by(e, n, c.scale, c.size, (const narrow_real *)c.z, keep, (real *)x);
   else change_by(e, n, c.scale, c.size, (const real *)c.z, keep, (real *)x);
@@ -219,14 +214,14 @@ static void change(const gmg_exec *e, size_t n, gmg_correction c, double keep, v
 static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, double scale,
                                void *r)
 {
-  change(e, A->cells, c, 1, u);
+  change(e, A->cells, c, (real)1, u);
   return narrow_residual(e, A, f, u, scale, r, NULL);
 }
 
 static void follow(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, void *r)
 {
   gmg_tally *t = gmg_device_of(e)->tally;
-  if (c.z) change(e, A->cells, c, 1, u);
+  if (c.z) change(e, A->cells, c, (real)1, u);
   launch_norm(e, A, f, u, {1, &t->outlook.next, NULL, NULL, NULL, 0, gmg_device_of(e)->turn}, r, &t->residual);
   gmg_cuda_launched(e, "residual norm");
 }
@@ -238,10 +233,36 @@ static void lead(const gmg_exec *e, const gmg_operator *A, const void *f, const 
   gmg_cuda_launched(e, "residual norm");
 }
 
-/* first: <p, A p>; second: <p, x> */
+/* --- conjugate gradients ----------------------------------------------------------------------------------------------- */
+
+template <typename type>
+static __global__ void __launch_bounds__(GMG_THREADS)
+    share_kernel(gmg_operator A, gmg_points p, double scale, const double *given, const type *z, const real *y, int flexible,
+                 gmg_direction *direction, SUMS)
+{
+  if (dot_of(A, p, z, y, part, arrived, to)) gmg_direction_share(direction, flexible, (given ? *given : scale) * to->first);
+}
+
+static void share(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_direction *d)
+{
+  const gmg_points p = points_of(A);
+  const dim3 grid = gmg_grid_of(p, 1), block = gmg_block_of(p);
+  const cudaStream_t stream = gmg_device_of(e)->stream;
+  if (c.narrow)
+    share_kernel<<<grid, block, 0, stream>>>(*A, p, c.scale, c.size, (const narrow_real *)c.z, (const real *)y, flexible, d, IN_SUMS(e));
+  else share_kernel<<<grid, block, 0, stream>>>(*A, p, c.scale, c.size, (const real *)c.z, (const real *)y, flexible, d, IN_SUMS(e));
+  gmg_cuda_launched(e, "inner product");
+}
+
+/* first: <p, A p>; second: <p, x>. Apart from the kernels, some of which would take 80 registers or more in float and not 64. */
+static __device__ __noinline__ void note_sums(gmg_total t, gmg_direction *direction, SUMS)
+{
+  if (gmg_grid_total(t, part, arrived, to)) direction->pq = to->first, direction->pr = to->second;
+}
+
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    direction_kernel(gmg_operator A, gmg_columns p, const real *d, const real *x, real *q, SUMS)
+    direction_kernel(gmg_operator A, gmg_columns p, const real *d, const real *x, real *q, gmg_direction *direction, SUMS)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
@@ -250,12 +271,12 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     q[c] = image;
     t.first += weighted * (double)image, t.second += weighted * (double)x[c];
   });
-  gmg_grid_total(t, part, arrived, to);
+  note_sums(t, direction, part, arrived, to);
 }
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    direction_flows_kernel(gmg_operator A, gmg_flows w, const real *p, const real *x, real *q, SUMS)
+    direction_flows_kernel(gmg_operator A, gmg_flows w, const real *p, const real *x, real *q, gmg_direction *direction, SUMS)
 {
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
@@ -277,19 +298,18 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
       store(q + c, (unsigned)w.s.n[0], image);
     });
   }
-  gmg_grid_total(t, part, arrived, to);
+  note_sums(t, direction, part, arrived, to);
 }
 
-static gmg_pair direct_apply(const gmg_exec *e, const gmg_operator *A, gmg_correction c, double b, void *d, const void *x, void *q)
+static void direct_apply(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_direction *d, void *p, const void *x, void *q)
 {
-  const gmg_columns p = gmg_columns_of(A->n);
+  const gmg_columns columns = gmg_columns_of(A->n);
   gmg_flows w;
-  change(e, A->cells, c, b, d);
-  if (gmg_flows_of(A, gmg_device_of(e)->processors, d, x, q, &w))
-    GMG_LAUNCH_FLOWS(direction_flows_kernel, e, w, 1, *A, w, (const real *)d, (const real *)x, (real *)q, TO_SUMS(e));
-  else GMG_LAUNCH(direction_kernel, e, A, p, 1, *A, p, (const real *)d, (const real *)x, (real *)q, TO_SUMS(e));
-  const gmg_total t = gmg_cuda_total(e, "direction");
-  return {t.first, t.second};
+  change(e, A->cells, c, (const double *)&d->share, p);
+  if (gmg_flows_of(A, gmg_device_of(e)->processors, p, x, q, &w))
+    GMG_LAUNCH_FLOWS(direction_flows_kernel, e, w, 1, *A, w, (const real *)p, (const real *)x, (real *)q, d, IN_SUMS(e));
+  else GMG_LAUNCH(direction_kernel, e, A, columns, 1, *A, columns, (const real *)p, (const real *)x, (real *)q, d, IN_SUMS(e));
+  gmg_cuda_launched(e, "direction");
 }
 
 extern "C" {
@@ -321,8 +341,8 @@ const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .over_diagonal = over_diagonal,
                                              .magnitude = magnitude,
                                              .dot = dot,
-                                             .dot_correction = dot_correction,
                                              .remove_mean = remove_mean,
+                                             .share = share,
                                              .direct_apply = direct_apply,
                                              .tensor = R(gmg_tensor_cuda),
                                              .prolong_faces = R(gmg_prolong_faces_cuda),

@@ -2,6 +2,8 @@
 #include "line_host.h"
 #include "stencil.h"
 
+#include "../core/direction.h"
+
 #include <math.h>
 
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
@@ -134,7 +136,8 @@ GMG_INLINE double line_dot(const int narrow, const gmg_operator *A, const gmg_ta
   return (double)((const real *)A->weight[1])[w.j] * (double)((const real *)A->weight[2])[w.k] * sum;
 }
 
-static double dot_correction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y)
+/* The same over a field. */
+static double field_dot(const gmg_exec *e, const gmg_operator *A, int narrow, const void *c, const void *y)
 {
   const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
   const int shares = shares_of(tasks);
@@ -144,16 +147,18 @@ static double dot_correction(const gmg_exec *e, const gmg_operator *A, gmg_corre
     part[s] = 0;
     for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
       const gmg_task w = gmg_task_at(A, t);
-      part[s] += c.narrow ? line_dot(1, A, w, c.z, y) : line_dot(0, A, w, c.z, y);
+      part[s] += narrow ? line_dot(1, A, w, c, y) : line_dot(0, A, w, c, y);
     }
   }
   for (int s = 0; s < shares; s++) sum += part[s];
-  return c.scale * sum;
+  return sum;
 }
 
-static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
+static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y) { return field_dot(e, A, 0, x, y); }
+
+static void share(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_direction *d)
 {
-  return dot_correction(e, A, (gmg_correction){.z = x, .scale = 1}, y);
+  gmg_direction_share(d, flexible, (c.size ? *c.size : c.scale) * field_dot(e, A, c.narrow, c.z, y));
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
@@ -250,8 +255,8 @@ extern void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator 
                                           const void *u, void *r, void *coarse);
 extern double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
                                            double scale, void *r);
-extern gmg_pair R(gmg_direct_apply_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, double b, void *p,
-                                         const void *x, void *q);
+extern void R(gmg_direct_apply_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_direction *d, void *p,
+                                     const void *x, void *q);
 extern void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
 extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
 extern void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
@@ -277,8 +282,8 @@ const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .over_diagonal = over_diagonal,
                                              .magnitude = magnitude,
                                              .dot = dot,
-                                             .dot_correction = dot_correction,
                                              .remove_mean = remove_mean,
+                                             .share = share,
                                              .direct_apply = R(gmg_direct_apply_host),
                                              .correct_residual = R(gmg_correct_residual_host),
                                              .tensor = R(gmg_tensor_host),
