@@ -3,14 +3,36 @@
 
 /* --- operations ------------------------------------------------------------------------------------------------------ */
 
+/* A direction of conjugate gradients in both memories: a twin of four doubles. */
+static void put(twin *d, gmg_direction v)
+{
+  ON_BOTH(i) (void)gmg_exec_write_reals(&d->exec[i], d->at[i], sizeof v / sizeof v.pq, (const double *)&v);
+}
+
+static gmg_direction got(const twin *d, int i)
+{
+  gmg_direction v;
+  gmg_exec_read_reals(&d->exec[i], d->at[i], sizeof v / sizeof v.pq, (double *)&v);
+  return v;
+}
+
+static void same_direction(const char *name, const char *what, const gmg_exec *e, const twin *d, double limit)
+{
+  const gmg_direction a = got(d, HOST), b = got(d, DEVICE);
+  same_number(name, what, e, a.pq, b.pq, limit), same_number(name, what, e, a.pr, b.pr, limit);
+  same_number(name, what, e, a.zr, b.zr, limit), same_number(name, what, e, a.share, b.share, limit);
+}
+
 static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size_t n)
 {
   const gmg_exec wide[2] = {gmg_exec_make(h->context, GMG_F64, 0), gmg_exec_make(d->context, GMG_F64, 0)};
   twin x = begin_twin(h, d, n, 1), y = begin_twin(h, d, n, 2), r = begin_twin(h, d, n, 3), slim = begin_twin(h, d, n, 4);
   const gmg_exec narrow[2] = {gmg_exec_make(h->context, GMG_F32, 0), gmg_exec_make(d->context, GMG_F32, 0)};
   twin size = begin_twin(&wide[0], &wide[1], 2, 5), slim_too = begin_twin(&narrow[0], &narrow[1], n, 6);
+  twin direction = begin_twin(&wide[0], &wide[1], 4, 0);
   double norm[2], stepped[2];
   gmg_range range[2];
+  put(&direction, (gmg_direction){.pq = 10, .pr = 7});
   ON_BOTH(i) {
     const gmg_exec *e = i ? d : h;
     const gmg_vector_ops *v = e->vector;
@@ -19,7 +41,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->axpy(e, n, 0.3, x.at[i], y.at[i]);
     v->xpay(e, n, y.at[i], -1.7, r.at[i]);
     v->add(e, n, 0.25, r.at[i]);
-    stepped[i] = v->step(e, n, 0.7, x.at[i], y.at[i], r.at[i], x.at[i], 3, NULL);
+    stepped[i] = v->step(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], 3, NULL, 1);
     v->narrow(e, n, 2, y.at[i], slim.at[i]);
     v->grow(e, n, size.at[i], slim.at[i], 0.25, y.at[i]);
     v->shrink(e, n, size.at[i], y.at[i], slim.at[i]);
@@ -71,7 +93,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     same_twin(name, keep ? "grow" : "grow anew", &y, 8);
     end_twin(&z);
   }
-  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&slim), end_twin(&size), end_twin(&slim_too);
+  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&slim), end_twin(&size), end_twin(&slim_too), end_twin(&direction);
 }
 
 /* What one level's operator does. */
@@ -84,7 +106,6 @@ static void operations(const char *name, const both *b, int l)
   twin u = begin_twin(e[0], e[1], n, 11), f = begin_twin(e[0], e[1], n, 12);
   twin r = begin_twin(e[0], e[1], n, 0), q = begin_twin(e[0], e[1], n, 0);
   double norm[2], f_norm[2], magnitude[2], dot[2], mean[2], corrected[2];
-  gmg_pair pair[2];
   for (int a = 0; a < 3; a++)
     if (L[0]->A.face[a])
       same(name, "coefficients on faces", e[0], e[1], L[0]->A.face[a], L[1]->A.face[a], gmg_face_count(&L[0]->A, a), 64);
@@ -106,17 +127,82 @@ static void operations(const char *name, const both *b, int l)
   ON_BOTH(i) {
     const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
     S->over_diagonal(e[i], &L[i]->A, f.at[i], r.at[i]);
-    pair[i] = S->direct_apply(e[i], &L[i]->A, (gmg_correction){.z = f.at[i], .scale = 0.5}, 0.25, u.at[i], f.at[i], q.at[i]);
   }
-  same_twin(name, "over the diagonal", &r, A), same_twin(name, "direction", &u, A), same_twin(name, "its image", &q, A);
-  same_number(name, "<p, A p>", e[0], pair[0].first, pair[1].first, A);
-  same_number(name, "<p, r>", e[0], pair[0].second, pair[1].second, A);
+  same_twin(name, "over the diagonal", &r, A);
   ON_BOTH(i) {
     const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
     corrected[i] = S->correct_residual(e[i], &L[i]->A, (gmg_correction){.z = r.at[i], .scale = -1}, f.at[i], u.at[i], 0.125, q.at[i]);
   }
   same_twin(name, "correction", &u, A), same_number(name, "norm after it", e[0], corrected[0], corrected[1], A);
   end_twin(&u), end_twin(&f), end_twin(&r), end_twin(&q);
+}
+
+/* Steps of conjugate gradients that are none: nothing moves, whatever stands in p and q. */
+static void no_steps(const char *name, const gmg_exec e[2], twin *direction, size_t n)
+{
+  static const gmg_direction none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
+                                       {.pq = INFINITY, .pr = 1}, {.pq = 1, .pr = NAN}, {.pq = NAN, .pr = 1}};
+  const gmg_exec narrow[2] = {gmg_exec_make(e[0].context, GMG_F32, 0), gmg_exec_make(e[1].context, GMG_F32, 0)};
+  twin p = begin_twin(&e[0], &e[1], n, 0), u = begin_twin(&e[0], &e[1], n, 16), u_before = begin_twin(&e[0], &e[1], n, 16);
+  twin r = begin_twin(&e[0], &e[1], n, 17), r_before = begin_twin(&e[0], &e[1], n, 17), slim = begin_twin(&narrow[0], &narrow[1], n, 0);
+  ON_BOTH(i) e[i].vector->fill(&e[i], n, NAN, p.at[i]);
+  for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
+    double norm[2];
+    put(direction, none[k]);
+    ON_BOTH(i) {
+      norm[i] = e[i].vector->step(&e[i], n, direction->at[i], p.at[i], p.at[i], u.at[i], r.at[i], 2, slim.at[i], 1);
+      same(name, "u without a step", &e[i], &e[i], u_before.at[i], u.at[i], n, 0);
+      same(name, "r without a step", &e[i], &e[i], r_before.at[i], r.at[i], n, 0);
+      assert_true(got(direction, i).pq == 0);
+    }
+    same_twin(name, "r narrowed without a step", &slim, 2);
+    if (isfinite(none[k].pq) && isfinite(none[k].pr)) same_number(name, "norm without a step", &e[0], norm[0], norm[1], 64);
+    else assert_true(isnan(norm[0]) && isnan(norm[1]));
+  }
+  end_twin(&p), end_twin(&u), end_twin(&u_before), end_twin(&r), end_twin(&r_before), end_twin(&slim);
+}
+
+/* Conjugate gradients between two cycles, their numbers in memory; the correction of either type, scaled by a number or by one there. */
+static void directions(const char *name, const both *b, int l)
+{
+  static const gmg_direction none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
+  gmg_solver *const *s = b->solver;
+  const gmg_operator *A[2] = {&s[0]->level[l].A, &s[1]->level[l].A};
+  const gmg_exec e[2] = {*s[0]->levels_exec, *s[1]->levels_exec};
+  const gmg_exec narrow[2] = {gmg_exec_make(e[0].context, GMG_F32, 0), gmg_exec_make(e[1].context, GMG_F32, 0)};
+  const gmg_exec wide[2] = {gmg_exec_make(e[0].context, GMG_F64, 0), gmg_exec_make(e[1].context, GMG_F64, 0)};
+  const size_t n = A[0]->cells;
+  const double few = 64;
+  twin z = begin_twin(&e[0], &e[1], n, 12), slim = begin_twin(&narrow[0], &narrow[1], n, 12), p = begin_twin(&e[0], &e[1], n, 11);
+  twin q = begin_twin(&e[0], &e[1], n, 0), d = begin_twin(&wide[0], &wide[1], 4, 0), size = begin_twin(&wide[0], &wide[1], 1, 0);
+  ON_BOTH(i) wide[i].vector->fill(&wide[i], 1, 0.75, size.at[i]);
+  for (int how = 0; how < 4; how++) {
+    gmg_correction c[2];
+    ON_BOTH(i) c[i] = (gmg_correction){how % 2 ? slim.at[i] : z.at[i], 0.5, how % 2, how / 2 ? size.at[i] : NULL};
+    for (int flexible = 0; flexible < 2; flexible++) {
+      put(&d, (gmg_direction){.pq = 4, .pr = 5, .zr = 2, .share = 7});
+      ON_BOTH(i) gmg_stencil_of(&e[i])->share(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
+      same_direction(name, flexible ? "flexible share" : "share", &e[0], &d, few);
+      for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
+        put(&d, none[k]);
+        ON_BOTH(i) {
+          gmg_stencil_of(&e[i])->share(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
+          assert_true(got(&d, i).share == 0);
+        }
+      }
+    }
+    for (int anew = 0; anew < 2; anew++) { /* not kept: NaN may stand there */
+      put(&d, (gmg_direction){.share = anew ? 0 : 0.25});
+      ON_BOTH(i) {
+        if (anew) e[i].vector->fill(&e[i], n, NAN, p.at[i]);
+        gmg_stencil_of(&e[i])->direct_apply(&e[i], A[i], c[i], d.at[i], p.at[i], z.at[i], q.at[i]);
+      }
+      same_twin(name, "direction", &p, few), same_twin(name, "its image", &q, few);
+      same_direction(name, "its inner products", &e[0], &d, few);
+    }
+  }
+  no_steps(name, e, &d, n);
+  end_twin(&z), end_twin(&slim), end_twin(&p), end_twin(&q), end_twin(&d), end_twin(&size);
 }
 
 static void transfers(const char *name, const both *b, int l)
@@ -175,7 +261,7 @@ static void everything(const char *name, const gmg_problem *p)
   q.precision = GMG_PRECISION_SAME;
   both b = begin_both(p, &q, name);
   vectors(name, &b.solver[0]->exec, &b.solver[1]->exec, unknowns(p));
-  for (int l = 0; l < b.solver[0]->levels; l++) operations(name, &b, l);
+  for (int l = 0; l < b.solver[0]->levels; l++) operations(name, &b, l), directions(name, &b, l);
   for (int l = 0; l + 1 < b.solver[0]->levels; l++) transfers(name, &b, l);
   boundaries(name, &b);
   end_both(&b);

@@ -246,18 +246,34 @@ static void unmeasured_solves(void **state)
       }
 }
 
-/* A solve that nobody measures, recorded by the caller while the solver has a recording of its own. */
-static void recorded_by_the_caller(void **state)
+/* Conjugate gradients as a whole; while that is recorded nothing else is. Beyond some cycles those alone are replayed. */
+static void unmeasured_accelerated_solves(void **state)
+{
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int fmg = 0; fmg < 2; fmg++)
+      for (int mixed = 0; mixed < 2; mixed++)
+        for (int flexible = 0; flexible < 2; flexible++) {
+          const gmg_problem p = shaped_problem(&plain[i].shape);
+          gmg_params q = deterministic(flexible ? "async" : "jacobi", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+          if (mixed && unknowns(&p) < 100) continue;
+          q.accel = flexible ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_CG;
+          q.check_every = 0, q.fmg = fmg, q.max_cycles = i % 5 == 0 ? 34 : 1 + i % 4;
+          solves(plain[i].name, &p, &q, -1);
+        }
+}
+
+/* A solve that nobody measures, recorded by the caller while the solver has recordings of its own. */
+static void recorded_by_callers(gmg_accel accel)
 {
   const gmg_problem p = make_problem(3, 40, 32, 36, GMG_CELL, "dddddd");
   gmg_params q = deterministic("async", GMG_PRECISION_MIXED);
   cudaGraph_t graph;
   cudaGraphExec_t run;
-  (void)state;
-  q.check_every = 0, q.max_cycles = 3;
+  q.check_every = 0, q.max_cycles = 3, q.accel = accel;
   pair x = begin_pair("recorded by the caller", &p, &q, 1);
   for (int turn = 0; turn < 3; turn++) (void)same_solve(&x);
-  assert_int_equal(recordings(x.solver[REPLAYED]), 1);
+  assert_int_equal(recordings(x.solver[REPLAYED]), accel == GMG_ACCEL_NONE ? 1 : 2); /* the second: of the first solve's cycles */
   x.e->vector->fill(x.e, x.cells, 0, x.u[REPLAYED]);
   assert_int_equal(cudaStreamBeginCapture(x.stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
   const gmg_status status = gmg_solve(x.solver[REPLAYED], x.f, x.u[REPLAYED], NULL);
@@ -268,6 +284,13 @@ static void recorded_by_the_caller(void **state)
   same(x.name, "solutions", x.e, x.e, x.u[ENQUEUED], x.u[REPLAYED], x.cells, 0);
   cudaGraphExecDestroy(run), cudaGraphDestroy(graph);
   end_pair(&x);
+}
+
+static void recorded_by_the_caller(void **state)
+{
+  (void)state;
+  recorded_by_callers(GMG_ACCEL_NONE);
+  recorded_by_callers(GMG_ACCEL_FLEXIBLE_CG);
 }
 
 /* Iterations of conjugate gradients, whose cycles are replayed; F cycles may become V cycles on the way. */
@@ -362,7 +385,8 @@ int main(int argc, char **argv)
   by_cycles = argc > 2 && strcmp(argv[2], "by_cycles") == 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_and_shapes), cmocka_unit_test(whatever_ends_it),
                                      cmocka_unit_test(whatever_it_starts_from),
-                                     cmocka_unit_test(unmeasured_solves), cmocka_unit_test(accelerated_solves), cmocka_unit_test(preconditions),
+                                     cmocka_unit_test(unmeasured_solves), cmocka_unit_test(unmeasured_accelerated_solves),
+                                     cmocka_unit_test(accelerated_solves), cmocka_unit_test(preconditions),
                                      cmocka_unit_test(recorded_by_the_caller),
                                      cmocka_unit_test(updates_and_pointers), cmocka_unit_test(two_streams)};
   return cmocka_run_group_tests(tests, NULL, NULL);

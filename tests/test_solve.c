@@ -1,4 +1,5 @@
 /* What a solver can do besides: preconditioning, acceleration, update, cycles, coarse solvers, plan. */
+#include "media.h"
 #include "reference.h"
 
 #include "mg/solver.h"
@@ -84,6 +85,60 @@ static void acceleration(void **state)
     assert_true(cycles[1] < cycles[0] && cycles[2] < cycles[0] && cycles[3] <= 7);
     free(f), free(u);
   }
+}
+
+static double *accelerated(const gmg_problem *p, gmg_params q, int check_every, double *residual)
+{
+  const size_t n = unknowns(p);
+  double *f = field(n, 1), *u = field(n, 0), *before = field(n, 0), *r = field(n, 0), mean = 0, volume = 0;
+  gmg_report report;
+  q.check_every = check_every;
+  session s = begin_solver(p, &q, 2);
+  for (int turn = 0; turn < 2; turn++) { /* nothing is left of a solve */
+    fill_random(u, n, 2);
+    for (size_t c = 0; c < n; c++) u[c] *= 1e-4; /* a guess whose residual is not far from f */
+    const gmg_status status = solve_in(&s, f, u, &report);
+    assert_int_equal(status, check_every ? GMG_NOT_CONVERGED : GMG_OK);
+    assert_int_equal(report.cycles, q.max_cycles);
+    if (turn > 0 && q.precision == GMG_PRECISION_SAME) assert_memory_equal(u, before, n * sizeof *u);
+    memcpy(before, u, n * sizeof *u);
+  }
+  for (size_t c = 0; c < n && report.singular; c++) mean += cell_volume(p, c) * f[c], volume += cell_volume(p, c);
+  for (size_t c = 0; c < n && report.singular; c++) f[c] -= mean / volume;
+  assert_ok(s.context, residual_in(&s, f, u, r));
+  *residual = norm2(r, n) / norm2(f, n);
+  end_solver(&s);
+  free(f), free(r), free(before);
+  return u;
+}
+
+/* Whether anybody measures does not matter to conjugate gradients: bitwise, but for what the residual is scaled by on its way into the
+   narrower type. */
+static void unmeasured_accelerations(void **state)
+{
+  (void)state;
+  static const shape shapes[] = {{3, {24, 20, 18}, GMG_CELL, "dddddd"}, {3, {20, 24, 16}, GMG_CELL, "nnppnn"}, {2, {67, 45, 1}, GMG_VERTEX, "dnrd"},
+                                 {1, {300, 1, 1}, GMG_CELL, "dd"}};
+  for (int i = 0; i < 5; i++)
+    for (int how = 0; how < (i < 4 ? 8 : 4); how++) { /* who measures forgets a full multigrid start that is none, as in the ball */
+      medium m = ball(3, 24, 1e3, GMG_CELL);
+      const gmg_problem p = i < 4 ? shaped_problem(&shapes[i]) : m.p;
+      const int mixed = how & 1, flexible = how & 2;
+      gmg_params q = gmg_params_default();
+      q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, q.deterministic = 1, q.fmg = how / 4;
+      q.accel = flexible ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_CG;
+      if (!flexible) q.smoother = gmg_smoother_by_name("red_black");
+      q.max_cycles = 4, q.rtol = 1e-15;
+      const size_t n = unknowns(&p);
+      double residual[2], most = 0, *u[2] = {accelerated(&p, q, 1, &residual[0]), accelerated(&p, q, 0, &residual[1])};
+      if (!mixed) assert_memory_equal(u[0], u[1], n * sizeof *u[0]);
+      for (size_t c = 0; c < n; c++) most = fmax(most, fabs(u[0][c]));
+      for (size_t c = 0; c < n; c++) assert_near(u[1][c], u[0][c], 1e-6 * most);
+      assert_below(residual[1], 1.01 * residual[0] + 1e-12);
+      assert_below(residual[1], flexible ? 1e-3 : 1);
+      free(u[0]), free(u[1]);
+      free_medium(&m);
+    }
 }
 
 /* Far beyond convergence flexible CG must keep what it has: its directions are rounding noise there. */
@@ -293,6 +348,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {cmocka_unit_test(symmetric_preconditioner),
                                      cmocka_unit_test(preconditioner_is_linear),
                                      cmocka_unit_test(acceleration),
+                                     cmocka_unit_test(unmeasured_accelerations),
                                      cmocka_unit_test(acceleration_beyond_convergence),
                                      cmocka_unit_test(update_forgets_the_shift),
                                      cmocka_unit_test(update_shift),
