@@ -16,10 +16,9 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *  memory; positions of stretched axes (gmg_problem::coord) stay in host memory. This call and all others leave the calling
  *  thread's current device as they found it.
  *
- *  gmg_solver_create(), gmg_solver_update(), gmg_set_boundary_values() and gmg_solve() block: a solve for norms and, if singular, the
- *  mean of f; several residual norms are one wait where cycles are replayed (docs/api/context.md), an acceleration waits for one in each
- *  iteration. With check_every = 0 it blocks for nothing. gmg_precondition(), gmg_residual(), gmg_flux() and gmg_set_boundary_constant()
- *  only enqueue. The smoother "async" takes red-black or Jacobi relaxation inside its blocks.
+ *  gmg_solver_create(), gmg_solver_update(), gmg_set_boundary_values() and gmg_solve() block: a solve for the norms of the
+ *  residuals that it measures (several are one wait where cycles are replayed, docs/api/context.md) and, if singular, the mean of f. With
+ *  check_every = 0 it blocks for nothing. gmg_precondition(), gmg_residual(), gmg_flux() and gmg_set_boundary_constant() only enqueue. The smoother "async" takes red-black or Jacobi relaxation inside its blocks.
  *
  *  A failure of the device (GMG_ERR_DEVICE from whichever call sees it first and from all calls after it, with CUDA's text) is
  *  final: solvers and context can only be destroyed. A device that is full is none: GMG_ERR_MEMORY, and a smaller create works.

@@ -21,8 +21,8 @@ typedef struct gmg_correction {
   const void *z;
   double scale;
   int narrow;
-  const double *size; /* in exec's memory: what stands there instead of scale, for gmg_stencil_ops::follow, correct_residual, share and
-                         direct_apply; else NULL */
+  const double *size; /* in exec's memory: what stands there instead of scale, for gmg_vector_ops::correct, gmg_stencil_ops::follow,
+                         correct_residual, share and direct_apply; else NULL */
 } gmg_correction;
 
 /* What conjugate gradients know of their direction p, in exec's memory. All zeros: there is none yet. */

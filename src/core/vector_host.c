@@ -68,9 +68,10 @@ static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
 {
   const narrow_real *restrict Z = c.z;
-  real *restrict X = x, A = (real)c.scale;
+  const double scale = c.size ? *c.size : c.scale;
+  real *restrict X = x, A = (real)scale;
   if (!c.narrow) {
-    axpy(e, n, c.scale, c.z, x);
+    axpy(e, n, scale, c.z, x);
     return;
   }
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)

@@ -53,7 +53,7 @@ void gmg_iteration_start(gmg_solver *s, gmg_iteration *it)
   GMG_RANGE(&s->exec, 0, "residual");
   s->vector->fill(&s->exec, sizeof *s->direction / s->exec.real_size, 0, s->direction);
   s->stencil->residual(&s->exec, &s->top->A, it->f, it->u, s->krylov[0]);
-  if (!it->unseen) it->norm = s->vector->norm2(&s->exec, s->top->A.cells, s->krylov[0]);
+  it->norm = it->unseen ? NAN : s->vector->norm2(&s->exec, s->top->A.cells, s->krylov[0]);
 }
 
 double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
@@ -79,23 +79,41 @@ void gmg_iteration_correct(gmg_solver *s, gmg_iteration *it, gmg_correction c)
   take_norm(it, s->stencil->correct_residual(&s->exec, &s->top->A, c, it->f, it->u, it->scale, s->own_f));
 }
 
-static void refine(gmg_solver *s, gmg_iteration *it)
+/* A cycle for the residual in own_f, which was divided by scale, or by size[0]. The correction goes onto u, or is still to go there. */
+static gmg_correction cycle_for_own(gmg_solver *s, double scale, const double *size, void *u)
 {
-  if (!it->fresh) narrow_residual(s, it, NULL);
-  const gmg_onto to = {.x = it->u, .scale = 1 / it->scale, .keep = 1};
-  const gmg_correction c = {.z = gmg_cycle_onto(s, 0, to), .scale = to.scale, .narrow = 1};
+  const gmg_onto to = {.x = u, .scale = scale, .size = size, .keep = 1};
+  const gmg_correction c = {.z = gmg_cycle_onto(s, 0, to), .scale = scale, .narrow = 1, .size = size};
   gmg_charge(s, 0);
-  gmg_iteration_correct(s, it, c);
+  return c;
 }
 
-/* The same where nobody asks for residuals. */
-static void refine_unseen(gmg_solver *s, gmg_iteration *it)
+static gmg_correction unit_cycle(gmg_solver *s, const void *f, void *u, int first)
 {
-  s->stencil->unit_residual(&s->exec, &s->top->A, it->f, it->u, it->unseen == 1, s->size, s->own_f);
-  it->unseen = 2; /* the next residual's size is about this one's */
-  const void *c = gmg_cycle_onto(s, 0, (gmg_onto){.x = it->u, .scale = 1, .size = s->size, .keep = 1});
-  gmg_charge(s, 0);
-  if (c) s->vector->grow(&s->exec, s->top->A.cells, s->size, c, 1, it->u);
+  s->stencil->unit_residual(&s->exec, &s->top->A, f, u, first, s->size, s->own_f);
+  return cycle_for_own(s, 1, s->size, u);
+}
+
+static void add(gmg_solver *s, gmg_correction c, void *u)
+{
+  if (c.z) s->vector->correct(&s->exec, s->top->A.cells, c, u);
+}
+
+/* All that depends on f and u alone. */
+static void refine_unseen(gmg_solver *s, const void *f, void *u) { add(s, unit_cycle(s, f, u, 0), u); }
+
+/* The host knows what own_f was divided by where the last norm was asked for. */
+static void refine(gmg_solver *s, gmg_iteration *it)
+{
+  if (it->unseen && it->sized && !it->fresh) {
+    gmg_do(s, GMG_RECORDED_CYCLE, it->f, it->u, refine_unseen);
+    return;
+  }
+  const gmg_correction c = it->fresh ? cycle_for_own(s, 1 / it->scale, NULL, it->u) : unit_cycle(s, it->f, it->u, !it->sized);
+  it->sized |= !it->fresh; /* the next residual's size is about this one's */
+  it->fresh = 0;
+  if (it->unseen) add(s, c, it->u);
+  else gmg_iteration_correct(s, it, c);
 }
 
 /* The finest grid is the coarsest, whose solver starts from zero. */
@@ -105,18 +123,18 @@ static void solve_residual(gmg_solver *s, gmg_iteration *it)
   s->vector->axpy(&s->exec, s->top->A.cells, 1, gmg_cycle_on_own(s, 1).z, it->u);
 }
 
+static void finest_cycle(gmg_solver *s, const void *f, void *u)
+{
+  s->level[0].f = (void *)f, s->level[0].u = u;
+  gmg_cycle(s, 0);
+}
+
 static void plain(gmg_solver *s, gmg_iteration *it)
 {
-  gmg_level *L = &s->level[0];
-  if (s->mixed) {
-    if (it->unseen) refine_unseen(s, it);
-    else refine(s, it);
-  } else if (s->levels == 1) {
-    solve_residual(s, it);
-  } else {
-    L->f = (void *)it->f, L->u = it->u;
-    gmg_cycle(s, 0);
-  }
+  if (s->mixed) refine(s, it);
+  else if (s->levels == 1) solve_residual(s, it);
+  else if (it->unseen) gmg_do(s, GMG_RECORDED_CYCLE, it->f, it->u, finest_cycle);
+  else finest_cycle(s, it->f, it->u);
   if (s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, it->u); /* else rounding lets it drift */
 }
 
@@ -199,10 +217,10 @@ static void on_own(gmg_solver *s, const void *f, void *u)
 
 static void from_zero(gmg_solver *s, const void *f, void *u) { (void)gmg_cycle_from_zero(s, f, 1, u); }
 
-/* A cycle from zero for the residual. Where nobody asks for the residual's norm, the host does not know what to scale it by. */
+/* A cycle from zero for the residual. Where nobody asked for the residual's norm, the host does not know what to scale it by. */
 static gmg_correction preconditioned(gmg_solver *s, const gmg_iteration *it)
 {
-  if (s->mixed && it->unseen) {
+  if (s->mixed && isnan(it->norm)) {
     s->vector->unit(&s->exec, s->top->A.cells, s->krylov[0], s->size, s->own_f);
     gmg_do(s, GMG_RECORDED_CORRECTION, s->own_f, s->own_u, on_own);
     return (gmg_correction){.z = s->own_u, .narrow = 1, .size = s->size};
@@ -233,11 +251,9 @@ static void conjugate_gradients(gmg_solver *s, gmg_iteration *it)
   s->stencil->direct_apply(e, A, z, s->direction, p, r, q);
   it->first = 0;
   next_scale(it);
-  const double norm = s->vector->step(e, A->cells, s->direction, p, q, it->u, r, it->scale, s->mixed && !it->unseen ? s->own_f : NULL,
-                                      !it->unseen);
-  if (it->unseen) return;
-  it->norm = norm;
-  if (s->mixed) take_norm(it, norm);
+  void *slim = s->mixed && !it->unseen ? s->own_f : NULL;
+  it->norm = s->vector->step(e, A->cells, s->direction, p, q, it->u, r, it->scale, slim, !it->unseen);
+  if (slim) take_norm(it, it->norm);
 }
 
 void gmg_iterate(gmg_solver *s, gmg_iteration *it)

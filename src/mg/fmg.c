@@ -195,12 +195,11 @@ static void add_last(gmg_solver *s, gmg_correction c, void *u)
 
 static void all_of_it(gmg_solver *s, const void *f, void *u) { add_last(s, approximate(s, f, u), u); }
 
-/* Where residuals are asked for and the start is not replayed, the last correction goes with the residual that it leaves. What nobody
-   measures is replayed as a whole, by gmg_solve(). */
+/* Where its residual is asked for and the start is not replayed, the last correction goes with the residual that it leaves. */
 void gmg_fmg(gmg_solver *s, const void *f, gmg_iteration *it)
 {
   const int seen = s->mixed && !s->singular && !it->unseen && s->params.accel == GMG_ACCEL_NONE;
-  if (it->unseen || !gmg_replayed(s, GMG_RECORDED_START, f, it->u, all_of_it)) {
+  if (!gmg_replayed(s, GMG_RECORDED_START, f, it->u, all_of_it)) {
     const gmg_correction c = approximate(s, f, it->u);
     if (seen) {
       gmg_iteration_correct(s, it, c);

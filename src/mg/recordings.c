@@ -4,11 +4,11 @@
 #include "solver.h"
 
 /* A smoother of the user's may do anything, times of levels are taken between their launches, and who watches wants numbers. What is a
-   part of the work that is being recorded goes into that. */
+   part of work that is replayed as a whole goes into that. */
 static int can_be_recorded(const gmg_solver *s)
 {
   const gmg_params *q = &s->params;
-  return s->exec.graph && !s->records && !s->unrecordable && !q->time_levels && !s->watch.on && gmg_smoother_is_builtin(q->smoother);
+  return s->exec.graph && !s->inside && !s->unrecordable && !q->time_levels && !s->watch.on && gmg_smoother_is_builtin(q->smoother);
 }
 
 static int same(const gmg_recording *a, const gmg_recording *b)
@@ -29,13 +29,18 @@ static gmg_recording *find(gmg_solver *s, gmg_recorded what, const void *f, void
   return NULL;
 }
 
+static void do_whole(gmg_solver *s, const void *f, void *u, gmg_work *work)
+{
+  s->inside++;
+  work(s, f, u);
+  s->inside--;
+}
+
 /* Unless it is there already. */
 static void record(gmg_solver *s, gmg_recording *r, gmg_work *work)
 {
   if (r->graph || !s->exec.graph->begin(s->context, r->what == GMG_RECORDED_LOOP)) return;
-  s->records = 1;
-  work(s, r->f, r->u);
-  s->records = 0;
+  do_whole(s, r->f, r->u, work);
   r->graph = s->exec.graph->end(s->context);
   s->unrecordable = !r->graph;
 }
@@ -49,7 +54,7 @@ int gmg_replayed(gmg_solver *s, gmg_recorded what, const void *f, void *u, gmg_w
 
 void gmg_do(gmg_solver *s, gmg_recorded what, const void *f, void *u, gmg_work *work)
 {
-  if (!gmg_replayed(s, what, f, u, work)) work(s, f, u);
+  if (!gmg_replayed(s, what, f, u, work)) do_whole(s, f, u, work);
 }
 
 gmg_graph *gmg_recorded_loop(gmg_solver *s, const void *f, void *u, gmg_work *work)

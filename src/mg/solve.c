@@ -216,8 +216,9 @@ static gmg_status run(gmg_solver *s, progress *p)
   if (!at_once(s)) p->recorded = gmg_iteration_recorded(s, &p->it);
   while (p->cycles < s->params.max_cycles) {
     if (!run_ahead(s, p)) {
+      p->it.unseen = (p->cycles + 1) % s->params.check_every != 0 && p->cycles + 1 < s->params.max_cycles;
       next_cycle(s, p);
-      if (p->cycles % s->params.check_every != 0 && p->cycles < s->params.max_cycles) continue;
+      if (p->it.unseen) continue;
       measure(s, p, gmg_iteration_residual(s, &p->it, NULL));
       if (p->cycles == 1 && s->params.fmg > 0) forget_bad_start(s, p);
     }

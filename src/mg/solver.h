@@ -47,6 +47,7 @@ typedef enum {
   GMG_RECORDED_LOOP = 1,
   GMG_RECORDED_SOLVE,
   GMG_RECORDED_START, /* full multigrid */
+  GMG_RECORDED_CYCLE, /* of a solve, where nobody asks for the residual that it leaves */
   GMG_RECORDED_CORRECTION,
   GMG_RECORDED_PRECONDITION
 } gmg_recorded;
@@ -105,7 +106,7 @@ struct gmg_solver {
   gmg_watch watch;
   gmg_recording recording[GMG_RECORDINGS];
   unsigned next_recording; /* to be given up, modulo their number */
-  int records;             /* one is being made, in which there are no others */
+  int inside;              /* work that is replayed as a whole, of which no part is recorded apart */
   int unrecordable;        /* the host has a part in the work */
 };
 
@@ -163,11 +164,12 @@ const void *gmg_made_rhs(const gmg_solver *s, const void *f); /* where that has 
 typedef struct gmg_iteration {
   const void *f;     /* effective right-hand side */
   void *u;
-  double norm;        /* ||r||_2 where it is known: with an acceleration, by recursion; or while fresh */
+  double norm;        /* ||r||_2 where it is known: with an acceleration, by recursion (NaN: nobody asked); or while fresh */
   int first;          /* of the acceleration: there was no step yet */
   double scale, next; /* mixed precision: own_f holds scale r; what to scale the next one by, 0: nothing is known */
   int fresh;          /* mixed precision: own_f is up to date */
-  int unseen;         /* nobody asks for residuals, so nothing waits for them; 2, without an acceleration: not for the first time */
+  int unseen;         /* nobody asks for the residual that the next cycle leaves, so nothing waits for it */
+  int sized;          /* mixed precision: the solver's size[0] is about the residual's */
 } gmg_iteration;
 
 void gmg_iteration_start(gmg_solver *s, gmg_iteration *it);      /* from the u that stands; also forgets recursions */
