@@ -135,7 +135,7 @@ static int is_taken(const gmg_exec *e, const tail_state *s)
   cudaFuncSetAttribute((const void *)tail_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)of.sharedSizeBytes);
   if (s->parts == 1) return 1;
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
-  if (major < 9 || of.binaryVersion < 90) return 0;
+  if (major < 9 || of.binaryVersion < 90 || of.ptxVersion < 90) return 0; /* PTX for less, too, becomes code for what there is */
   cudaFuncSetAttribute((const void *)tail_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   const cudaLaunchConfig_t c = config_of(e, s, s->parts, &cluster);
   const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, (const void *)tail_kernel, &c);
