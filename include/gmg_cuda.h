@@ -18,7 +18,9 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *
  *  gmg_solver_create(), gmg_solver_update(), gmg_set_boundary_values() and gmg_solve() block: a solve for the norms of the
  *  residuals that it measures (several are one wait where cycles are replayed, docs/api/context.md) and, if singular, the mean of f. With
- *  check_every = 0 it blocks for nothing. gmg_precondition(), gmg_residual(), gmg_flux() and gmg_set_boundary_constant() only enqueue. The smoother "async" takes red-black or Jacobi relaxation inside its blocks.
+ *  check_every = 0 it blocks for nothing but the times that time_levels asks for. gmg_precondition(), gmg_residual(), gmg_flux() and
+ *  gmg_set_boundary_constant() only enqueue. The smoother "async" takes red-black or Jacobi relaxation inside its blocks, and blocks of a
+ *  given shape that fit a multiprocessor's shared memory.
  *
  *  A failure of the device (GMG_ERR_DEVICE from whichever call sees it first and from all calls after it, with CUDA's text) is
  *  final: solvers and context can only be destroyed. A device that is full is none: GMG_ERR_MEMORY, and a smaller create works.
