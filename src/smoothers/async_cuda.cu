@@ -4,8 +4,8 @@
    It holds its unknowns, `overlap` layers around them and a ring that is only read in shared memory, relaxes them k times from
    whatever values surround them, and writes back its own (restricted, as in Cai, Sarkis 1999). Nothing waits: blocks start as
    multiprocessors become free, in the given order, and those of a second pass do not wait for the first where a pass has more of them
-   than the device has room for (passes_at_once() in async_way_cuda.cuh). What blocks share is read from and written to the L2 cache,
-   which all multiprocessors see (ld.global.cg, st.global.cg): fresh, and never torn, a real being one aligned word.
+   than the device has room for (passes_at_once() in async_way_cuda.cuh). What blocks share is read and written by relaxed atomics
+   (core/relaxed_cuda.cuh): fresh, and never torn.
 
    Deterministic twin: every block reads a copy made before the pass.
 

@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
     }
     const int done = q - HALVES, p = done - 1;
     if (mine && (!checked || (done >= MARGIN && done < own + MARGIN)))
-      __stcg((real_vector *)(to + ((first + done) * stride + column)), gmg_vector_of(u[slot(HALVES)]));
+      gmg_store_relaxed((real_vector *)(to + ((first + done) * stride + column)), gmg_vector_of(u[slot(HALVES)]));
     if (checked && (p < MARGIN - 1 || p > own + MARGIN)) return;
 
     const gmg_cells &here = u[slot(HALVES + 1)], &below = u[slot(HALVES + 2)], &above = u[slot(HALVES)];

@@ -112,7 +112,7 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
   const int low_row = max(low, 1), high_row = min(high, planes - 2);
   const auto level_plane = [&](int q) { return (unsigned)gmg_around(first + q, s.n[2], wraps); };
   const auto fetch_u = [&](int q, int live, unsigned from_column) {
-    return live && q >= low && q <= high ? __ldcg(from + (level_plane(q) * slice + from_column)) : (real)0;
+    return live && q >= low && q <= high ? gmg_load_relaxed(from + (level_plane(q) * slice + from_column)) : (real)0;
   };
   const int live = !zero && there;
   /* coefficients of plane q of the tile, k of the level, or of its bottom alone: on the way */
@@ -145,7 +145,7 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
   const double scale = aside ? o.scale * (o.size ? *o.size : 1) : 0;
   const auto leave = [&](unsigned place, real v) {
     if (aside) put_onto(o, scale, (int)place, v);
-    else __stcg(to + place, v);
+    else gmg_store_relaxed(to + place, v);
   };
   const real omega = relaxed ? s.omega : (real)0;
   /* of plane q, from where it is and its ceiling */
@@ -266,8 +266,8 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
           come[1][d] = fetch_u(2 * T + 4 + d, live, column);
           if (me < RING) ring_come[1][d] = fetch_u(2 * T + 4 + (d ? 0 : -3) + ring_turn, ring, side_column);
         } else {
-          if (live) come[1][d] = __ldcg(from + ((ahead + d) * slice + column));
-          if (ring) ring_come[1][d] = __ldcg(from + (ring_ahead * slice + side_column));
+          if (live) come[1][d] = gmg_load_relaxed(from + ((ahead + d) * slice + column));
+          if (ring) ring_come[1][d] = gmg_load_relaxed(from + (ring_ahead * slice + side_column));
         }
       }
     }

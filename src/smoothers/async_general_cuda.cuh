@@ -3,6 +3,7 @@
 #ifndef GMG_ASYNC_GENERAL_CUDA_H
 #define GMG_ASYNC_GENERAL_CUDA_H
 
+#include "../core/relaxed_cuda.cuh"
 #include "../stencil/row_cuda.cuh"
 #include "async_way_cuda.cuh"
 
@@ -99,7 +100,7 @@ static __device__ __forceinline__ void relax_general(const gmg_operator &A, cons
     const int z = c / plane, y = (c - z * plane) / sx, x = c - z * plane - y * sx;
     const int i = t.place[0][x], j = t.place[1][y], k = t.place[2][z];
     const int there = i >= 0 && j >= 0 && k >= 0;
-    u[c] = there && from ? __ldcg(from + ((size_t)k * A.n[1] + (size_t)j) * A.n[0] + (size_t)i) : (real)0;
+    u[c] = there && from ? gmg_load_relaxed(from + ((size_t)k * A.n[1] + (size_t)j) * A.n[0] + (size_t)i) : (real)0;
     if (s.versions == 2) u[cells + c] = u[c];
   }
   __syncthreads();
@@ -133,7 +134,7 @@ static __device__ __forceinline__ void relax_general(const gmg_operator &A, cons
     const int z = c / (own[0] * own[1]), y = (c - z * own[0] * own[1]) / own[0], x = c - z * own[0] * own[1] - y * own[0];
     const size_t i = at[0] * s.blocks.shape[0] + (size_t)x, j = at[1] * s.blocks.shape[1] + (size_t)y;
     const size_t k = at[2] * s.blocks.shape[2] + (size_t)z;
-    __stcg(to + (k * A.n[1] + j) * A.n[0] + i, old[((z + s.margin[2]) * sy + y + s.margin[1]) * sx + x + s.margin[0]]);
+    gmg_store_relaxed(to + (k * A.n[1] + j) * A.n[0] + i, old[((z + s.margin[2]) * sy + y + s.margin[1]) * sx + x + s.margin[0]]);
   }
 }
 

@@ -11,6 +11,7 @@
 #ifndef GMG_ASYNC_LINE_CUDA_H
 #define GMG_ASYNC_LINE_CUDA_H
 
+#include "../core/relaxed_cuda.cuh"
 #include "../stencil/row_cuda.cuh"
 #include "async_way_cuda.cuh"
 
@@ -121,7 +122,7 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned turn,
     for (int i = 0; i < PER; i++) {
       const int v = i * threads + me, there = v >= p.low && v < p.high;
       const long g = origin + v + (!folded ? 0 : v < p.zero ? s.n : v >= p.end ? -s.n : 0);
-      u[i] = from && there ? __ldcg(from + g) : (real)0;
+      u[i] = from && there ? gmg_load_relaxed(from + g) : (real)0;
       rhs[i] = there ? __ldg(f + g) : (real)0;
     }
   };
@@ -182,7 +183,7 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned turn,
   for (int i = 0; i < PER; i++) u[i] = tile_u[as_written + i * step];
 #pragma unroll
   for (int i = 0; i < PER; i++)
-    if (i * threads + me < own) __stcg(to + begin + i * threads + me, u[i]);
+    if (i * threads + me < own) gmg_store_relaxed(to + begin + i * threads + me, u[i]);
 }
 
 template <int coloured>

@@ -201,8 +201,8 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
         const double2 v = {was.x + scale * (double)u[j], was.y + scale * (double)u[j + HIGH]};
         if (whole) *(double2 *)(o.x + place) = v;
         else o.x[place] = v.x, o.x[place + 1] = v.y;
-      } else if (whole) __stcg((real_pair *)(to + place), real_pair{u[j], u[j + HIGH]});
-      else __stcg(to + place, u[j]), __stcg(to + place + 1, u[j + HIGH]);
+      } else if (whole) gmg_store_relaxed((real_pair *)(to + place), real_pair{u[j], u[j + HIGH]});
+      else gmg_store_relaxed(to + place, u[j]), gmg_store_relaxed(to + place + 1, u[j + HIGH]);
     }
   if (!restricts) return;
   real within[4];

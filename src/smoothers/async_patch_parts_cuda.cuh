@@ -3,6 +3,7 @@
 #ifndef GMG_ASYNC_PATCH_PARTS_CUDA_H
 #define GMG_ASYNC_PATCH_PARTS_CUDA_H
 
+#include "../core/relaxed_cuda.cuh"
 #include "../core/early_cuda.cuh"
 #include "async_stream_cuda.cuh"
 #include "async_tile_cuda.cuh"
@@ -41,8 +42,8 @@ static __device__ __forceinline__ int patch_around(int i, int n, int around) { r
 /* shared: others may write there. */
 template <int whole> static __device__ __forceinline__ real_pair patch_pair(const real *at, int shared)
 {
-  if (whole) return shared ? __ldcg((const real_pair *)at) : __ldg((const real_pair *)at);
-  return shared ? real_pair{__ldcg(at), __ldcg(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
+  if (whole) return shared ? gmg_load_relaxed((const real_pair *)at) : __ldg((const real_pair *)at);
+  return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
 }
 
 /* The correction of a patch, from values of the next coarser level that lie between its unknowns: the first of them, below, in front

@@ -26,6 +26,7 @@
 #ifndef GMG_ASYNC_STREAM_CUDA_H
 #define GMG_ASYNC_STREAM_CUDA_H
 
+#include "../core/relaxed_cuda.cuh"
 #include "async_onto_cuda.cuh"
 #include "async_stream_level_cuda.cuh"
 #include "async_sums_cuda.cuh"
@@ -167,11 +168,11 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
     if (KIND & STREAM_ZERO || !from) return;
     if (dim == 2 && s.whole) {
       real_pair v = {0, 0};
-      if (row0.exists) v = __ldcg((const real_pair *)(from + (p + row0.place)));
+      if (row0.exists) v = gmg_load_relaxed((const real_pair *)(from + (p + row0.place)));
       u[0] = v.x, u[1] = v.y;
     } else {
-      if (row0.exists) u[0] = __ldcg(from + (p + row0.place));
-      if (row1.exists) u[1] = __ldcg(from + (p + row1.place));
+      if (row0.exists) u[0] = gmg_load_relaxed(from + (p + row0.place));
+      if (row1.exists) u[1] = gmg_load_relaxed(from + (p + row1.place));
     }
   };
   /* for what comes in in step T, the ring's planes as A's and B's have them */
@@ -181,7 +182,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
       const int q = 2 * T + d, r = 2 * T - 1 + d + ring_e;
       u[d][0] = u[d][1] = 0;
       if (is_there(q)) ask_u(place(q), u[d]);
-      beside[d] = from && ring_exists && is_there(r) ? __ldcg(from + (place(r) + ring_place)) : (real)0;
+      beside[d] = from && ring_exists && is_there(r) ? gmg_load_relaxed(from + (place(r) + ring_place)) : (real)0;
     }
   };
   if (!(KIND & STREAM_ZERO)) ask(0, come[0], ring_come[0]);
@@ -242,7 +243,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
             if (!(KIND & STREAM_ZERO)) {
               ask_u(p, come[(t + 1) % 2][d]);
               ring_come[(t + 1) % 2][d] = 0;
-              if (from && ring_exists) ring_come[(t + 1) % 2][d] = __ldcg(from + (beside + ring_place));
+              if (from && ring_exists) ring_come[(t + 1) % 2][d] = gmg_load_relaxed(from + (beside + ring_place));
             }
             ask_f((2 * t + d + 1) % SLOTS, base + (d + 1) * stride);
           }
@@ -309,10 +310,10 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
             if (row0.mine) put_onto(o, scale, p + row0.place, of_0);
             if (row1.mine) put_onto(o, scale, p + row1.place, of_1);
           } else if (dim == 2 && s.whole) {
-            if (row0.mine) __stcg((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1}); /* own sizes are even */
+            if (row0.mine) gmg_store_relaxed((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1}); /* own sizes are even */
           } else if (is_own) {
-            if (row0.mine) __stcg(target_0 + (p + row0.place), of_0);
-            if (row1.mine) __stcg(target_1 + (p + row1.place), of_1);
+            if (row0.mine) gmg_store_relaxed(target_0 + (p + row0.place), of_0);
+            if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.place), of_1);
           }
         }
         if (KIND & STREAM_SUMS) gathers.take(s.coupling, value, rhs, more, t, me);

@@ -9,6 +9,7 @@
 #ifndef GMG_ASYNC_STRIP_CUDA_H
 #define GMG_ASYNC_STRIP_CUDA_H
 
+#include "../core/relaxed_cuda.cuh"
 #include "../stencil/strip_cuda.cuh"
 #include "async_stream_level_cuda.cuh"
 
@@ -83,7 +84,7 @@ static __device__ __forceinline__ void relax_strip(const stream &s, unsigned tur
   const auto ask = [&](int slot, int is_there, int p) {
     u[slot] = rhs[slot] = {};
     if (!is_there) return;
-    if (from) u[slot] = gmg_cells_of(__ldcg((const real_vector *)(from + p)));
+    if (from) u[slot] = gmg_cells_of(gmg_load_relaxed((const real_vector *)(from + p)));
     rhs[slot] = gmg_cells_of(__ldg((const real_vector *)(f + p)));
   };
   const auto ask_row = [&](int slot, int q) {
@@ -115,7 +116,7 @@ static __device__ __forceinline__ void relax_strip(const stream &s, unsigned tur
       else relax_row<0>(s, u[row], u[below], u[above], rhs[row], keep, w);
     }
     const int p = q - HALVES;
-    if (mine && (!checked || (p >= 2 && p < own + 2))) __stcg((real_vector *)(to + ((first + p) * stride + column)), gmg_vector_of(u[done]));
+    if (mine && (!checked || (p >= 2 && p < own + 2))) gmg_store_relaxed((real_vector *)(to + ((first + p) * stride + column)), gmg_vector_of(u[done]));
   };
   /* steps in which every row that is touched is there, and none is at a wall, go without checks */
   const int folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);

@@ -73,7 +73,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
   const auto ask = [&](int slot, int is_there, int p) {
     u[slot] = rhs[slot] = {};
     if (!is_there) return;
-    u[slot] = gmg_cells_of(__ldcg((const real_vector *)(from + p)));
+    u[slot] = gmg_cells_of(gmg_load_relaxed((const real_vector *)(from + p)));
     rhs[slot] = gmg_cells_of(__ldg((const real_vector *)(f + p)));
   };
   const auto ask_row = [&](int slot, int q) {

@@ -21,6 +21,7 @@
 #ifndef GMG_ASYNC_TILE_CUDA_H
 #define GMG_ASYNC_TILE_CUDA_H
 
+#include "../core/relaxed_cuda.cuh"
 #include "../stencil/row_cuda.cuh"
 #include "async_tickets_cuda.cuh"
 
@@ -126,7 +127,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
 #pragma unroll
   for (int c = 0; c < HIGH; c++, k = after(k)) {
     const unsigned g = column + slice * k;
-    u[c] = fetched & 1u << c ? __ldcg(from + g) : 0;
+    u[c] = fetched & 1u << c ? gmg_load_relaxed(from + g) : 0;
     rhs[c] = !faces && (known & 1u << c) ? __ldg(f + g) : 0;
     share[c] = kind == GMG_SIGMA && (known & 1u << c) ? gmg_at(s.sigma, g) : 0;
   }
@@ -138,7 +139,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
   }
   /* plane 0, where no register has it */
   const unsigned bottom = (unsigned)tile_unknown(origin[2], s.n[2], s.wraps[2]);
-  const real under = from && first == 1 && exists && there(2, 0) ? __ldcg(from + (column + slice * bottom)) : 0;
+  const real under = from && first == 1 && exists && there(2, 0) ? gmg_load_relaxed(from + (column + slice * bottom)) : 0;
 
   /* the ring beside the columns, and the coefficients of all planes, to shared memory. What lies beyond a wall is 0. */
   const int sides = dim == 3 ? 2 * top[1] : 2, ring = dim == 3 ? sides + 2 * top[0] : sides, begin = (int)threadIdx.z * HIGH + 1;
@@ -156,7 +157,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
     real *const target = column_of(rx, ry) + begin + colour_of(rx, ry), value[HIGH];
     unsigned rk = (unsigned)tile_unknown(origin[2] + begin, s.n[2], s.wraps[2]);
 #pragma unroll
-    for (int c = 0; c < HIGH; c++, rk = after(rk)) value[c] = ring_present & 1u << c ? __ldcg(from + (source + slice * rk)) : 0;
+    for (int c = 0; c < HIGH; c++, rk = after(rk)) value[c] = ring_present & 1u << c ? gmg_load_relaxed(from + (source + slice * rk)) : 0;
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
       if (stored & 1u << c) target[c] = value[c];
@@ -253,7 +254,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
   const unsigned back_to = own_column ? known & range(first, s.margin[2], s.margin[2] + own[2] - 1) : 0;
 #pragma unroll
   for (int c = 0; c < HIGH; c++)
-    if (back_to & 1u << c) __stcg(to + (column + slice * (unsigned)(origin[2] + first + c)), u[c]);
+    if (back_to & 1u << c) gmg_store_relaxed(to + (column + slice * (unsigned)(origin[2] + first + c)), u[c]);
 }
 
 /* A thread block to every block; blockIdx.y is the pass. */
