@@ -8,7 +8,7 @@ static const int folds[FOLDS] = {1, 2, 4, 8, 16};
 static int rate_of(study *s, const grid *at, const stale_setting *w, int fold, int runs)
 {
   static bench_samples seconds[MOST_POINTS], residual[MOST_POINTS];
-  double passes[MOST_POINTS], time[4][MOST_POINTS];
+  double passes[MOST_POINTS], time[3][MOST_POINTS], left[3][MOST_POINTS];
   int points = 0;
   stale_grid g;
   if (!stale_create(w, &g)) return stale_destroy(&g), fail(s, "rate");
@@ -29,16 +29,18 @@ static int rate_of(study *s, const grid *at, const stale_setting *w, int fold, i
   const double first = stale_measure(&g).residual;
   for (int i = 0; i < points; i++) {
     time[0][i] = bench_median(&seconds[i]), time[1][i] = bench_min(&seconds[i]), time[2][i] = bench_max(&seconds[i]);
-    time[3][i] = bench_median(&residual[i]) / first;
+    left[0][i] = bench_median(&residual[i]) / first, left[1][i] = bench_min(&residual[i]) / first, left[2][i] = bench_max(&residual[i]) / first;
   }
   struct cJSON *r = begin_record(s, "rate", at->dim == 3 ? "Figure 13" : "Figures 3 to 8, 12", w, &g, fold);
   study_numbers(s, r, "passes", passes, (size_t)points, 4);
   study_numbers(s, r, "seconds", time[0], (size_t)points, 4);
   study_numbers(s, r, "seconds_min", time[1], (size_t)points, 4);
   study_numbers(s, r, "seconds_max", time[2], (size_t)points, 4);
-  study_numbers(s, r, "residual", time[3], (size_t)points, 4);
+  study_numbers(s, r, "residual", left[0], (size_t)points, 4);
+  study_numbers(s, r, "residual_min", left[1], (size_t)points, 4);
+  study_numbers(s, r, "residual_max", left[2], (size_t)points, 4);
   study_say(s, "rate      %dD %zu, %s, %d workers: %.3g us a pass, residual %.3g after %g", w->dim, w->n, assignments[w->assignment],
-            g.at.workers, 1e6 * time[0][points - 1] / passes[points - 1], time[3][points - 1], passes[points - 1]);
+            g.at.workers, 1e6 * time[0][points - 1] / passes[points - 1], left[0][points - 1], passes[points - 1]);
   stale_destroy(&g);
   return 0;
 }
