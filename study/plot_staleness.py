@@ -8,7 +8,7 @@ from picture import main, plt
 
 import staleness
 from page import first, select, values
-from staleness import classes, workers
+from staleness import classes, workers, worth_of
 
 COLOURS = {"sync": "#000000", "static": "#E69F00", "stride": "#D55E00", "ticket": "#0072B2"}
 
@@ -48,7 +48,9 @@ def draw_ages(results):
 
 
 def draw_relation(results):
-    rows = [r for r in select(results, part="relation") + select(results, part="ages") if "worth" in r and r["age"] > 0]
+    rows = select(results, part="relation") + select(results, part="ages")
+    worth = worth_of(rows)
+    rows = [r for r in rows if worth in r and r["age"] > 0]
     if not rows:
         return None
     figure, axes = plt.subplots(figsize=(7, 4.6), layout="constrained")
@@ -63,7 +65,7 @@ def draw_relation(results):
     for assignment, belongs, marker, words in kinds:
         shown = [r for r in select(rows, assignment=assignment) if belongs(r)]
         if shown:
-            axes.plot([r["age"] for r in shown], [r["worth"]["median"] for r in shown], marker, color=COLOURS[assignment], markersize=5,
+            axes.plot([r["age"] for r in shown], [r[worth]["median"] for r in shown], marker, color=COLOURS[assignment], markersize=5,
                       label=words, markerfacecolor="none")
     axes.set_yscale("log")
     axes.set_xlim(0.3, most)

@@ -18,6 +18,7 @@ typedef struct grid {
 typedef struct scale {
   grid ages[MOST_GRIDS], relation[MOST_GRIDS], rate[MOST_GRIDS], smoother[MOST_GRIDS];
   int runs, smoother_runs, sparse; /* sparse: record so on a host, too */
+  grid large[MOST_GRIDS];          /* of "ages", but few settings */
 } scale;
 
 scale scale_of(const study *s);

@@ -29,13 +29,19 @@ def classes(r):
     return math.gcd(r["blocks"], workers(r))
 
 
+def worth_of(results):
+    """The worth of runs that record nothing, which older files do not have."""
+    return "worth_unrecorded" if any("worth_unrecorded" in r for r in results) else "worth"
+
+
 def ages_table(results):
     rows = [[grid(r), r["assignment"], r["order"], str(workers(r)), str(r["blocks"]),
              str(classes(r)) if r["assignment"] == "stride" else "", box(r), percent(r["fresh"]), percent(r["ahead"]), number(r["twice"]),
-             number(r["age"], 2), number(1 / r["age"]) if r["age"] > 0 else "", spread(r, "worth", 2)]
+             number(r["age"], 2), number(1 / r["age"]) if r["age"] > 0 else "",
+             spread(r, "worth_unrecorded", 2), spread(r, "worth", 2)]
             for r in select(results, part="ages") if "min" in r]
     head = ["grid", "assignment", "order", "workers", "blocks", "classes", "age: least / quartiles / most", "<= 0", "< 0", "out of turn",
-            "mean, all couplings", "1 / mean", "worth of a pass"]
+            "mean, all couplings", "1 / mean", "worth of a pass, unrecorded", "recorded"]
     return table(head, rows) if rows else None
 
 
@@ -50,11 +56,12 @@ def connections_table(results):
 def relation_table(results):
     rows = []
     measured = select(results, part="relation")
+    worth = worth_of(measured)
     for dim, n, block in dict.fromkeys((r["dim"], r["n"], r["block"]) for r in measured):
         same = select(measured, dim=dim, n=n, block=block)
 
         def cell(assignment, fold, same=same):
-            return " / ".join(number(r["worth"]["median"]) if "worth" in r else "" for r in select(same, assignment=assignment, fold=fold))
+            return " / ".join(spread(r, worth) for r in select(same, assignment=assignment, fold=fold))
 
         def stride(fold, same=same):
             r = first(same, assignment="stride", fold=fold)
@@ -64,8 +71,9 @@ def relation_table(results):
         many = select(same, assignment="ticket", fold=8)
         rows.append([f"{n}^{dim}", block, number(alone["age"]), number(1 / alone["age"]), cell("ticket", 0), cell("ticket", 8),
                      " / ".join(number(r["twice"]) for r in many), stride(1), stride(8)])
-    head = ["grid", "block", "mean age, 1 worker", "1 / mean", "ticket, 1 worker: natural / two-colour / random", "ticket, 8-fold", "out of turn",
-            "stride; 1 / its mean; classes", "stride, 8-fold; 1 / its mean; classes"]
+    kind = "unrecorded" if worth == "worth_unrecorded" else "recorded"
+    head = ["grid", "block", "mean age, 1 worker", "1 / mean", f"worth, {kind}: ticket, 1 worker, natural / two-colour / random", "ticket, 8-fold",
+            "out of turn", "stride; 1 / its mean; classes", "stride, 8-fold; 1 / its mean; classes"]
     return table(head, rows) if rows else None
 
 
@@ -82,6 +90,12 @@ def sooner(r, sync, at):
     return number(sync["seconds"][at] / seconds)
 
 
+def left(r, i):
+    """The residual at a point, median (min - max) of the runs; older files have the median alone."""
+    ends = {end: r[f"residual_{end}"][i] for end in ("min", "max") if f"residual_{end}" in r}
+    return spread({"residual": {"median": r["residual"][i], **ends}}, "residual") if ends else number(r["residual"][i])
+
+
 def rate_table(results):
     rows = []
     for r in select(results, part="rate"):
@@ -89,7 +103,7 @@ def rate_table(results):
         passes = r["passes"][-1]
         us = [number(1e6 * r[name][-1] / passes) for name in ("seconds", "seconds_min", "seconds_max")]
         rows.append([grid(r), r["assignment"], str(workers(r)), number(passes), f"{us[0]} ({us[1]} - {us[2]})",
-                     number(sync["seconds"][-1] / r["seconds"][-1]), *[number(left) for left in (r["residual"][0], r["residual"][2], r["residual"][-1])],
+                     number(sync["seconds"][-1] / r["seconds"][-1]), left(r, 0), left(r, 2), left(r, -1),
                      sooner(r, sync, 2), sooner(r, sync, -1)])
     head = ["grid", "assignment", "workers", "passes", "us a pass", "passes a second against sync", "residual after 10", "after 90", "after all",
             "times sooner at sync's after 90", "at sync's after all"]

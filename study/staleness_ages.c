@@ -46,30 +46,58 @@ static double synchronous_passes(double smooth)
 
 typedef struct measured {
   ages_of_runs ages;
-  bench_samples worth, factor, rate, twice;
+  bench_samples worth, unrecorded, factor, rate, twice; /* worth: of runs that record; unrecorded: of those that do not */
   double updates, wanted; /* of blocks in the last run: counted, and what they should be */
+  int every;              /* of so many passes one was recorded */
 } measured;
 
-/* Half of the passes, then the other half, of which the middle is recorded: the start and the end are the threads'. */
-static int measure_once(const study *s, stale_grid *g, int passes, measured *m)
+/* A run: half of the passes, then the other half, of which the worth is. */
+typedef struct halves {
+  double worth, factor, seconds;
+} halves;
+
+static int run_halves(const study *s, stale_grid *g, int passes, halves *h)
 {
-  const int half = passes / 2, from = half + half / 8 + 1, to = passes - half / 8 + 1;
-  const int sparse = (scale_of(s).sparse || study_is_device(study_best(s))) && to - from >= 2 * SPARSE;
+  const int half = passes / 2;
   double seconds[2];
   stale_restart(g);
-  if (!stale_record(g, from, to, sparse ? SPARSE : 1)) return fail(s, "ages");
   if (!engine_run(s, g, half, &seconds[0])) return fail(s, "run");
   const double before = stale_measure(g).smooth;
   if (!engine_run(s, g, passes - half, &seconds[1])) return fail(s, "run");
   const double after = stale_measure(g).smooth;
+  h->worth = (synchronous_passes(after) - synchronous_passes(before)) / (passes - half);
+  h->factor = pow(after / before, 1.0 / (passes - half));
+  h->seconds = seconds[0] + seconds[1];
+  return 0;
+}
+
+/* Records the middle of the second half: the start and the end are the threads'. */
+static int measure_recorded(const study *s, stale_grid *g, int passes, measured *m)
+{
+  const int half = passes / 2, from = half + half / 8 + 1, to = passes - half / 8 + 1;
+  const int sparse = (scale_of(s).sparse || study_is_device(study_best(s))) && to - from >= 2 * SPARSE;
+  halves h;
+  m->every = sparse ? SPARSE : 1;
+  if (!stale_record(g, from, to, m->every)) return fail(s, "ages");
+  if (run_halves(s, g, passes, &h)) return 1;
   const stale_box box = stale_ages(g, 0, 0);
   add_ages(&m->ages, &box);
   bench_add(&m->ages.mean, stale_coupling_age(g));
-  bench_add(&m->worth, (synchronous_passes(after) - synchronous_passes(before)) / (passes - half));
-  bench_add(&m->factor, pow(after / before, 1.0 / (passes - half)));
-  bench_add(&m->rate, pow((double)g->at.n[0], g->at.dim) * passes / (seconds[0] + seconds[1]));
+  bench_add(&m->worth, h.worth);
+  bench_add(&m->factor, h.factor);
+  bench_add(&m->rate, pow((double)g->at.n[0], g->at.dim) * passes / h.seconds);
   bench_add(&m->twice, (double)stale_twice(g));
   m->updates = (double)stale_updates(g), m->wanted = (double)passes * (double)g->at.total;
+  return 0;
+}
+
+/* A worth needs residuals alone, and recording disturbs. */
+static int measure_unrecorded(const study *s, stale_grid *g, int passes, measured *m)
+{
+  halves h;
+  if (!stale_record(g, 1, 1, 1)) return fail(s, "run");
+  if (run_halves(s, g, passes, &h)) return 1;
+  bench_add(&m->unrecorded, h.worth);
   return 0;
 }
 
@@ -78,18 +106,21 @@ static void record_measured(study *s, struct cJSON *r, const measured *m, int pa
   study_number(s, r, "passes", passes);
   record_number(s, r, "age", bench_median(&m->ages.mean)); /* mean over couplings; its neighbours are those between blocks */
   study_spread(s, r, "worth", &m->worth);
+  study_spread(s, r, "worth_unrecorded", &m->unrecorded);
   record_number(s, r, "factor", bench_median(&m->factor));
   record_number(s, r, "rate", bench_median(&m->rate));
   record_number(s, r, "twice", bench_median(&m->twice));
   study_number(s, r, "updates", m->updates); /* to the last one */
   study_number(s, r, "wanted", m->wanted);
+  study_number(s, r, "every", m->every);
 }
 
 static void tell(const study *s, const char *part, const stale_setting *w, int workers, const measured *m)
 {
-  study_say(s, "%-9s %dD %zu, %s, %s, %d workers: ages %g (%g - %g), mean %.2f, a pass is worth %.2f of Jacobi's", part, w->dim, w->n,
-            assignments[w->assignment], orders[w->order], workers, bench_median(&m->ages.box[BOX_MEDIAN]), bench_median(&m->ages.box[BOX_LEAST]),
-            bench_median(&m->ages.box[BOX_MOST]), bench_median(&m->ages.mean), bench_median(&m->worth));
+  study_say(s, "%-9s %dD %zu, %s, %s, %d workers: ages %g (%g - %g), mean %.2f, a pass is worth %.2f of Jacobi's, recorded %.2f", part,
+            w->dim, w->n, assignments[w->assignment], orders[w->order], workers, bench_median(&m->ages.box[BOX_MEDIAN]),
+            bench_median(&m->ages.box[BOX_LEAST]), bench_median(&m->ages.box[BOX_MOST]), bench_median(&m->ages.mean),
+            bench_median(&m->unrecorded), bench_median(&m->worth));
 }
 
 /* A single worker does the same in every run: its times alone differ. */
@@ -100,11 +131,10 @@ static int measure(study *s, const char *part, const char *paper, const stale_se
   stale_grid g;
   memset(&m, 0, sizeof m);
   int code = stale_create(w, &g) ? 0 : fail(s, part);
-  for (int i = 0; i < runs && !code; i++) code = measure_once(s, &g, passes, &m);
+  for (int i = 0; i < runs && !code; i++) code = measure_unrecorded(s, &g, passes, &m) || measure_recorded(s, &g, passes, &m);
   if (!code) {
     struct cJSON *r = begin_record(s, part, paper, w, &g, fold);
     record_measured(s, r, &m, passes);
-    study_number(s, r, "every", g.at.every);
     if (paper) {
       record_ages(s, r, &m.ages);
     } else {
@@ -118,31 +148,48 @@ static int measure(study *s, const char *part, const char *paper, const stale_se
 }
 
 /* Figures 9 and 11: ages by assignment, order and oversubscription. fold 0: one worker. */
-static const struct {
+typedef struct shown_as {
   int assignment;
   gmg_block_order order;
   int fold, waves;
-} shown[] = {{STALE_SYNC, GMG_ORDER_NATURAL, 1, 1},       {STALE_STATIC, GMG_ORDER_NATURAL, 1, 1},    {STALE_STATIC, GMG_ORDER_NATURAL, 4, 1},
-             {STALE_STATIC, GMG_ORDER_NATURAL, 1, 2},     {STALE_STRIDE, GMG_ORDER_NATURAL, 1, 1},    {STALE_STRIDE, GMG_ORDER_NATURAL, 4, 1},
-             {STALE_STRIDE, GMG_ORDER_NATURAL, 16, 1},    {STALE_STRIDE, GMG_ORDER_TWO_COLOUR, 1, 1}, {STALE_STRIDE, GMG_ORDER_RANDOM, 1, 1},
-             {STALE_TICKET, GMG_ORDER_NATURAL, 0, 1},     {STALE_TICKET, GMG_ORDER_TWO_COLOUR, 0, 1}, {STALE_TICKET, GMG_ORDER_RANDOM, 0, 1},
-             {STALE_TICKET, GMG_ORDER_NATURAL, 1, 1},     {STALE_TICKET, GMG_ORDER_TWO_COLOUR, 1, 1}, {STALE_TICKET, GMG_ORDER_RANDOM, 1, 1},
-             {STALE_TICKET, GMG_ORDER_NATURAL, 4, 1},     {STALE_TICKET, GMG_ORDER_NATURAL, 16, 1}};
+} shown_as;
+static const shown_as shown[] = {
+    {STALE_SYNC, GMG_ORDER_NATURAL, 1, 1},      {STALE_STATIC, GMG_ORDER_NATURAL, 1, 1},
+    {STALE_STATIC, GMG_ORDER_NATURAL, 4, 1},    {STALE_STATIC, GMG_ORDER_NATURAL, 1, 2},
+    {STALE_STRIDE, GMG_ORDER_NATURAL, 1, 1},    {STALE_STRIDE, GMG_ORDER_NATURAL, 4, 1},
+    {STALE_STRIDE, GMG_ORDER_NATURAL, 16, 1},   {STALE_STRIDE, GMG_ORDER_TWO_COLOUR, 1, 1},
+    {STALE_STRIDE, GMG_ORDER_RANDOM, 1, 1},     {STALE_TICKET, GMG_ORDER_NATURAL, 0, 1},
+    {STALE_TICKET, GMG_ORDER_TWO_COLOUR, 0, 1}, {STALE_TICKET, GMG_ORDER_RANDOM, 0, 1},
+    {STALE_TICKET, GMG_ORDER_NATURAL, 1, 1},    {STALE_TICKET, GMG_ORDER_TWO_COLOUR, 1, 1},
+    {STALE_TICKET, GMG_ORDER_RANDOM, 1, 1},     {STALE_TICKET, GMG_ORDER_NATURAL, 4, 1},
+    {STALE_TICKET, GMG_ORDER_NATURAL, 16, 1}};
 enum { SHOWN = sizeof shown / sizeof *shown };
+
+/* On large grids: all workers that a device has room for. */
+static const shown_as largest[] = {{STALE_STATIC, GMG_ORDER_NATURAL, 1, 1},
+                                   {STALE_STRIDE, GMG_ORDER_NATURAL, 16, 1},
+                                   {STALE_TICKET, GMG_ORDER_NATURAL, 16, 1},
+                                   {STALE_TICKET, GMG_ORDER_TWO_COLOUR, 16, 1}};
+enum { LARGEST = sizeof largest / sizeof *largest };
+
+static int ages_of_grids(study *s, const grid *at, const shown_as *as, int count)
+{
+  for (const grid *end = at + MOST_GRIDS; at < end && at->dim; at++) {
+    if (make_reference(s, at, 3 * at->passes)) return 1;
+    for (int i = 0; i < count; i++) {
+      const int slabs = as[i].assignment == STALE_STATIC && as[i].fold * as[i].waves > 1;
+      if (slabs && study_is_device(study_best(s))) continue; /* there all rows have a worker */
+      const stale_setting w = setting_of(s, at, as[i].assignment, as[i].order, as[i].fold, as[i].waves);
+      if (measure(s, "ages", as[i].waves > 1 ? "Figure 9" : "Figure 11", &w, as[i].fold, at->passes, scale_of(s).runs)) return 1;
+    }
+  }
+  return 0;
+}
 
 int ages(study *s)
 {
   const scale x = scale_of(s);
-  for (const grid *at = x.ages; at < x.ages + MOST_GRIDS && at->dim; at++) {
-    if (make_reference(s, at, 3 * at->passes)) return 1;
-    for (int i = 0; i < SHOWN; i++) {
-      const int slabs = shown[i].assignment == STALE_STATIC && shown[i].fold * shown[i].waves > 1;
-      if (slabs && study_is_device(study_best(s))) continue; /* there all rows have a worker */
-      const stale_setting w = setting_of(s, at, shown[i].assignment, shown[i].order, shown[i].fold, shown[i].waves);
-      if (measure(s, "ages", shown[i].waves > 1 ? "Figure 9" : "Figure 11", &w, shown[i].fold, at->passes, x.runs)) return 1;
-    }
-  }
-  return 0;
+  return ages_of_grids(s, x.ages, shown, SHOWN) || ages_of_grids(s, x.large, largest, LARGEST);
 }
 
 /* Figures 10 and 11: ages by how many neighbours the blocks have, that which reads and that which is read; 2D alone, square blocks. */
@@ -160,7 +207,7 @@ int connections(study *s)
     int code = stale_create(&w, &g) ? 0 : fail(s, "connections");
     for (int run = 0; run < x.runs && !code; run++) {
       static measured whole;
-      code = measure_once(s, &g, at->passes, &whole);
+      code = measure_recorded(s, &g, at->passes, &whole);
       for (int k = 0; k < 6 && !code; k++) {
         const stale_box box = stale_ages(&g, kinds[k][0], kinds[k][1]);
         add_ages(&m[k], &box);

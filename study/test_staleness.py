@@ -22,12 +22,16 @@ def coupling_age(r):
 
 def ages(results):
     measured = select(results, part="ages") + select(results, part="relation")
-    check(len(select(results, part="ages")) == 34 and len(measured) == 82, f"{len(measured)} settings")
+    check(len(select(results, part="ages")) == 38 and len(measured) == 86, f"{len(measured)} settings")
     check({r["every"] for r in measured} == {1, 16}, "passes recorded: all where there are few, one in 16 where there are many")
     for r in measured:
         words = f"{r['dim']}D, {r['assignment']}, {r['order']}, {r['workers']} workers: {r}"
         check(r["updates"] == r["wanted"], f"updates: {words}")
         check(r["workers"] <= r["blocks"], f"more workers than blocks: {words}")
+        both = r.get("worth"), r.get("worth_unrecorded")
+        check(not all(both) or both[0]["runs"] == both[1]["runs"] == (1 if r["workers"] == 1 else 3), f"runs with and without a recorder: {words}")
+        if r["assignment"] == "sync" or r["workers"] == 1:  # which nothing disturbs
+            check(all(both) and both[0] == both[1], f"recording changes values: {words}")
         if r["blocks"] == 1:
             check("min" not in r, f"ages of no neighbours: {words}")
             continue
@@ -54,7 +58,8 @@ def others(results):
     for r in rates:
         check(len(r["passes"]) == len(r["seconds"]) == len(r["residual"]) == 3, f"points: {r}")
         check(all(low <= middle <= high for low, middle, high in zip(r["seconds_min"], r["seconds"], r["seconds_max"])), f"seconds: {r}")
-        check(all(0 < left < 1 for left in r["residual"]), f"residual: {r}")
+        check(all(0 < low <= middle <= high < 1 for low, middle, high in zip(r["residual_min"], r["residual"], r["residual_max"])), f"residual: {r}")
+        check(r["assignment"] != "sync" or r["residual_min"] == r["residual_max"], f"synchronous runs differ: {r}")
     recorded = select(results, part="recording")
     check({r["assignment"] for r in recorded} == {"sync", "static", "stride", "ticket"}, "recording")
     check(all(r["every"] == 16 and r["sparse_ratio"]["runs"] == r["ratio"]["runs"] == 9 for r in recorded), "recording one pass in 16")
