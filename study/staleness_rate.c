@@ -29,7 +29,8 @@ static int rate_of(study *s, const grid *at, const stale_setting *w, int fold, i
   const double first = stale_measure(&g).residual;
   for (int i = 0; i < points; i++) {
     time[0][i] = bench_median(&seconds[i]), time[1][i] = bench_min(&seconds[i]), time[2][i] = bench_max(&seconds[i]);
-    left[0][i] = bench_median(&residual[i]) / first, left[1][i] = bench_min(&residual[i]) / first, left[2][i] = bench_max(&residual[i]) / first;
+    left[0][i] = bench_median(&residual[i]) / first;
+    left[1][i] = bench_min(&residual[i]) / first, left[2][i] = bench_max(&residual[i]) / first;
   }
   struct cJSON *r = begin_record(s, "rate", at->dim == 3 ? "Figure 13" : "Figures 3 to 8, 12", w, &g, fold);
   study_numbers(s, r, "passes", passes, (size_t)points, 4);
