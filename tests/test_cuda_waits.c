@@ -22,6 +22,7 @@ COUNTED(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKi
 COUNTED(cudaMemset, (void *to, int value, size_t bytes), (to, value, bytes))
 COUNTED(cudaMalloc, (void **p, size_t bytes), (p, bytes))
 COUNTED(cudaMallocHost, (void **p, size_t bytes), (p, bytes))
+COUNTED(cudaHostAlloc, (void **p, size_t bytes, unsigned flags), (p, bytes, flags)) /* what cudaMallocHost() is in C++ */
 COUNTED(cudaFree, (void *p), (p))
 COUNTED(cudaFreeHost, (void *p), (p))
 
