@@ -70,6 +70,9 @@ SANITIZED = [
     ("cuda_graph", "two_streams", NO_SHARED, 5, 0),  # its kernels' shared memory is checked above
     ("cuda_graph", "preconditions", ["memcheck", "synccheck"], 3, 0),
     ("cuda_graph", "whatever_it_starts_from", ["memcheck", "initcheck"], 5, 0),
+    ("cuda_graph", "accelerated_solves", ["memcheck", "initcheck"], 7, 40000),  # both accelerations in both precisions
+    ("cuda_graph", "unmeasured_accelerated_solves", ["memcheck", "initcheck"], 17, 40000),  # nearly all by full multigrid
+    ("cuda_graph", "rarely_measured_solves", ["memcheck", "initcheck"], 23, 40000),  # with and without both of that, two smoothers
 ]
 FEW = {"every": "GMG_TEST_EVERY", "most": "GMG_TEST_MOST"}  # tests/util.h; whatever else runs takes all cases
 
