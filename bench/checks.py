@@ -58,6 +58,7 @@ SANITIZED = [
     ("cuda", "operations_agree_in_media", NO_SHARED, 1, 0),
     ("cuda", "operations_agree_on_faces", NO_SHARED, 7, 0),
     ("cuda", "fused_red_black_agrees", TOOLS, 3, 0),
+    ("cuda", "red_black_in_line_agrees", NO_SHARED, 17, 0),
     ("cuda_tail", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
     ("cuda_tail", "levels_agree", RACES, 11, 4096),  # of ten cases three have levels for a cluster, whose launch takes up to ten seconds
     ("cuda_tail", "levels_on_faces_agree", NO_SHARED, 11, 50000),
