@@ -83,7 +83,7 @@ static gmg_status attempt(trial *t, double *truth, gmg_report *report)
 }
 
 /* Flips in a solver of the given kind; counts how they ended. Returns how many there were: a solve may be over before. */
-static int flips(int where, gmg_precision precision, int fmg, gmg_accel accel, int runs, uint64_t seed, int ends[4])
+static int flips(int where, const shape *box, gmg_precision precision, int fmg, gmg_accel accel, int runs, uint64_t seed, int ends[4])
 {
   const gmg_smoother *async = gmg_smoother_by_name("async");
   gmg_smoother spoiled = *async;
@@ -97,7 +97,7 @@ static int flips(int where, gmg_precision precision, int fmg, gmg_accel accel, i
       if (ops[k][type].sweep_from_zero) ops[k][type].sweep_from_zero = spoiled_from_zero;
     }
   }
-  const gmg_problem p = make_problem(3, 40, 36, 33, GMG_CELL, "ddnndd");
+  const gmg_problem p = shaped_problem(box);
   gmg_params q = gmg_params_default();
   gmg_context *c;
   trial t = {.cells = unknowns(&p)};
@@ -144,15 +144,21 @@ static int flips(int where, gmg_precision precision, int fmg, gmg_accel accel, i
 
 static void flips_on(int where)
 {
+  static const shape line = {1, {2001, 1, 1}, GMG_CELL, "dn"}, plane = {2, {170, 131, 1}, GMG_VERTEX, "ddnd"},
+                     box = {3, {40, 36, 33}, GMG_CELL, "ddnndd"};
   int ends[4] = {0}, happened = 0;
-  happened += flips(where, GMG_PRECISION_SAME, 0, GMG_ACCEL_NONE, 120, 1, ends);
-  happened += flips(where, GMG_PRECISION_MIXED, 0, GMG_ACCEL_NONE, 120, 2, ends);
-  happened += flips(where, GMG_PRECISION_MIXED, 1, GMG_ACCEL_NONE, 60, 3, ends);
-  happened += flips(where, GMG_PRECISION_SAME, 0, GMG_ACCEL_FLEXIBLE_CG, 60, 4, ends);
-  happened += flips(where, GMG_PRECISION_MIXED, 0, GMG_ACCEL_FLEXIBLE_CG, 60, 5, ends);
+  happened += flips(where, &box, GMG_PRECISION_SAME, 0, GMG_ACCEL_NONE, 120, 1, ends);
+  happened += flips(where, &box, GMG_PRECISION_MIXED, 0, GMG_ACCEL_NONE, 120, 2, ends);
+  happened += flips(where, &box, GMG_PRECISION_MIXED, 1, GMG_ACCEL_NONE, 60, 3, ends);
+  happened += flips(where, &box, GMG_PRECISION_SAME, 0, GMG_ACCEL_FLEXIBLE_CG, 60, 4, ends);
+  happened += flips(where, &box, GMG_PRECISION_MIXED, 0, GMG_ACCEL_FLEXIBLE_CG, 60, 5, ends);
+  happened += flips(where, &line, GMG_PRECISION_SAME, 0, GMG_ACCEL_NONE, 60, 6, ends);
+  happened += flips(where, &line, GMG_PRECISION_MIXED, 0, GMG_ACCEL_FLEXIBLE_CG, 60, 7, ends);
+  happened += flips(where, &plane, GMG_PRECISION_SAME, 0, GMG_ACCEL_FLEXIBLE_CG, 60, 8, ends);
+  happened += flips(where, &plane, GMG_PRECISION_MIXED, 0, GMG_ACCEL_NONE, 60, 9, ends);
   print_message("%d bits flipped on the %s: %d solves converged, %d not, %d ended at the floor, %d diverged\n", happened,
                 where ? "device" : "host", ends[GMG_OK], ends[GMG_NOT_CONVERGED], ends[GMG_STAGNATED], ends[GMG_DIVERGED]);
-  assert_true(happened >= 200);
+  assert_true(happened >= 300);
 }
 
 static void bits_flipped(void **state)

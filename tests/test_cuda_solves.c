@@ -293,22 +293,27 @@ static void unseen(const both *b, twin *f, twin *u)
 static void no_numbers(void **state)
 {
   static const char *const names[] = {"double", "mixed", "full multigrid", "flexible CG", "flexible CG, mixed", "singular"};
+  static const shape closed[] = {{1, {2001, 1, 1}, GMG_CELL, "nn"}, {2, {170, 131, 1}, GMG_VERTEX, "ppnn"}, {3, {34, 32, 31}, GMG_CELL, "nnnnpp"}};
+  static const shape open[] = {{1, {2001, 1, 1}, GMG_CELL, "dn"}, {2, {170, 131, 1}, GMG_VERTEX, "ddnd"}, {3, {34, 32, 31}, GMG_CELL, "ddnndd"}};
   (void)state;
-  for (int k = 0; k < 6; k++) {
-    const gmg_problem p = make_problem(3, 34, 32, 31, GMG_CELL, k == 5 ? "nnnnpp" : "ddnndd");
-    gmg_params q = gmg_params_default();
-    q.precision = k == 1 || k == 4 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
-    q.fmg = k == 2, q.accel = k == 3 || k == 4 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
-    both b = begin_both(&p, &q, names[k]);
-    const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
-    twin f = begin_twin(e[0], e[1], unknowns(&p), 81), u = begin_twin(e[0], e[1], unknowns(&p), 0);
-    static const double bad[] = {NAN, INFINITY, -INFINITY, 1e300};
-    for (int i = 0; i < 4; i++) refuses(names[k], &b, &f, &u, 0, bad[i]);
-    for (int i = 0; i < 3 && !q.fmg; i++) refuses(names[k], &b, &f, &u, 1, bad[i]);
-    unseen(&b, &f, &u);
-    end_twin(&f), end_twin(&u);
-    end_both(&b);
-  }
+  for (int g = 0; g < 3; g++)
+    for (int k = 0; k < 6; k++) {
+      const gmg_problem p = shaped_problem(k == 5 ? &closed[g] : &open[g]);
+      gmg_params q = gmg_params_default();
+      char name[40];
+      snprintf(name, sizeof name, "%dD, %s", p.dim, names[k]);
+      q.precision = k == 1 || k == 4 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+      q.fmg = k == 2, q.accel = k == 3 || k == 4 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+      both b = begin_both(&p, &q, name);
+      const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+      twin f = begin_twin(e[0], e[1], unknowns(&p), 81), u = begin_twin(e[0], e[1], unknowns(&p), 0);
+      static const double bad[] = {NAN, INFINITY, -INFINITY, 1e300};
+      for (int i = 0; i < 4; i++) refuses(name, &b, &f, &u, 0, bad[i]);
+      for (int i = 0; i < 3 && !q.fmg; i++) refuses(name, &b, &f, &u, 1, bad[i]);
+      unseen(&b, &f, &u);
+      end_twin(&f), end_twin(&u);
+      end_both(&b);
+    }
 }
 
 int main(int argc, char **argv)
