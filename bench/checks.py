@@ -80,6 +80,7 @@ FEW = {"every": "GMG_TEST_EVERY", "most": "GMG_TEST_MOST"}  # tests/util.h; what
 FOUND = re.compile(r"^========= (Invalid|Uninitialized|Program hit|Barrier error|Error: |Warning: |Race reported)", re.M)
 SUMMARY = re.compile(r"^========= ERROR SUMMARY: (\d+) error|^========= RACECHECK SUMMARY: \d+ hazards? displayed \((\d+) errors?, (\d+) warn", re.M)
 CASES = re.compile(r"^cases taken: (\d+) of (\d+)$", re.M)
+FARTHEST = re.compile(r"^largest difference from the host's factors: deterministic (\S+) at (.+), asynchronous (\S+) at (.+)$", re.M)
 BAND = re.compile(r"^(.+?) +(\d+) an axis: (\S+), (\S+), (\S+) of (\d+), band (\S+) to (\S+?)(?:, outside its band)?$", re.M)
 
 
@@ -168,6 +169,12 @@ def bands(output):
     return [{k: kind(v) for k, kind, v in zip(keys, kinds, found)} for found in BAND.findall(output)]
 
 
+def factors(output):
+    """How far a device's are from the host's, and where."""
+    found = FARTHEST.search(output)
+    return {"deterministic": [float(found[1]), found[2]], "asynchronous": [float(found[3]), found[4]]} if found else None
+
+
 def record_of(entry, output, status, seconds):
     record = {"status": status, "seconds": round(seconds, 1), "ended": status is not None, **count_tests(output)}
     good = status == 0 and record["passed"] > 0 and record["failed"] == 0
@@ -180,6 +187,8 @@ def record_of(entry, output, status, seconds):
         good = good and record["cases"][0] > 0
     if entry["name"] == "cuda_bands":
         record["bands"] = bands(output)
+    if entry["name"] == "regression_cuda":
+        record["factors"] = factors(output)
     wrong = record["failed"] > 0 or record.get("errors", 0) > 0
     record["outcome"] = ("passed" if good else "skipped" if status == 77 else "stopped" if status is None and not wrong else "failed")
     if record["outcome"] != "passed":

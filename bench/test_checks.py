@@ -20,6 +20,8 @@ FAILS = "echo '[       OK ] one'; echo '[  FAILED  ] two'; echo '[  FAILED  ] 1 
 BANDS = ("echo '3D, no overlap, 16 blocks in flight        64 an axis: 0.21588, 0.21589, 0.2159 of 100, band 0.1 to 0.26'; "
          "echo '1D, small                                4000 an axis: 0.02182, 0.02182, 0.06 of 100, band 0 to 0.04, outside its band'; "
          "echo '[       OK ] asynchronous_bands'")
+FARTHEST = ('echo "largest difference from the host\'s factors: deterministic 0.0003 at 1D cell   pp 768x1x1 chebyshev    w, '
+            'asynchronous 0.0310 at 3D cell   ball 1e-4 48^3 async"')
 CLEAN = 'shift 4; "$@"; echo "========= ERROR SUMMARY: 0 errors"'
 # of each tool: what it says at its end, or where it is stopped
 SANITIZER = f'''
@@ -142,6 +144,13 @@ class Checks(unittest.TestCase):
         self.assertEqual(found[0], {"problem": "3D, no overlap, 16 blocks in flight", "n": 64, "min": 0.21588, "median": 0.21589, "max": 0.2159,
                                     "runs": 100, "least": 0.1, "most": 0.26})
         self.assertEqual([b["most"] for b in found], [0.26, 0.04])
+
+    def test_factors(self):
+        self.program("test_regression", f"{FARTHEST}; {PASSES}")
+        self.assertEqual(self.check("regression_cuda")["regression_cuda"]["factors"],
+                         {"deterministic": [0.0003, "1D cell   pp 768x1x1 chebyshev    w"], "asynchronous": [0.031, "3D cell   ball 1e-4 48^3 async"]})
+        self.program("test_regression", PASSES)
+        self.assertIsNone(self.check("regression_cuda")["regression_cuda"]["factors"])
 
     def test_a_later_run_adds(self):
         self.program("test_cuda", PASSES)
