@@ -2,6 +2,8 @@
    and the correction of u; sweeps and the restricted residual. */
 #include "twins.h"
 
+#include "smoothers/blocks.h"
+
 /* --- the way up ------------------------------------------------------------------------------------------------------ */
 
 /* The way up of a mixed cycle: the coarse correction, a sweep, and all of it onto a field in double; one operation on the device,
@@ -177,6 +179,29 @@ static void residuals_in_patches_agree(void **state)
 }
 
 /* The way down of 2D from zero: whatever the blocks, what sweeps over the level as a whole leave, and its residual. */
+static void way_down_agrees(gmg_problem p, gmg_block_order order, size_t x, size_t y)
+{
+  const double length[3] = {(double)p.n[0], (double)p.n[1], 1};
+  gmg_problem_set_box(&p, length);
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, order, x, y, x > 0), whole = q;
+  p.type = GMG_F32, p.shift = 0.3;
+  q.omega = whole.omega = 1.2, whole.smoother = gmg_smoother_by_name("red_black");
+  both b = begin_both(&p, &q, "way down"), w = begin_both(&p, &whole, "way down");
+  gmg_level *L[2] = {&b.solver[HOST]->level[0], &b.solver[DEVICE]->level[0]}, *W = &w.solver[HOST]->level[0];
+  const gmg_exec *e[2] = {b.solver[HOST]->levels_exec, b.solver[DEVICE]->levels_exec};
+  const size_t n = L[0]->A.cells;
+  twin f = begin_twin(e[0], e[1], n, 81), u = begin_twin(e[0], e[1], n, 0), r = begin_twin(e[0], e[1], n, 0);
+  twin c = begin_twin(e[0], e[1], b.solver[HOST]->level[1].A.cells, 0);
+  e[1]->vector->fill(e[1], n, NAN, u.at[1]);
+  w.solver[HOST]->smoother->sweep(&W->view, W->smoother, f.at[0], u.at[0], 2, GMG_LEG_DOWN);
+  b.solver[HOST]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
+  const gmg_smoother_ops *ops = b.solver[DEVICE]->smoother;
+  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], 1, 1, L[1]->restrict_, c.at[1]), 1);
+  same_twin("way down", "u", &u, 512), same_twin("way down", "restricted residual", &c, 2048);
+  end_twin(&f), end_twin(&u), end_twin(&r), end_twin(&c);
+  end_both(&b), end_both(&w);
+}
+
 static void ways_down_agree(void **state)
 {
   static const struct {
@@ -188,27 +213,8 @@ static void ways_down_agree(void **state)
            {{2, {16, 8, 1}, GMG_CELL, "pppp"}, 8, 2},      {{2, {236, 30, 1}, GMG_CELL, "ppnn"}, 116, 6}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
-    gmg_problem p = shaped_problem(&s[g].shape);
-    if (!taken(unknowns(&p))) continue;
-    const double length[3] = {(double)p.n[0], (double)p.n[1], 1};
-    gmg_problem_set_box(&p, length);
-    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].x, s[g].y, 1), whole = q;
-    p.type = GMG_F32, p.shift = 0.3;
-    q.omega = whole.omega = 1.2, whole.smoother = gmg_smoother_by_name("red_black");
-    both b = begin_both(&p, &q, "way down"), w = begin_both(&p, &whole, "way down");
-    gmg_level *L[2] = {&b.solver[HOST]->level[0], &b.solver[DEVICE]->level[0]}, *W = &w.solver[HOST]->level[0];
-    const gmg_exec *e[2] = {b.solver[HOST]->levels_exec, b.solver[DEVICE]->levels_exec};
-    const size_t n = L[0]->A.cells;
-    twin f = begin_twin(e[0], e[1], n, 81), u = begin_twin(e[0], e[1], n, 0), r = begin_twin(e[0], e[1], n, 0);
-    twin c = begin_twin(e[0], e[1], b.solver[HOST]->level[1].A.cells, 0);
-    e[1]->vector->fill(e[1], n, NAN, u.at[1]);
-    w.solver[HOST]->smoother->sweep(&W->view, W->smoother, f.at[0], u.at[0], 2, GMG_LEG_DOWN);
-    b.solver[HOST]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
-    const gmg_smoother_ops *ops = b.solver[DEVICE]->smoother;
-    assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], 1, 1, L[1]->restrict_, c.at[1]), 1);
-    same_twin("way down", "u", &u, 512), same_twin("way down", "restricted residual", &c, 2048);
-    end_twin(&f), end_twin(&u), end_twin(&r), end_twin(&c);
-    end_both(&b), end_both(&w);
+    const gmg_problem p = shaped_problem(&s[g].shape);
+    if (taken(unknowns(&p))) way_down_agrees(p, (gmg_block_order)(g % 3), s[g].x, s[g].y);
   }
 }
 
@@ -272,12 +278,61 @@ static void red_black_legs_agree(void **state)
     }
 }
 
+/* --- large levels in the blocks that the device chooses --------------------------------------------------------------- */
+
+/* Both deterministic; the host takes the finest level in the blocks that the device has. */
+static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_params q)
+{
+  typedef struct {
+    const void *way;
+    gmg_blocks blocks;
+  } chosen; /* what a level's state begins with (async_way_cuda.cuh) */
+  q.deterministic = 1;
+  both b = begin_both(p, &q, name);
+  const chosen *c = b.solver[DEVICE]->level[0].smoother;
+  for (int a = 0; a < 3; a++) {
+    q.block[a] = c->blocks.shape[a];
+    assert_true(q.block[a] > 0 && q.block[a] <= p->n[a] && c->blocks.count[a] == (p->n[a] + q.block[a] - 1) / q.block[a]);
+  }
+  print_message("%s: blocks of %zu x %zu x %zu\n", name, q.block[0], q.block[1], q.block[2]);
+  gmg_solver_destroy(b.solver[HOST]);
+  assert_ok(b.context[HOST], create_there(b.context[HOST], p, &q, &b.solver[HOST]));
+  return b;
+}
+
+static void large_levels_agree(void **state)
+{
+  static const shape s[] = {{3, {256, 256, 256}, GMG_CELL, "ddddnn"}, {2, {2048, 2048, 1}, GMG_CELL, "dnrd"}};
+  static const char *const names[] = {"256^3, float in a mixed cycle", "256^3, double", "2048^2, float in a mixed cycle", "2048^2, double"};
+  (void)state;
+  for (int g = 0; g < 4; g++) {
+    gmg_problem p = shaped_problem(&s[g / 2]);
+    const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]};
+    gmg_params q = gmg_params_default();
+    gmg_problem_set_box(&p, length);
+    p.shift = 0.3, q.precision = g % 2 ? GMG_PRECISION_SAME : GMG_PRECISION_MIXED;
+    both b = begin_in_its_blocks(names[g], &p, q);
+    same_sweeps(names[g], "down", &b, 0, 1, GMG_LEG_DOWN, 0, 512);
+    same_sweeps(names[g], "from zero", &b, 0, 1, GMG_LEG_DOWN, 1, 512);
+    for (int way = 2; g % 2 == 0 && way < 4; way++) onto_agrees(names[g], &b, way, p.dim == 3, 1);
+    end_both(&b);
+    if (p.dim == 2) {
+      if (g % 2 == 0) way_down_agrees(p, GMG_ORDER_NATURAL, 0, 0);
+      continue;
+    }
+    b = begin_both(&p, &q, names[g]);
+    for (int way = 0; way < 2; way++) restricts(names[g], &b, way, 1);
+    end_both(&b);
+  }
+}
+
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(sweeps_onto_agree), cmocka_unit_test(patches_onto_agree),
                                      cmocka_unit_test(residuals_in_patches_agree), cmocka_unit_test(residuals_in_the_pass_agree),
-                                     cmocka_unit_test(ways_down_agree), cmocka_unit_test(red_black_legs_agree)};
+                                     cmocka_unit_test(ways_down_agree), cmocka_unit_test(red_black_legs_agree),
+                                     cmocka_unit_test(large_levels_agree)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
