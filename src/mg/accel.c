@@ -34,33 +34,35 @@ static void take_norm(gmg_iteration *it, double norm)
 
 static void next_scale(gmg_iteration *it) { it->scale = it->next > 0 ? it->next : 1; }
 
-/* The residual into own_f, scaled to about 1. */
+/* The residual's norm; into own_f the residual, fresh where it has about the size of the one before. */
 static void narrow_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 {
-  it->fresh = 0;
   GMG_RANGE(&s->exec, 0, "residual");
-  for (int attempt = 0; attempt < 2 && !it->fresh; attempt++) {
-    next_scale(it);
-    take_norm(it, s->stencil->narrow_residual(&s->exec, &s->top->A, it->f, it->u, it->scale, s->own_f, f_norm));
-  }
+  next_scale(it);
+  take_norm(it, s->stencil->narrow_residual(&s->exec, &s->top->A, it->f, it->u, it->scale, s->own_f, f_norm));
+}
+
+static void make_fresh(gmg_solver *s, gmg_iteration *it)
+{
+  for (int attempt = 0; attempt < 2 && !it->fresh; attempt++) narrow_residual(s, it, NULL);
 }
 
 void gmg_iteration_start(gmg_solver *s, gmg_iteration *it)
 {
   it->first = 1;
-  it->fresh = 0;
+  it->fresh = 0, it->norm = NAN;
   if (s->params.accel == GMG_ACCEL_NONE) return;
   GMG_RANGE(&s->exec, 0, "residual");
   s->vector->fill(&s->exec, sizeof *s->direction / s->exec.real_size, 0, s->direction);
   s->stencil->residual(&s->exec, &s->top->A, it->f, it->u, s->krylov[0]);
-  it->norm = it->unseen ? NAN : s->vector->norm2(&s->exec, s->top->A.cells, s->krylov[0]);
+  if (!it->unseen) it->norm = s->vector->norm2(&s->exec, s->top->A.cells, s->krylov[0]);
 }
 
 double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 {
   if (s->params.accel != GMG_ACCEL_NONE) return it->norm;
   if (s->mixed) {
-    if (!it->fresh || f_norm) narrow_residual(s, it, f_norm);
+    if (isnan(it->norm) || f_norm) narrow_residual(s, it, f_norm);
     return it->norm;
   }
   GMG_RANGE(&s->exec, 0, "residual");
@@ -106,12 +108,13 @@ static void refine_unseen(gmg_solver *s, const void *f, void *u) { add(s, unit_c
 static void refine(gmg_solver *s, gmg_iteration *it)
 {
   if (it->unseen && it->sized && !it->fresh) {
+    it->norm = NAN;
     gmg_do(s, GMG_RECORDED_CYCLE, it->f, it->u, refine_unseen);
     return;
   }
   const gmg_correction c = it->fresh ? cycle_for_own(s, 1 / it->scale, NULL, it->u) : unit_cycle(s, it->f, it->u, !it->sized);
   it->sized |= !it->fresh; /* the next residual's size is about this one's */
-  it->fresh = 0;
+  it->fresh = 0, it->norm = NAN;
   if (it->unseen) add(s, c, it->u);
   else gmg_iteration_correct(s, it, c);
 }
@@ -176,7 +179,7 @@ int gmg_run_ahead(gmg_solver *s, gmg_iteration *it, gmg_graph *cycle, gmg_outloo
 {
   const int starts = outlook->starts;
   GMG_RANGE(&s->exec, 0, "cycles");
-  if (s->mixed && !it->fresh && !starts) narrow_residual(s, it, NULL);
+  if (s->mixed && !starts) make_fresh(s, it);
   outlook->scale = s->mixed && !starts ? it->scale : 1;
   outlook->next = it->next > 0 ? it->next : 1;
   outlook->far = s->mixed ? NEARLY_ONE : 0, outlook->nothing = NOTHING;
@@ -196,7 +199,8 @@ void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it)
   const int finite = isfinite(s->vector->norm2(&s->exec, s->top->A.cells, it->u));
   if (s->mixed) {
     L->f = s->own_f, L->u = s->own_u;
-    if (finite) narrow_residual(s, it, NULL);
+    it->fresh = 0;
+    if (finite) make_fresh(s, it);
     else e->vector->fill(e, L->A.cells, 0, L->f);
     e->vector->fill(e, L->A.cells, finite ? 0 : 1, L->u);
   } else {

@@ -164,7 +164,7 @@ const void *gmg_made_rhs(const gmg_solver *s, const void *f); /* where that has 
 typedef struct gmg_iteration {
   const void *f;     /* effective right-hand side */
   void *u;
-  double norm;        /* ||r||_2 where it is known: with an acceleration, by recursion (NaN: nobody asked); or while fresh */
+  double norm;        /* ||r||_2 where somebody asked for it, else NaN: with an acceleration, by recursion; or in mixed precision */
   int first;          /* of the acceleration: there was no step yet */
   double scale, next; /* mixed precision: own_f holds scale r; what to scale the next one by, 0: nothing is known */
   int fresh;          /* mixed precision: own_f is up to date */
