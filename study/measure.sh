@@ -33,6 +33,7 @@ case "${1:-}-${2:-}" in
     where=cuda label=device
     run relaxation "" --full
     run smoothers -condition --full --only condition && run smoothers -size --full --only size && run smoothers -start --full --only start
+    for figure in figure4 figure5 figure6; do run smoothers -$figure --full --only $figure; done # minutes each, of the host alone
     run smoothers -table --full --only table && run smoothers -breakdown --full --only breakdown
     run faults -full --full
     run order -order --full --only order && run order -flight --only flight && run order -locality --full --only locality

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fills the tables of the study's pages in docs/ from study/results. Usage: page.py [--check] [--results FOLDER] [PAGE ...]
 A page is a module of this folder: PAGE, the file; FILES, patterns of the results it shows, the largest sizes first; TABLES, by name a function
-from the results of one file to a table, or None where that file has nothing for it. A table stands between the lines <!-- NAME --> and
+from the results of one file to a table, or None where that file has nothing for it; complete(), if there is one, puts files into others. A table stands between the lines <!-- NAME --> and
 <!-- end -->, once for every file that has something; those named in a module's ONCE only for the first of a device. --check writes nothing and
 fails where a page is not what the results make of it."""
 import argparse
@@ -49,7 +49,9 @@ def origin(data):
     device = "no device" if data["device"] == "none" else f"device {data['device']}, CUDA driver {data.get('cuda_driver')}"
     waits = f" (OMP_WAIT_POLICY={data['wait_policy']})" if "wait_policy" in data else ""
     whole = "" if "seconds" in data else " Stopped before its end."
-    return (f"`{data['command']}`: {data['machine']}, {data['cores']} cores, {data['threads']} threads{waits}, {device}; {data['compiler']}, "
+    also = "".join(f", Gauss-Seidel at {number(r['n'])} also by `{other['command']}` (commit {other['commit']}, {other['date'][:10]})"
+                   for other, r in data.get("also", []))
+    return (f"`{data['command']}`{also}: {data['machine']}, {data['cores']} cores, {data['threads']} threads{waits}, {device}; {data['compiler']}, "
             f"commit {data['commit']}, {data['date'][:10]}.{whole}")
 
 
@@ -66,7 +68,7 @@ def read(folder, patterns):
 
 
 def fill(module, folder, page):
-    files = read(folder, module.FILES)
+    files = getattr(module, "complete", lambda files: files)(read(folder, module.FILES))
     for name, make in module.TABLES.items():
         made = [(data, lines) for data in files if (lines := make(data["results"]))]
         if name in getattr(module, "ONCE", ()):

@@ -32,7 +32,8 @@ static scale scale_of(const study *s)
 
 /* Beside a device a host is spared what would take it minutes: conjugate gradients on the coarse one of two grids in 1D do thousands of
    iterations where eps is small, and hundreds at 1e-3. So Gauss-Seidel, which has its place there, has fewer unknowns in "condition" for
-   smaller eps and for the start that the paper does not have, and columns that the paper does not have end sooner than the others. */
+   smaller eps and for the start that the paper does not have, and columns that the paper does not have end sooner than the others. What
+   Figures 4, 5 and 6 miss by that are parts of their own, which can go side by side. */
 enum { SERIAL_CONDITION = 100000, SERIAL_SIZE = 10000000, HOST_COLUMNS = 1000000 };
 
 static int spared(const study *s, int on_host, const setting *w, size_t most)
@@ -54,6 +55,8 @@ static setting base(const study *s, const char *part, const char *paper, const c
 static const char *const compared[] = {"gauss_seidel", "async-2011", "async-2011, damped"};
 enum { COMPARED = sizeof compared / sizeof *compared };
 
+static const char *const figures[] = {"", "Figure 4", "Figure 5"}; /* by steps */
+
 /* Figures 4 and 5: two grids, 1 and 2 smoothing steps, over the condition number, of which 2D and 3D have every other one; Gauss-Seidel
    from a random u as well, which gives the factor that theory predicts. */
 static int over_condition(study *s)
@@ -64,7 +67,7 @@ static int over_condition(study *s)
       for (int power = -1; power >= x.least_power; power -= dim == 1 ? 1 : 2)
         for (int m = 0; m < COMPARED; m++)
           for (int start = START_F_RANDOM; start <= (m == 0 ? START_U_RANDOM : START_F_RANDOM); start += START_U_RANDOM) {
-            setting w = base(s, "condition", steps == 1 ? "Figure 4" : "Figure 5", compared[m], dim);
+            setting w = base(s, "condition", figures[steps], compared[m], dim);
             w.n = x.condition[dim], w.steps = steps, w.eps = pow(10, power), w.start = start;
             const size_t most = power >= -3 && start == START_F_RANDOM ? SERIAL_SIZE : SERIAL_CONDITION;
             if (spared(s, w.method->serial, &w, most)) w.n = most;
@@ -74,6 +77,21 @@ static int over_condition(study *s)
           }
   return 0;
 }
+
+/* The paper's rows of them that the host was spared. */
+static int spared_condition(study *s, int steps)
+{
+  const scale x = scale_of(s);
+  for (int power = -4; power >= x.least_power; power--) {
+    setting w = base(s, "condition", figures[steps], compared[0], 1);
+    w.n = x.condition[1], w.steps = steps, w.eps = pow(10, power), w.runs = 1;
+    if (spared(s, 1, &w, SERIAL_CONDITION) && measure(s, &w)) return 1;
+  }
+  return 0;
+}
+
+static int figure_4(study *s) { return spared_condition(s, 1); }
+static int figure_5(study *s) { return spared_condition(s, 2); }
 
 /* Sizes that are nested in the next one, but in 1D, where they are the paper's. */
 static size_t first_size(int dim, size_t most)
@@ -96,6 +114,14 @@ static int over_size(study *s)
         if (!spared(s, w.method->serial, &w, SERIAL_SIZE) && measure(s, &w)) return 1;
       }
   return 0;
+}
+
+static int figure_6(study *s)
+{
+  const scale x = scale_of(s);
+  setting w = base(s, "size", "Figure 6", compared[0], 1);
+  w.n = x.size[1], w.runs = 1;
+  return spared(s, 1, &w, SERIAL_SIZE) ? measure(s, &w) : 0;
 }
 
 /* Who smooths where: the columns of Table 1 and the bars of Figure 7. The paper's, async-(5) damped so that it converges; the same on
@@ -171,12 +197,14 @@ static int over_start(study *s)
 }
 
 static const study_part parts[] = {{"condition", over_condition}, {"size", over_size},   {"table", table_1},
-                                   {"breakdown", breakdown},      {"start", over_start}, {NULL, NULL}};
+                                   {"breakdown", breakdown},      {"start", over_start}, {"figure4", figure_4},
+                                   {"figure5", figure_5},         {"figure6", figure_6}, {NULL, NULL}};
 
 static const study_program about = {
     "study_smoothers",
     "Asynchronous smoothers against classical ones, after Anzt, Dongarra, Gates, Tomov (2011). Parts: condition (Figures 4, 5),\n"
-    "size (Figure 6), table (Table 1), breakdown (Figure 7), start (random starting errors, cures). All in 1D, where --n counts, 2D and 3D.",
+    "size (Figure 6), table (Table 1), breakdown (Figure 7), start (random starting errors, cures). All in 1D, where --n counts, 2D and 3D.\n"
+    "figure4, figure5, figure6: what these spare the host beside a device, Gauss-Seidel where it takes minutes; else nothing.",
     parts, 1000, 1000000000};
 
 int main(int argc, char **argv) { return study_main(&about, argc, argv); }

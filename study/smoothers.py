@@ -23,6 +23,22 @@ def cycles_to(record, target=1e-6):
     return f"> {len(history) - 1}" if at is None else str(at)
 
 
+def complete(files):
+    """Gauss-Seidel's rows of figure4.json, ... at full size take the place of those at the size that the other files spare the host."""
+    def setting(r):
+        return [r.get(k) for k in ("part", "method", "dim", "steps", "eps", "start")] + [r["n"] if r["part"] == "size" else None]
+
+    alone = [f for f in files if f["results"] and {r["method"] for r in f["results"]} == {"gauss_seidel"}]
+    others = [f for f in files if f not in alone]
+    for f in others:
+        parts = {r["part"] for r in f["results"] if r["device"]}
+        for full in alone:
+            rows = {str(setting(r)): r for r in full["results"] if r["part"] in parts}
+            f["results"] = [rows.pop(str(setting(r)), r) for r in f["results"]] + list(rows.values())
+            f.setdefault("also", []).extend((full, r) for r in full["results"][:1] if r["part"] in parts)
+    return others
+
+
 def converged(record):
     if not record or "history" not in record:
         return record["skipped"] if record else ""

@@ -46,6 +46,21 @@ def factors(results):
         check(r["lowest"]["median"] < 1e-12 and r["mean_factor"]["max"] < 0.05, f"damped sweeps do not converge: {r['mean_factor']}")
 
 
+def completion():
+    """A file of Gauss-Seidel alone goes into the device's, in the places of its rows at the size that the host was spared."""
+    def row(part, method, n, eps, device=True):
+        return {"part": part, "method": method, "n": n, "eps": eps, "dim": 1, "steps": 1, "start": "random f", "device": device}
+
+    device = {"results": [row("condition", "gauss_seidel", 5, 1e-4), row("condition", "async-2011", 9, 1e-4), row("size", "async-2011", 9, 1e-3)]}
+    host = {"results": [row("condition", "gauss_seidel", 5, 1e-4, False), row("condition", "async-2011", 5, 1e-4, False)]}
+    full, size = {"results": [row("condition", "gauss_seidel", 9, 1e-4)]}, {"results": [row("size", "gauss_seidel", 9, 1e-3)]}
+    made = smoothers.complete([device, full, host, size])
+    check(made == [device, host] and len(host["results"]) == 2 and host["results"][0]["n"] == 5, f"files: {made}")
+    check([(r["part"], r["method"], r["n"]) for r in device["results"]] == [("condition", "gauss_seidel", 9), ("condition", "async-2011", 9),
+          ("size", "async-2011", 9), ("size", "gauss_seidel", 9)], f"rows: {device['results']}")
+    check([file for file, _ in device["also"]] == [full, size] and not host.get("also"), "origins")
+
+
 def starts(results):
     """The sizes; the stall, and the cures, in one, two and three dimensions."""
     def factor(dim, method, steps=1):
@@ -90,11 +105,12 @@ def times(results):
 
 def everything(folder):
     results = measure(folder, lines=100)["results"]
+    completion()
     factors(results)
     starts(results)
     times(results)
     killed(folder)
-    bad_input(folder, 1000, "condition size table breakdown start", "size")
+    bad_input(folder, 1000, "condition size table breakdown start figure4 figure5 figure6", "size")
 
 
 if __name__ == "__main__":
