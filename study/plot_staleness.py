@@ -8,7 +8,7 @@ from picture import main, plt
 
 import staleness
 from page import first, select, values
-from staleness import classes, workers, worth_of
+from staleness import classes
 
 COLOURS = {"sync": "#000000", "static": "#E69F00", "stride": "#D55E00", "ticket": "#0072B2"}
 
@@ -41,7 +41,7 @@ def draw_ages(results):
         axes.set_ylabel("age")
         axes.set_title(f"{dim}D, {n}^{dim}: whiskers least and most, diamonds means (1: as synchronous Jacobi; below 0: ahead)", fontsize=10)
         axes.set_xticks(range(1, len(rows) + 1),
-                        [f"{r['assignment']}\n{r['order']}\n{workers(r)}" + (f" for {r['blocks']}" if r["assignment"] == "static" and workers(r) < r["blocks"] else "")
+                        [f"{r['assignment']}\n{r['order']}\n{r['workers']}" + (f" for {r['blocks']}" if r["assignment"] == "static" and r["workers"] < r["blocks"] else "")
                          for r in rows], fontsize=7.5)
     panels[-1, 0].set_xlabel("assignment, order, workers (static: for how many blocks, where there are more)")
     return figure
@@ -49,15 +49,14 @@ def draw_ages(results):
 
 def draw_relation(results):
     rows = select(results, part="relation") + select(results, part="ages")
-    worth = worth_of(rows)
-    rows = [r for r in rows if worth in r and r["age"] > 0]
+    rows = [r for r in rows if "worth_unrecorded" in r and r["age"] > 0]
     if not rows:
         return None
     figure, axes = plt.subplots(figsize=(7, 4.6), layout="constrained")
     most = 1.03 * max(r["age"] for r in rows)
     line = [0.3 + 0.01 * (most - 0.3) * i for i in range(101)]
     axes.plot(line, [1 / x for x in line], color="#999999", label="1 / mean age")
-    alone, several = (lambda r: workers(r) == 1), (lambda r: workers(r) > 1)
+    alone, several = (lambda r: r["workers"] == 1), (lambda r: r["workers"] > 1)
     kinds = [("sync", bool, "x", "synchronous"), ("ticket", alone, "o", "ticket, one worker"), ("ticket", several, "^", "ticket, several"),
              ("static", bool, "s", "static"), ("stride", lambda r: classes(r) == 1, "D", "stride, one class"),
              ("stride", lambda r: 1 < classes(r) < r["blocks"], "v", "stride, several classes"),
@@ -65,7 +64,7 @@ def draw_relation(results):
     for assignment, belongs, marker, words in kinds:
         shown = [r for r in select(rows, assignment=assignment) if belongs(r)]
         if shown:
-            axes.plot([r["age"] for r in shown], [r[worth]["median"] for r in shown], marker, color=COLOURS[assignment], markersize=5,
+            axes.plot([r["age"] for r in shown], [r["worth_unrecorded"]["median"] for r in shown], marker, color=COLOURS[assignment], markersize=5,
                       label=words, markerfacecolor="none")
     axes.set_yscale("log")
     axes.set_xlim(0.3, most)

@@ -19,23 +19,13 @@ def percent(value):
     return f"{100 * value:.0f} %"
 
 
-def workers(r):
-    """Those that have a block. Older records tell how many were asked for."""
-    return min(r["workers"], r["blocks"])
-
-
 def classes(r):
     """A stride's blocks fall into so many classes, and no worker leaves its own."""
-    return math.gcd(r["blocks"], workers(r))
-
-
-def worth_of(results):
-    """The worth of runs that record nothing, which older files do not have."""
-    return "worth_unrecorded" if any("worth_unrecorded" in r for r in results) else "worth"
+    return math.gcd(r["blocks"], r["workers"])
 
 
 def ages_table(results):
-    rows = [[grid(r), r["assignment"], r["order"], str(workers(r)), str(r["blocks"]),
+    rows = [[grid(r), r["assignment"], r["order"], str(r["workers"]), str(r["blocks"]),
              str(classes(r)) if r["assignment"] == "stride" else "", box(r), percent(r["fresh"]), percent(r["ahead"]), number(r["twice"]),
              number(r["age"], 2), number(1 / r["age"]) if r["age"] > 0 else "",
              spread(r, "worth_unrecorded", 2), spread(r, "worth", 2)]
@@ -56,12 +46,11 @@ def connections_table(results):
 def relation_table(results):
     rows = []
     measured = select(results, part="relation")
-    worth = worth_of(measured)
     for dim, n, block in dict.fromkeys((r["dim"], r["n"], r["block"]) for r in measured):
         same = select(measured, dim=dim, n=n, block=block)
 
         def cell(assignment, fold, same=same):
-            return " / ".join(spread(r, worth) for r in select(same, assignment=assignment, fold=fold))
+            return " / ".join(spread(r, "worth_unrecorded") for r in select(same, assignment=assignment, fold=fold))
 
         def stride(fold, same=same):
             r = first(same, assignment="stride", fold=fold)
@@ -71,8 +60,7 @@ def relation_table(results):
         many = select(same, assignment="ticket", fold=8)
         rows.append([f"{n}^{dim}", block, number(alone["age"]), number(1 / alone["age"]), cell("ticket", 0), cell("ticket", 8),
                      " / ".join(number(r["twice"]) for r in many), stride(1), stride(8)])
-    kind = "unrecorded" if worth == "worth_unrecorded" else "recorded"
-    head = ["grid", "block", "mean age, 1 worker", "1 / mean", f"worth, {kind}: ticket, 1 worker, natural / two-colour / random", "ticket, 8-fold",
+    head = ["grid", "block", "mean age, 1 worker", "1 / mean", "worth, unrecorded: ticket, 1 worker, natural / two-colour / random", "ticket, 8-fold",
             "out of turn", "stride; 1 / its mean; classes", "stride, 8-fold; 1 / its mean; classes"]
     return table(head, rows) if rows else None
 
@@ -91,9 +79,8 @@ def sooner(r, sync, at):
 
 
 def left(r, i):
-    """The residual at a point, median (min - max) of the runs; older files have the median alone."""
-    ends = {end: r[f"residual_{end}"][i] for end in ("min", "max") if f"residual_{end}" in r}
-    return spread({"residual": {"median": r["residual"][i], **ends}}, "residual") if ends else number(r["residual"][i])
+    """The residual at a point, median (min - max) of the runs."""
+    return spread({"residual": {"median": r["residual"][i], "min": r["residual_min"][i], "max": r["residual_max"][i]}}, "residual")
 
 
 def rate_table(results):
@@ -102,7 +89,7 @@ def rate_table(results):
         sync = first(results, part="rate", dim=r["dim"], n=r["n"], assignment="sync")
         passes = r["passes"][-1]
         us = [number(1e6 * r[name][-1] / passes) for name in ("seconds", "seconds_min", "seconds_max")]
-        rows.append([grid(r), r["assignment"], str(workers(r)), number(passes), f"{us[0]} ({us[1]} - {us[2]})",
+        rows.append([grid(r), r["assignment"], str(r["workers"]), number(passes), f"{us[0]} ({us[1]} - {us[2]})",
                      number(sync["seconds"][-1] / r["seconds"][-1]), left(r, 0), left(r, 2), left(r, -1),
                      sooner(r, sync, 2), sooner(r, sync, -1)])
     head = ["grid", "assignment", "workers", "passes", "us a pass", "passes a second against sync", "residual after 10", "after 90", "after all",
@@ -111,7 +98,7 @@ def rate_table(results):
 
 
 def recording_table(results):
-    rows = [[r["assignment"], f"{grid(r)}, {r['block']}", *[spread(r, name) if name in r else "" for name in
+    rows = [[r["assignment"], f"{grid(r)}, {r['block']}", *[spread(r, name) for name in
              ("without_seconds", "with_seconds", "ratio", "sparse_seconds", "sparse_ratio")]] for r in select(results, part="recording")]
     head = ["assignment", "grid, block", "s without", "all passes", "ratio", "one pass in 16", "ratio"]
     return table(head, rows) if rows else None
@@ -122,7 +109,7 @@ def smoother_table(results):
     for r in select(results, part="smoother"):
         name = "the stale twin" if r["assignment"] == "sync" else "dynamic" if r["assignment"] == "ticket" else "static"
         order = "" if r["assignment"] == "sync" else r["order"]
-        rows.append([f"{grid(r)}, {r['block']}", str(r["overlap"]), name, str(workers(r)), order, spread(r, "cycle_factor"), spread(r, "fresh", 2)])
+        rows.append([f"{grid(r)}, {r['block']}", str(r["overlap"]), name, str(r["workers"]), order, spread(r, "cycle_factor"), spread(r, "fresh", 2)])
     head = ["grid, block", "overlap", "assignment", "workers", "order", "factor of V(1,1)", "fresh neighbours"]
     return table(head, rows) if rows else None
 
