@@ -22,7 +22,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTS_ON_DEVICE = ["factors", "order", "singular", "coefficients", "fluxes", "outcomes", "divergence", "precision", "solve", "random"]
-CUDA_TESTS = ["cuda", "cuda_line", "cuda_async", "cuda_legs", "cuda_solves", "cuda_bands", "cuda_service", "cuda_tail", "cuda_waits",
+CUDA_TESTS = ["cuda", "cuda_red_black", "cuda_line", "cuda_async", "cuda_legs", "cuda_solves", "cuda_bands", "cuda_service", "cuda_tail", "cuda_waits",
               "cuda_graph", "cuda_ranges"]
 ALONE = ["cuda_rounds", "cuda_faults", "cuda_flips"]  # they look at the device's memory, or fill it, or need its time
 TOOLS = ["memcheck", "initcheck", "synccheck", "racecheck"]
@@ -57,8 +57,8 @@ SANITIZED = [
     ("cuda", "operations_agree_in_strips", TOOLS, 3, 0),
     ("cuda", "operations_agree_in_media", NO_SHARED, 1, 0),
     ("cuda", "operations_agree_on_faces", NO_SHARED, 7, 0),
-    ("cuda", "fused_red_black_agrees", TOOLS, 3, 0),
-    ("cuda", "red_black_in_line_agrees", NO_SHARED, 17, 0),
+    ("cuda_red_black", "fused_red_black_agrees", TOOLS, 3, 0),
+    ("cuda_red_black", "red_black_in_line_agrees", NO_SHARED, 17, 0),
     ("cuda_tail", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
     ("cuda_tail", "levels_agree", RACES, 11, 4096),  # of ten cases three have levels for a cluster, whose launch takes up to ten seconds
     ("cuda_tail", "levels_on_faces_agree", NO_SHARED, 11, 50000),

@@ -109,6 +109,16 @@ static inline void same_number(const char *name, const char *what, const gmg_exe
     fail_msg("%s, %s: host %.17g, device %.17g", name, what, a, b);
 }
 
+/* An array of the problem's type: from 1 to `most`, without a pattern that walls or levels would see. */
+static inline void *rough(const gmg_problem *p, size_t n, double most, uint64_t seed)
+{
+  double *x = field(n, seed);
+  float *narrow = malloc(n * sizeof *narrow);
+  for (size_t i = 0; i < n; i++) x[i] = exp(log(most) * (x[i] + 0.5)), narrow[i] = (float)x[i];
+  free(p->type == GMG_F32 ? (void *)x : narrow);
+  return p->type == GMG_F32 ? (void *)narrow : x;
+}
+
 #define ON_BOTH(i) for (int i = 0; i < 2; i++)
 
 /* Smoothing steps of both on level l: on a random u, or from zero. */

@@ -126,8 +126,7 @@ static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y
 
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
 {
-  if (c.narrow) change_by(e, n, c.scale, c.size, (const narrow_real *)c.z, (real)1, (real *)x);
-  else change_by(e, n, c.scale, c.size, (const real *)c.z, (real)1, (real *)x);
+  change(e, n, c, (real)1, x);
 }
 
 static double step(const gmg_exec *e, size_t n, gmg_direction *d, const void *p, const void *q, void *y, void *r, double scale,

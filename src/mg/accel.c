@@ -96,13 +96,16 @@ static gmg_correction unit_cycle(gmg_solver *s, const void *f, void *u, int firs
   return cycle_for_own(s, 1, s->size, u);
 }
 
-static void add(gmg_solver *s, gmg_correction c, void *u)
+void gmg_add_correction(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
 {
-  if (c.z) s->vector->correct(&s->exec, s->top->A.cells, c, u);
+  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, u);
 }
 
 /* All that depends on f and u alone. */
-static void refine_unseen(gmg_solver *s, const void *f, void *u) { add(s, unit_cycle(s, f, u, 0), u); }
+static void refine_unseen(gmg_solver *s, const void *f, void *u)
+{
+  gmg_add_correction(s, s->top, unit_cycle(s, f, u, 0), u);
+}
 
 /* The host knows what own_f was divided by where the last norm was asked for. Where all are, it sees to that as gmg_run_ahead() does, so
    that a replayed solve is bitwise the same. */
@@ -117,7 +120,7 @@ static void refine(gmg_solver *s, gmg_iteration *it)
   const gmg_correction c = it->fresh ? cycle_for_own(s, 1 / it->scale, NULL, it->u) : unit_cycle(s, it->f, it->u, !it->sized);
   it->sized |= !it->fresh; /* the next residual's size is about this one's */
   it->fresh = 0, it->norm = NAN;
-  if (it->unseen) add(s, c, it->u);
+  if (it->unseen) gmg_add_correction(s, s->top, c, it->u);
   else gmg_iteration_correct(s, it, c);
 }
 

@@ -124,11 +124,6 @@ static const void *coarse_wide(gmg_solver *s, int l, const gmg_map **map)
   return s->own_u;
 }
 
-static void add(gmg_solver *s, const gmg_level *W, gmg_correction c, void *u)
-{
-  if (c.z) s->vector->grow(&s->exec, W->A.cells, c.size, c.z, 1, u);
-}
-
 /* The start of a level in the problem's type, and params.fmg corrections, of which nobody asks what they leave. The last is returned:
    it is still to be added, unless its z is NULL. */
 static gmg_correction refine_wide(gmg_solver *s, int l, const void *f, void *u)
@@ -141,7 +136,7 @@ static gmg_correction refine_wide(gmg_solver *s, int l, const void *f, void *u)
   gmg_correction c = {.z = NULL, .scale = 1, .narrow = 1, .size = s->f_size};
   s->stencil->interpolated_residual(&s->exec, &W->A, map, coarse, f, u, s->f_size, r);
   for (int i = 0; i < s->params.fmg; i++) {
-    add(s, W, c, u);
+    gmg_add_correction(s, W, c, u);
     if (i > 0) s->stencil->scaled_residual(&s->exec, &W->A, f, u, s->f_size, r);
     c.z = gmg_cycle_onto(s, l, to);
     gmg_charge(s, l);
@@ -155,7 +150,7 @@ static gmg_correction finish_mixed(gmg_solver *s, const void *f_eff, void *u)
   for (int l = s->wides - 1; l > 0; l--) {
     const gmg_level *W = &s->wide[l];
     gmg_charge(s, l);
-    add(s, W, refine_wide(s, l, W->f, W->u), W->u);
+    gmg_add_correction(s, W, refine_wide(s, l, W->f, W->u), W->u);
     if (s->singular) gmg_remove_mean(&s->exec, &W->A, W->volume, W->u);
   }
   gmg_charge(s, 0);
@@ -189,7 +184,7 @@ static gmg_correction approximate(gmg_solver *s, const void *f, void *u)
 
 static void add_last(gmg_solver *s, gmg_correction c, void *u)
 {
-  add(s, s->top, c, u);
+  gmg_add_correction(s, s->top, c, u);
   if (s->mixed && s->singular) gmg_remove_mean(&s->exec, &s->top->A, s->top->volume, u);
 }
 

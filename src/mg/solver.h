@@ -179,6 +179,8 @@ double gmg_iteration_residual(gmg_solver *s, gmg_iteration *it, double *f_norm);
 void gmg_iteration_watched(gmg_solver *s, gmg_iteration *it);    /* one cycle, watched; u stays. Afterwards start again. */
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it); /* ||f - A u||_2 */
 void gmg_iteration_expect(gmg_iteration *it, double norm);       /* the next residual is about of that size */
+/* u, of a level in the problem's type, takes the correction, unless its z is NULL. */
+void gmg_add_correction(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u);
 /* Mixed precision: u takes the correction, unless its z is NULL, and the residual that it leaves is found. */
 void gmg_iteration_correct(gmg_solver *s, gmg_iteration *it, gmg_correction c);
 

@@ -18,8 +18,8 @@
      up to the finest level of a mixed cycle it takes the correction in and goes onto u in double (25 bytes, and not 45). What it reads
      it does not write.
 
-   In 2D rows of float stream through warps in both (async_descend_cuda.cuh, async_strip_onto_cuda.cuh). 1D has a kernel of its own for all
-   sizes and coefficients (red_black_line_cuda.cuh). */
+   In 2D rows of float stream through warps in both (async_descend_cuda.cuh, async_strip_onto_cuda.cuh). 1D but for odd periodic
+   axes has a kernel of its own for all sizes and coefficients (red_black_line_cuda.cuh). */
 extern "C" {
 #include "smoother.h"
 }

@@ -205,12 +205,6 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 
 /* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
 
-template <typename number> static void change(const gmg_exec *e, size_t n, gmg_correction c, number keep, void *x)
-{
-  if (c.narrow) change_by(e, n, c.scale, c.size, (const narrow_real *)c.z, keep, (real *)x);
-  else change_by(e, n, c.scale, c.size, (const real *)c.z, keep, (real *)x);
-}
-
 static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, double scale,
                                void *r)
 {
