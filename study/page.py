@@ -49,10 +49,9 @@ def origin(data):
     device = "no device" if data["device"] == "none" else f"device {data['device']}, CUDA driver {data.get('cuda_driver')}"
     waits = f" (OMP_WAIT_POLICY={data['wait_policy']})" if "wait_policy" in data else ""
     whole = "" if "seconds" in data else " Stopped before its end."
-    also = "".join(f", Gauss-Seidel at {number(r['n'])} also by `{other['command']}` (commit {other['commit']}, {other['date'][:10]})"
-                   for other, r in data.get("also", []))
-    return (f"`{data['command']}`{also}: {data['machine']}, {data['cores']} cores, {data['threads']} threads{waits}, {device}; {data['compiler']}, "
-            f"commit {data['commit']}, {data['date'][:10]}.{whole}")
+    also = "".join(f"; {rows}: `{other['command']}`, commit {other['commit']}, {other['date'][:10]}" for other, rows in data.get("also", []))
+    return (f"`{data['command']}`: {data['machine']}, {data['cores']} cores, {data['threads']} threads{waits}, {device}; {data['compiler']}, "
+            f"commit {data['commit']}, {data['date'][:10]}{also}.{whole}")
 
 
 def load(path):
@@ -63,12 +62,17 @@ def load(path):
     return data
 
 
-def read(folder, patterns):
-    return [load(path) for pattern in patterns for path in sorted(folder.glob(pattern))]
+def read(module, paths):
+    """These files, those put into others that are parts of them."""
+    return getattr(module, "complete", lambda files: files)([load(path) for path in paths])
+
+
+def files_of(module, folder):
+    return [path for pattern in module.FILES for path in sorted(folder.glob(pattern))]
 
 
 def fill(module, folder, page):
-    files = getattr(module, "complete", lambda files: files)(read(folder, module.FILES))
+    files = read(module, files_of(module, folder))
     for name, make in module.TABLES.items():
         made = [(data, lines) for data in files if (lines := make(data["results"]))]
         if name in getattr(module, "ONCE", ()):

@@ -25,7 +25,7 @@ def main(words, module, pictures, dpi):
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     parser.add_argument("-o", "--output", default=str(page.ROOT / "docs/pictures" / stem))
     given = parser.parse_args()
-    there = [page.load(path) for path in given.files] or page.read(page.RESULTS, module.FILES)
+    there = page.read(module, given.files or page.files_of(module, page.RESULTS))
     if not there:
         sys.exit(f"study/results has none of {', '.join(module.FILES)}")
     for name, draw in pictures.items():

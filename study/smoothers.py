@@ -35,8 +35,15 @@ def complete(files):
         for full in alone:
             rows = {str(setting(r)): r for r in full["results"] if r["part"] in parts}
             f["results"] = [rows.pop(str(setting(r)), r) for r in f["results"]] + list(rows.values())
-            f.setdefault("also", []).extend((full, r) for r in full["results"][:1] if r["part"] in parts)
+            if any(r["part"] in parts for r in full["results"]):
+                f.setdefault("also", []).append((full, which(full["results"])))
     return others
+
+
+def which(rows):
+    """Which settings are Gauss-Seidel's alone: "Gauss-Seidel at n = 1e7, 1 step, eps = 1e-04, 1e-05"."""
+    steps = ", ".join(f"{k} step" + "s" * (k > 1) for k in values(rows, "steps"))
+    return f"Gauss-Seidel at n = {', '.join(dict.fromkeys(map(size_of, rows)))}, {steps}, eps = {', '.join(f'{e:.0e}' for e in values(rows, 'eps'))}"
 
 
 def converged(record):

@@ -2,10 +2,14 @@
 """Runs study_smoothers on small sizes and checks its numbers against theory, then what it says of bad input.
 Usage: test_smoothers.py PROGRAM"""
 import cmath
+import json
 import math
+import pathlib
 import sys
+import tempfile
 
 from checking import bad_input, check, conclude, killed, measure
+import page
 import smoothers
 from page import first, select
 
@@ -59,6 +63,11 @@ def completion():
     check([(r["part"], r["method"], r["n"]) for r in device["results"]] == [("condition", "gauss_seidel", 9), ("condition", "async-2011", 9),
           ("size", "async-2011", 9), ("size", "gauss_seidel", 9)], f"rows: {device['results']}")
     check([file for file, _ in device["also"]] == [full, size] and not host.get("also"), "origins")
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [pathlib.Path(folder, name) for name in ("device", "figure")]
+        for path, data in zip(paths, (device, full)):
+            path.write_text(json.dumps({"device": "one", "results": data["results"]}))
+        check([len(f["results"]) for f in page.read(smoothers, paths)] == [4], "what page.py and the pictures read")
 
 
 def starts(results):
