@@ -22,7 +22,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTS_ON_DEVICE = ["factors", "order", "singular", "coefficients", "fluxes", "outcomes", "divergence", "precision", "solve", "random"]
-CUDA_TESTS = ["cuda", "cuda_red_black", "cuda_line", "cuda_async", "cuda_legs", "cuda_solves", "cuda_bands", "cuda_service", "cuda_tail", "cuda_waits",
+CUDA_TESTS = ["cuda", "cuda_red_black", "cuda_line", "cuda_async", "cuda_legs", "cuda_aside", "cuda_solves", "cuda_bands", "cuda_service", "cuda_tail", "cuda_waits",
               "cuda_graph", "cuda_ranges"]
 ALONE = ["cuda_rounds", "cuda_faults", "cuda_flips"]  # they look at the device's memory, or fill it, or need its time
 TOOLS = ["memcheck", "initcheck", "synccheck", "racecheck"]
@@ -41,6 +41,8 @@ SANITIZED = [
     ("cuda_legs", "residuals_in_the_pass_agree", TOOLS, 3, 200000),
     ("cuda_legs", "ways_down_agree", TOOLS, 1, 0),
     ("cuda_legs", "red_black_legs_agree", TOOLS, 4, 0),  # levels of half a million: smaller ones go by colours
+    ("cuda_aside", "async_legs_agree", TOOLS, 1, 0),  # those of u in double, put aside in between
+    ("cuda_aside", "red_black_legs_agree", TOOLS, 1, 0),
     ("cuda_async", "all_ways_agree", TOOLS, 25, 0),
     ("cuda_async", "tiny_sizes_agree", TOOLS, 11, 0),  # blocks of all shapes
     ("cuda_async", "patches_agree", TOOLS, 2, 0),

@@ -80,7 +80,7 @@ struct gmg_map;
 
 /** Where sweep_onto() leaves what sweep would leave in u: x = scale size[0] u + keep x. */
 typedef struct gmg_onto {
-  void *x;                       /**< A field of the level's size, of the problem's type, where the context runs. */
+  void *x;                       /**< A field of the level's size in double, where the context runs. */
   double scale;                  /**< Factor of u. */
   const double *size;            /**< A further factor of u that only the device knows: one double where the context runs; NULL: 1. */
   int keep;                      /**< 1, or 0: what stands in x does not count and need not be a number. */
@@ -107,16 +107,22 @@ typedef struct gmg_smoother_ops {
    *  must give what sweep gives; any other may differ as its sweeps do. */
   void (*sweep_from_zero)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg);
   /** The same as sweep (or sweep_from_zero) with GMG_LEG_DOWN, then the residual that it leaves, restricted, into `coarse`, a field of
-   *  the next coarser level's size, where the context runs. Returns 1, or 0, with nothing done, where it cannot do so on this level:
-   *  the cycle then sweeps and restricts (may be NULL: never). Like every sweep it only enqueues on a device. `restrict_`, a map to an
-   *  axis, is private to the built-in smoothers. */
-  int (*sweep_restrict)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, int from_zero,
+   *  the next coarser level's size, where the context runs. What sweep would leave in u goes to `to`: u itself, or, where aside() says so,
+   *  another field of the level, and what stands in u afterwards is of no use. Returns 1, or 0, with nothing done, where it cannot do so
+   *  on this level: the cycle then sweeps and restricts (may be NULL: never). Like every sweep it only enqueues on a device.
+   *  `restrict_`, a map to an axis, is private to the built-in smoothers. */
+  int (*sweep_restrict)(const gmg_smoother_level *level, void *state, const void *f, void *u, void *to, int steps, int from_zero,
                         const struct gmg_map *restrict_, void *coarse);
   /** The same as sweep, but what it would leave in u goes to another field, and what stands in u afterwards is of no use. Returns
    *  1, or 0, with nothing done, where it cannot do so on this level or with these arguments: the cycle then sweeps and adds (may be
-   *  NULL: never). Ends a cycle whose correction is of a narrower type than the problem. */
+   *  NULL: never). Ends a cycle whose correction is of a narrower type than the problem, and goes up where aside() says so. */
   int (*sweep_onto)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg,
                     const gmg_onto *onto);
+  /** Whether, on this level of doubles, sweep_restrict() can put aside what it makes of u, and sweep_onto() take it from there back to u
+   *  with the coarse correction: prolongation then needs no pass over memory of its own. 1 is a promise of both, for the steps of the
+   *  level's parameters, from a u of zeros or another. Asked at create, after setup (may be NULL: 0). The maps are private to the
+   *  built-in smoothers. */
+  int (*aside)(const gmg_smoother_level *level, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong);
 } gmg_smoother_ops;
 
 /** Effect of one smoothing step on the error's Fourier modes, for the factor that gmg_plan() predicts. Private to the

@@ -111,7 +111,7 @@ static void restricts(const char *name, const both *b, int way, int can)
   twin f = begin_twin(b->solver[0]->levels_exec, e, n, 91), u = begin_twin(b->solver[0]->levels_exec, e, n, 92);
   twin got = begin_twin(e, e, coarse, 93);
   if (way & 1) e->vector->fill(e, n, NAN, u.at[1]); /* from zero */
-  const int done = s->smoother->sweep_restrict(&L->view, L->smoother, f.at[1], u.at[1], 1 + way / 2, way & 1, L->restrict_, got.at[0]);
+  const int done = s->smoother->sweep_restrict(&L->view, L->smoother, f.at[1], u.at[1], u.at[1], 1 + way / 2, way & 1, L->restrict_, got.at[0]);
   if (done != can) fail_msg("%s, way %d: done %d", name, way, done);
   if (done) {
     s->levels_stencil->restrict_residual(e, &L->A, L->restrict_, f.at[1], u.at[1], L->r, got.at[1]);
@@ -196,7 +196,7 @@ static void way_down_agrees(gmg_problem p, gmg_block_order order, size_t x, size
   w.solver[HOST]->smoother->sweep(&W->view, W->smoother, f.at[0], u.at[0], 2, GMG_LEG_DOWN);
   b.solver[HOST]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
   const gmg_smoother_ops *ops = b.solver[DEVICE]->smoother;
-  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], 1, 1, L[1]->restrict_, c.at[1]), 1);
+  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, 1, L[1]->restrict_, c.at[1]), 1);
   same_twin("way down", "u", &u, 512), same_twin("way down", "restricted residual", &c, 2048);
   end_twin(&f), end_twin(&u), end_twin(&r), end_twin(&c);
   end_both(&b), end_both(&w);
@@ -234,10 +234,10 @@ static void exact_way_down(const char *name, const both *b, int can)
   ON_BOTH(i) e[1]->vector->fill(e[1], coarse, NAN, again.at[i]);
   s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, GMG_LEG_DOWN);
   s[0]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
-  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], 1, 0, L[1]->restrict_, c.at[1]), 0);
-  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], 2, 1, L[1]->restrict_, c.at[1]), 0);
+  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, 0, L[1]->restrict_, c.at[1]), 0);
+  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 2, 1, L[1]->restrict_, c.at[1]), 0);
   for (int run = 0; run < 2; run++) {
-    const int done = ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], 1, 1, L[1]->restrict_, again.at[run]);
+    const int done = ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, 1, L[1]->restrict_, again.at[run]);
     if (done != can) fail_msg("%s: down %d", name, done);
     if (!done) continue;
     same_twin(name, "u", &u, 64);

@@ -66,13 +66,17 @@ static void restrict_residual(gmg_solver *s, int l)
   s->levels_stencil->restrict_residual(s->levels_exec, &L->A, L->restrict_, L->f, L->u, L->r, C->f);
 }
 
+/* Whether u waits in r while coarser levels are at work. */
+static int goes_aside(const gmg_solver *s, const gmg_level *L) { return L->aside && !s->watch.on; }
+
 /* Both in one go. 0: not done. */
 static int smooth_and_restrict(gmg_solver *s, int l, int from_zero)
 {
   gmg_level *L = &s->level[l];
+  void *to = goes_aside(s, L) ? L->r : L->u;
   if (s->params.pre == 0 || !s->smoother->sweep_restrict || s->watch.on) return 0;
   GMG_RANGE(s->levels_exec, l, "smooth and restrict");
-  return s->smoother->sweep_restrict(&L->view, L->smoother, L->f, L->u, s->params.pre, from_zero, L->restrict_, s->level[l + 1].f);
+  return s->smoother->sweep_restrict(&L->view, L->smoother, L->f, L->u, to, s->params.pre, from_zero, L->restrict_, s->level[l + 1].f);
 }
 
 /* The downward leg. */
@@ -124,29 +128,38 @@ static int way_down(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
   return 1;
 }
 
-static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
-{
-  if (!way_down(s, l, kind, from_zero)) return;
-  prolong(s, l);
-  smooth(s, l, s->params.post, GMG_LEG_UP);
-}
-
-static int sweep_onto(gmg_solver *s, int l, const gmg_onto *to)
+/* The upward leg's smoothing of u, which stands there or in r, onto another field. */
+static int sweep_onto(gmg_solver *s, int l, void *u, const gmg_onto *to)
 {
   gmg_level *L = &s->level[l];
   if (s->params.post == 0 || !s->smoother->sweep_onto) return 0;
   GMG_RANGE(s->levels_exec, l, to->coarse ? "prolong and smooth" : "smooth");
-  return s->smoother->sweep_onto(&L->view, L->smoother, L->f, L->u, s->params.post, s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, to);
+  return s->smoother->sweep_onto(&L->view, L->smoother, L->f, u, s->params.post, s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, to);
+}
+
+/* The upward leg. */
+static void ascend(gmg_solver *s, int l)
+{
+  gmg_level *L = &s->level[l];
+  const gmg_onto back = {.x = L->u, .scale = 1, .coarse = s->level[l + 1].u, .prolong = L->prolong};
+  if (goes_aside(s, L) && sweep_onto(s, l, L->r, &back)) return;
+  prolong(s, l);
+  smooth(s, l, s->params.post, GMG_LEG_UP);
+}
+
+static void cycle(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
+{
+  if (way_down(s, l, kind, from_zero)) ascend(s, l);
 }
 
 /* The way up to a level, onto another field: all of it, or the last sweep. 0: neither, its correction is in u instead. */
 static int way_up_onto(gmg_solver *s, int l, gmg_onto to)
 {
   to.coarse = s->level[l + 1].u, to.prolong = s->level[l].prolong;
-  if (sweep_onto(s, l, &to)) return 1;
+  if (sweep_onto(s, l, s->level[l].u, &to)) return 1;
   prolong(s, l);
   to.coarse = NULL;
-  if (sweep_onto(s, l, &to)) return 1;
+  if (sweep_onto(s, l, s->level[l].u, &to)) return 1;
   smooth(s, l, s->params.post, GMG_LEG_UP);
   return 0;
 }

@@ -180,6 +180,15 @@ static gmg_status create_smoother(gmg_solver *s, int l)
   return GMG_OK;
 }
 
+/* Whether u may wait in r for the correction; the maps are there. */
+static void ask_aside(gmg_solver *s, int l)
+{
+  gmg_level *L = &s->level[l];
+  const gmg_smoother_ops *ops = s->smoother;
+  const int legs = ops->aside && ops->sweep_restrict && ops->sweep_onto && s->params.pre > 0 && s->params.post > 0;
+  if (legs && L->A.type == GMG_F64 && !L->by_faces && !s->exec.dry) L->aside = ops->aside(&L->view, L->smoother, L->restrict_, L->prolong);
+}
+
 static gmg_status create_axes(gmg_solver *s, const gmg_axis_spec spec[3], gmg_axis axis[3])
 {
   for (int a = 0; a < 3; a++) GMG_TRY(gmg_axis_create(s->context, &spec[a], &axis[a]));
@@ -230,6 +239,7 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_lone_map(s);
     if (status == GMG_OK && l > 0) status = create_maps(s, l - 1, 0, above, mine);
     if (status == GMG_OK && l > 0 && l <= s->wides && s->params.fmg > 0) status = create_maps(s, l - 1, 1, above, mine);
+    if (status == GMG_OK && l > 0) ask_aside(s, l - 1);
     if (status == GMG_OK && more) status = create_smoother(s, l);
     destroy_axes(above);
     memcpy(now, next, sizeof now);

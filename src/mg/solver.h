@@ -25,6 +25,7 @@ typedef struct gmg_level {
   void *padded;            /* u with ghosts, for interpolation to the next finer level. Only with fmg, not on level 0. */
   gmg_smoother_level view; /* what the smoother is shown */
   void *smoother;          /* its state */
+  int aside;               /* it takes u to r and back, with the correction (gmg_smoother_ops::aside) */
 } gmg_level;
 
 enum { GMG_MOST_WIDE = 32 }; /* 2^32 unknowns are not halved more often */

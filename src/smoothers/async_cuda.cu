@@ -25,10 +25,10 @@ static const async_way ways[] = {
     {lay_out_line, prepare_line, run_line},                                                     /* 1D: stretches of a line */
     {lay_out_flows, prepare_flows, run_flows, NULL, IN_FLOAT(flows_up)},                        /* coefficients on faces: planes stream */
 #if GMG_REAL_F32
-    {lay_out_patches, prepare_patches, run_patches, patches_down, patches_up, patch_order},     /* the cache holds it: tiles of patches */
+    {lay_out_patches, prepare_patches, run_patches, patches_down, patches_up, NULL, patch_order},     /* the cache holds it: tiles of patches */
 #endif
     {lay_out_strips, prepare_stream, run_strips, IN_FLOAT(strips_down), IN_FLOAT(strips_up)},   /* 2D: rows stream through warps */
-    {lay_out_stream, prepare_stream, run_stream, stream_down, IN_FLOAT(stream_up)},             /* planes stream */
+    {lay_out_stream, prepare_stream, run_stream, stream_down, stream_up, IN_DOUBLE(stream_aside)},             /* planes stream */
     {lay_out_tiles, prepare_tiles, run_tiles},                                                  /* tiles wholly on chip */
     {lay_out_general, prepare_general, run_general},                                            /* what is left */
 };
@@ -53,11 +53,11 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
 
 /* The last pass also restricts the residual. Not for the deterministic twin: what blocks add to a coarse value they share they add in
    any order. */
-static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, int from_zero,
+static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, int from_zero,
                           const struct gmg_map *map, void *coarse)
 {
   const async_state *s = (const async_state *)state;
-  const down_leg d = {passes_of(l, steps), (const real *)f, (real *)u, from_zero, map, (real *)coarse};
+  const down_leg d = {passes_of(l, steps), (const real *)f, (real *)u, (real *)to, from_zero, map, (real *)coarse};
   return s->way->down && !s->staying && !s->before && d.passes > 0 && s->way->down(l, s, &d);
 }
 
@@ -67,6 +67,13 @@ static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, v
   const async_state *s = (const async_state *)state;
   const up_leg up = {passes_of(l, steps), (const real *)f, (real *)u, leg == GMG_LEG_UP_REVERSED, to};
   return s->way->up && !s->staying && up.passes > 0 && s->way->up(l, s, &up);
+}
+
+/* Up in one pass; as it writes nothing that is read, so does the one down. */
+static int aside(const gmg_smoother_level *l, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong)
+{
+  const async_state *s = (const async_state *)state;
+  return s->way->aside && !s->staying && !s->before && passes_of(l, l->params->post) == 1 && s->way->aside(l, s, restrict_, prolong);
 }
 
 /* What goes with dynamic assignment, and what does not fit on the device. */
@@ -145,4 +152,4 @@ static void destroy(const gmg_smoother_level *l, void *state)
 
 extern "C" const gmg_smoother_ops R(gmg_async_cuda) = {
     .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero,
-    .sweep_restrict = sweep_restrict, .sweep_onto = sweep_onto};
+    .sweep_restrict = sweep_restrict, .sweep_onto = sweep_onto, .aside = aside};

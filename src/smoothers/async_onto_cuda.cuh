@@ -30,11 +30,15 @@ typedef struct {
 /* Without a correction. */
 static inline onto onto_of(const gmg_onto *to) { return {(double *)to->x, to->scale, to->size, to->keep}; }
 
-/* An addition that nobody waits for; to every unknown there is one. */
+/* An addition that nobody waits for; to every unknown there is one. Doubles come back as they are. */
 static __device__ __forceinline__ void put_onto(const onto &o, double scale, int place, real value)
 {
+#if GMG_REAL_F32
   if (o.keep) (void)atomicAdd(o.x + place, scale * (double)value);
   else o.x[place] = scale * (double)value;
+#else
+  o.x[place] = value;
+#endif
 }
 
 static __device__ __forceinline__ real onto_weight(const gmg_map &m, int row, int column)
@@ -61,15 +65,19 @@ static __device__ __forceinline__ onto_pair onto_pair_of(const gmg_map &m, int i
 /* What a thread knows of the correction on its columns and on one of the ring. */
 template <int dim, int lanes, int rows, int steps> struct lift {
   static constexpr int WIDE = dim == 3 ? lanes / 2 + 4 : lanes + 2, HIGH = dim == 3 ? rows + 3 : 1, CELLS = WIDE * HIGH;
+  static constexpr int RING = dim == 3 ? 2 * (lanes + 2 * rows) : 0; /* at most */
   static constexpr int SLOTS = steps % 4 ? steps : 4; /* where steps are unrolled, all of them go round */
   real *slots;
   const real *coarse;
   int place[2], stride; /* of the cells that the thread fetches, -1: none */
   int cell, beside;     /* of the own columns: of the coarse values that they lie between, the first; 3D: from there across */
-  onto_pair wx[2], wy[2]; /* 2D: of the two columns; 3D: wx[0] of both, wy of each */
-  int ring_cell, ring_x, ring_y;
-  onto_pair ring_wx, ring_wy;
-  real before[2], here[2], ring_before, ring_here; /* coarse planes K - 1 and K, interpolated across */
+  onto_pair wx[2];        /* 2D: of the two columns; 3D: wx[0] of both */
+  int ring_at;            /* its cell, and from bit 16 on the sides on which it looks */
+  real before[2], here[2], ring_before; /* coarse planes K - 1 and K, interpolated across */
+  /* in shared memory, as registers are few, 3D: of a warp, [2]: weights along y, of the first columns and of the second; of the
+     ring, [2], RING apart: weights along x and along y; plane K there */
+  real_pair *of_row, *of_ring;
+  real *ring_here;
 
   /* columns (i, j) and the next behind (3D) or beside (2D); (ri, rj) of the ring */
   __device__ __forceinline__ void begin(const onto &o, const int n[3], const int wraps[3], const int corner[3], int me, int i, int j,
@@ -89,11 +97,17 @@ template <int dim, int lanes, int rows, int steps> struct lift {
     wx[0] = onto_pair_of(o.map[0], i, n[0], wraps[0], exists0 || (dim == 3 && exists1));
     if (dim == 2) wx[1] = onto_pair_of(o.map[0], i + 1, n[0], wraps[0], exists1);
     else {
-      wy[0] = onto_pair_of(o.map[1], j, n[1], wraps[1], exists0), wy[1] = onto_pair_of(o.map[1], j + 1, n[1], wraps[1], exists1);
-      ring_wx = onto_pair_of(o.map[0], ri, n[0], wraps[0], ring_exists);
-      ring_wy = onto_pair_of(o.map[1], rj, n[1], wraps[1], ring_exists);
-      ring_cell = ring_exists ? ((rj >> 1) - J0) * WIDE + (ri >> 1) - I0 : 0;
-      ring_x = ring_exists ? 2 * (ri & 1) - 1 : 0, ring_y = ring_exists ? (2 * (rj & 1) - 1) * WIDE : 0;
+      of_ring = (real_pair *)(memory + SLOTS * CELLS) + me, of_row = (real_pair *)(memory + SLOTS * CELLS) + 2 * RING + me / 32 * 2;
+      ring_here = memory + SLOTS * CELLS + 4 * RING + 4 * rows + me;
+      if (me % 32 == 1) { /* its columns are beyond no wall along x */
+        const onto_pair y0 = onto_pair_of(o.map[1], j, n[1], wraps[1], exists0), y1 = onto_pair_of(o.map[1], j + 1, n[1], wraps[1], exists1);
+        of_row[0] = real_pair{y0.own, y0.side}, of_row[1] = real_pair{y1.own, y1.side};
+      }
+      if (me < RING) {
+        const onto_pair x = onto_pair_of(o.map[0], ri, n[0], wraps[0], ring_exists), y = onto_pair_of(o.map[1], rj, n[1], wraps[1], ring_exists);
+        of_ring[0] = real_pair{x.own, x.side}, of_ring[RING] = real_pair{y.own, y.side};
+      }
+      ring_at = ring_exists ? (((rj >> 1) - J0) * WIDE + (ri >> 1) - I0) | (ri & 1) << 16 | (rj & 1) << 17 : WIDE + 1;
     }
   }
 
@@ -116,13 +130,15 @@ template <int dim, int lanes, int rows, int steps> struct lift {
       return;
     }
     const real low = wx[0].own * at[0] + wx[0].side * at[beside], high = wx[0].own * at[WIDE] + wx[0].side * at[WIDE + beside];
-    e[0] = wy[0].own * low + wy[0].side * high, e[1] = wy[1].own * high + wy[1].side * low; /* lines 2 J + 1 and 2 J + 2 */
+    const real_pair wy[2] = {of_row[0], of_row[1]};
+    e[0] = wy[0].x * low + wy[0].y * high, e[1] = wy[1].x * high + wy[1].y * low; /* lines 2 J + 1 and 2 J + 2 */
   }
   __device__ __forceinline__ real across_ring(int slot) const
   {
-    const real *const at = slots + slot * CELLS + ring_cell;
-    return ring_wy.own * (ring_wx.own * at[0] + ring_wx.side * at[ring_x]) +
-           ring_wy.side * (ring_wx.own * at[ring_y] + ring_wx.side * at[ring_y + ring_x]);
+    const real *const at = slots + slot * CELLS + (ring_at & 0xffff);
+    const int ring_x = (ring_at >> 16 & 1) * 2 - 1, ring_y = (ring_at >> 17) * 2 * WIDE - WIDE;
+    const real_pair wx = of_ring[0], wy = of_ring[RING]; /* own, side */
+    return wy.x * (wx.x * at[0] + wx.y * at[ring_x]) + wy.y * (wx.x * at[ring_y] + wx.y * at[ring_y + ring_x]);
   }
 
   /* before the first step, of which the middle coarse plane is K */
@@ -133,7 +149,7 @@ template <int dim, int lanes, int rows, int steps> struct lift {
     __pipeline_wait_prior(0);
     __syncthreads();
     across(SLOTS - 2, before), across(SLOTS - 1, here);
-    if (dim == 3) ring_before = across_ring(SLOTS - 2), ring_here = across_ring(SLOTS - 1);
+    if (dim == 3 && threadIdx.x < RING) ring_before = across_ring(SLOTS - 2), *ring_here = across_ring(SLOTS - 1);
     __syncthreads();
     ask(o, wraps, K + 3, 2);
     __pipeline_commit();
@@ -151,11 +167,11 @@ template <int dim, int lanes, int rows, int steps> struct lift {
       u[1][r] += w[1].own * here[r] + w[1].side * e[r];
       before[r] = here[r], here[r] = e[r];
     }
-    if (dim == 2) return;
-    const real ring = across_ring(slot), even = w[0].own * ring_here + w[0].side * ring_before;
-    beside_u[0] += late ? even : w[2].own * ring_before + w[2].side * ring_here;
-    beside_u[1] += late ? w[1].own * ring_here + w[1].side * ring : even;
-    ring_before = ring_here, ring_here = ring;
+    if (dim == 2 || threadIdx.x >= RING) return;
+    const real own = *ring_here, upper = across_ring(slot), even = w[0].own * own + w[0].side * ring_before;
+    beside_u[0] += late ? even : w[2].own * ring_before + w[2].side * own;
+    beside_u[1] += late ? w[1].own * own + w[1].side * upper : even;
+    ring_before = own, *ring_here = upper;
   }
 };
 
@@ -165,12 +181,13 @@ template <int dim, int stages> static constexpr size_t onto_bytes(void)
 {
   typedef shape_of<dim, stages> shape;
   typedef lift<dim, shape::lanes, shape::rows, shape::steps> lift;
-  return lift::SLOTS * lift::CELLS * sizeof(real);
+  return (lift::SLOTS * lift::CELLS + 5 * lift::RING + 4 * shape::rows) * sizeof(real);
 }
 
 static inline int onto_correction(onto *o, const gmg_onto *to, const gmg_operator *A, const gmg_blocks *b)
 {
   enum { FEW_ROWS = 5, FEW = 16, PLAIN_FROM = 8 };
+  if (!GMG_REAL_F32 && (to->scale != 1 || to->size || to->keep)) return 0;
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   for (int a = 0; a < A->dim; a++)
     if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2 && !(A->dim == 3 && a == 0))) return 0;

@@ -5,9 +5,10 @@
 #include "async_legs_cuda.cuh"
 #include "async_way_cuda.cuh"
 
-/* From there on a pass over a u that is not 0 restricts, too: 0.157 instead of 0.167 ms at 256^3 in float, but 57 instead of 52 us at
-   128^3. */
-enum { LARGE = 1 << 22 };
+/* From LARGE on a pass over a u that is not 0 restricts, too: 0.157 instead of 0.167 ms at 256^3 in float, but 57 instead of 52 us at
+   128^3. From VAST on u goes aside: a V(1,1) cycle at 512^3 in double takes 3.95 ms, 4.06 where coarser levels do so, too, whose blocks
+   are short: the steps at their ends, each of which goes through instructions of its own, are not in the cache yet. */
+enum { LARGE = 1 << 22, VAST = 1 << 26 };
 
 typedef struct {
   int (*blocks)(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b);
@@ -15,18 +16,23 @@ typedef struct {
   void (*taking)(stream, tickets, const real *, const real *, real *);
   void (*zero)(stream, const real *, real *);                           /* u is 0 */
   void (*sums[2])(stream, const real *, const real *, real *, sums);    /* whether it is */
-  void (*onto[2])(stream, const real *, const real *, onto);            /* whether a correction comes in */
+  void (*onto[2])(stream, const real *, const real *, onto);            /* whether a correction comes in; NULL: not in this type */
   size_t bytes, more_sums, more_onto;                                   /* of shared memory, and how much more those take */
 } stream_function;
 
 /* By dimension; what there is not is NULL. */
-#define ONTO(dim) {IN_FLOAT((stream_kernel_onto<dim, STREAM_ONTO>)), IN_FLOAT((stream_kernel_onto<dim, STREAM_ONTO | STREAM_LIFT>))}
 static const stream_function stream_functions[2] = {
-    {stream_blocks<2, 4>, stream_kernel<2>, stream_kernel_taking<2>, NULL, {NULL, NULL}, ONTO(2), stream_bytes<2, 4>(), 0, onto_bytes<2, 4>()},
+    {stream_blocks<2, 4>, stream_kernel<2>, stream_kernel_taking<2>, NULL, {NULL, NULL},
+     {IN_FLOAT((stream_kernel_onto<2, STREAM_ONTO>)), IN_FLOAT((stream_kernel_onto<2, STREAM_ONTO | STREAM_LIFT>))},
+     stream_bytes<2, 4>(), 0, onto_bytes<2, 4>()},
     {stream_blocks<3, 4>, stream_kernel<3>, stream_kernel_taking<3>, stream_kernel_zero,
-     {stream_kernel_sums<0>, stream_kernel_sums<STREAM_ZERO>}, ONTO(3), stream_bytes<3, 4>(), 2 * shape_of<3, 4>::threads * sizeof(real),
-     onto_bytes<3, 4>()}};
-#undef ONTO
+     {stream_kernel_sums<0>, stream_kernel_sums<STREAM_ZERO>},
+     {IN_FLOAT((stream_kernel_onto<3, STREAM_ONTO>)), stream_kernel_onto<3, STREAM_ONTO | STREAM_LIFT>},
+     stream_bytes<3, 4>(), 2 * shape_of<3, 4>::threads * sizeof(real), onto_bytes<3, 4>()}};
+
+/* Shared memory is set apart in steps, and what it leaves is the L1 cache: one step more, and the cycle takes 5.08 instead of 4.58 ms. */
+static_assert(shape_of<3, 4>::blocks * (stream_bytes<3, 4>() + onto_bytes<3, 4>() + 1024) <= (sizeof(real) == 8 ? 196 : 164) * 1024,
+              "the way up takes a step more of shared memory than the pass");
 
 static const stream_function *stream_function_of(const gmg_smoother_level *l) { return &stream_functions[l->A->dim - 2]; }
 
@@ -75,25 +81,25 @@ static int stream_down(const gmg_smoother_level *l, const async_state *s, const 
   const stream_function *function = stream_function_of(l);
   const size_t bytes = s->bytes + function->more_sums, first = d->from_zero && d->passes > 1, between = d->passes - 1 - first;
   const int zero = d->from_zero && d->passes == 1;
-  const int pays = zero || l->params->block[0] || l->A->cells >= LARGE; /* as else only where the caller wants such blocks */
+  const int pays = zero || d->to != d->u || l->params->block[0] || l->A->cells >= LARGE; /* as else only where the caller wants such blocks */
   sums r;
   if (!pays || bytes > s->most || !sums_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
   if (first) run_blocks(l, s, 1, d->f, NULL, d->u, 0);
   if (between) run_blocks(l, s, between, d->f, d->u, d->u, 0);
   l->exec->vector->fill(l->exec, (size_t)r.n[0] * (size_t)r.n[1] * (size_t)r.n[2], 0, d->coarse);
   const launch k = launch_of(l, s, 1);
-  function->sums[zero]<<<(unsigned)s->blocks.total, k.threads, bytes, k.stream>>>(stream_of_level(l, s, 0, d->u, NULL), d->f, d->u, d->u, r);
+  function->sums[zero]<<<(unsigned)s->blocks.total, k.threads, bytes, k.stream>>>(stream_of_level(l, s, 0, d->u, d->to), d->f, d->u, d->to, r);
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }
 
-#if GMG_REAL_F32
 static int stream_up(const gmg_smoother_level *l, const async_state *s, const up_leg *u)
 {
   const stream_function *function = stream_function_of(l);
   const int corrects = u->to->coarse != NULL;
   const size_t bytes = s->bytes + (corrects ? function->more_onto : 0);
   onto o = onto_of(u->to);
+  if (!function->onto[corrects]) return 0;
   if (corrects && (u->passes > 1 || bytes > s->most || !onto_correction(&o, u->to, l->A, &s->blocks))) return 0;
   if (u->passes > 1) run_passes(l, s, u->passes - 1, u->f, u->u, u->reversed);
   const launch k = launch_of(l, s, 1);
@@ -101,6 +107,18 @@ static int stream_up(const gmg_smoother_level *l, const async_state *s, const up
                                                                                      u->u, o);
   gmg_cuda_launched(l->exec, "async");
   return 1;
+}
+
+#if !GMG_REAL_F32
+static int stream_aside(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong)
+{
+  const stream_function *f = stream_function_of(l);
+  const size_t more = f->more_sums > f->more_onto ? f->more_sums : f->more_onto;
+  const gmg_onto to = {.scale = 1, .prolong = prolong};
+  onto o;
+  sums r;
+  return enough(l, VAST) && f->sums[0] && f->onto[1] && s->bytes + more <= s->most && sums_of(&r, NULL, l->A, restrict_, &s->blocks) &&
+         onto_correction(&o, &to, l->A, &s->blocks);
 }
 #endif
 

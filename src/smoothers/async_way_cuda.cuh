@@ -55,7 +55,7 @@ typedef struct {
 typedef struct {
   size_t passes;
   const real *f;
-  real *u;
+  real *u, *to; /* to: u, but for ways with `aside` */
   int from_zero;
   const gmg_map *map;
   real *coarse;
@@ -79,15 +79,19 @@ struct async_way {
   /* Whole legs, where blocks are not taken dynamically; 0, with nothing done, where it does not apply. Of a deterministic level only up. */
   int (*down)(const gmg_smoother_level *l, const async_state *s, const down_leg *d);
   int (*up)(const gmg_smoother_level *l, const async_state *s, const up_leg *u);
+  /* gmg_smoother_ops::aside, where there are legs at all. */
+  int (*aside)(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong);
   /* From the numbers of blocks to what its kernels have in their place. */
   void (*renumber)(const gmg_blocks *b, int *order);
 };
 
-/* Only corrections of the narrower type go up to another field. */
+/* Only corrections of the narrower type go up to a field of another type, and only a u in double goes aside. */
 #if GMG_REAL_F32
 #define IN_FLOAT(function) function
+#define IN_DOUBLE(function) NULL
 #else
 #define IN_FLOAT(function) NULL
+#define IN_DOUBLE(function) function
 #endif
 
 /* --- levels and parameters -------------------------------------------------------------------------------------------- */

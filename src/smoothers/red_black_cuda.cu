@@ -16,7 +16,8 @@
      one layer around its own unknowns: for that the ring beyond must have been through the first half sweep, which from zero is the
      weight times f over the diagonal. No value comes from another block, and every coarse value from one alone;
      up to the finest level of a mixed cycle it takes the correction in and goes onto u in double (25 bytes, and not 45). What it reads
-     it does not write.
+     it does not write;
+     in double in 3D the way down leaves u in another field (aside), from which the way up brings it with the correction.
 
    In 2D rows of float stream through warps in both (async_descend_cuda.cuh, async_strip_onto_cuda.cuh). 1D but for odd periodic
    axes has a kernel of its own for all sizes and coefficients (red_black_line_cuda.cuh). */
@@ -104,20 +105,22 @@ typedef struct {
 } fused_function;
 
 #if GMG_REAL_F32 /* as corrections in mixed precision are */
-#define KERNELS_UP(dim) fused_kernel<dim, STREAM_ONTO>, fused_kernel<dim, STREAM_ONTO | STREAM_LIFT>
+#define IN_FLOAT(kernel) kernel
 #else
-#define KERNELS_UP(dim) NULL, NULL
+#define IN_FLOAT(kernel) NULL
 #endif
 static const fused_function fused_functions[2] = { /* by dimension */
     {stream_blocks<2, 2>,
-     {fused_kernel<2, 0>, fused_kernel<2, 0>, NULL, KERNELS_UP(2)},
+     {fused_kernel<2, 0>, fused_kernel<2, 0>, NULL, IN_FLOAT((fused_kernel<2, STREAM_ONTO>)),
+      IN_FLOAT((fused_kernel<2, STREAM_ONTO | STREAM_LIFT>))},
      stream_bytes<2, 2>(),
      {0, 0, 0, 0, onto_bytes<2, 2>()}},
     {stream_blocks<3, 2>,
-     {fused_kernel<3, 0>, fused_kernel<3, STREAM_ZERO>, fused_kernel<3, STREAM_ZERO | STREAM_SUMS>, KERNELS_UP(3)},
+     {fused_kernel<3, 0>, fused_kernel<3, STREAM_ZERO>, fused_kernel<3, STREAM_ZERO | STREAM_SUMS>, IN_FLOAT((fused_kernel<3, STREAM_ONTO>)),
+      fused_kernel<3, STREAM_ONTO | STREAM_LIFT>},
      stream_bytes<3, 2>(),
      {0, 0, 2 * shape_of<3, 2>::threads * sizeof(real), 0, onto_bytes<3, 2>()}}};
-#undef KERNELS_UP
+#undef IN_FLOAT
 
 static const fused_function *function_of(const gmg_smoother_level *l) { return &fused_functions[l->A->dim - 2]; }
 
@@ -249,16 +252,29 @@ static int rows_up(const gmg_smoother_level *l, const red_black_state *r, const 
 #define rows_up(...) 0
 #endif
 
-static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, int from_zero,
+/* One sweep from a u that is not 0 into another field, and the residual in a pass of its own. */
+static void down_aside(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to, const gmg_map map[3],
+                       void *coarse)
+{
+  const stream s = stream_of_level(l, r, u, GMG_LEG_DOWN);
+  fused_sweep(l, r, &s, PLAIN, f, u, to, to, NULL, NULL);
+  gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: room */
+}
+
+static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, int from_zero,
                           const struct gmg_map *map, void *coarse)
 {
   const red_black_state *r = (const red_black_state *)state;
   sums g;
-  if (!r->fused || !from_zero || steps != 1) return 0;
+  if (!r->fused || steps != 1) return 0;
+  if (!from_zero) {
+    if (to != u) down_aside(l, r, f, u, to, map, coarse);
+    return to != u;
+  }
   if (rows_down(l, r, f, u, map, coarse)) return 1;
   if (!has_way(l, r, DOWN) || !sums_of(&g, coarse, l->A, map, &r->blocks)) return 0;
   const stream s = stream_of_level(l, r, u, GMG_LEG_DOWN);
-  fused_sweep(l, r, &s, DOWN, f, NULL, u, u, NULL, &g);
+  fused_sweep(l, r, &s, DOWN, f, NULL, to, to, NULL, &g);
   return 1;
 }
 
@@ -275,6 +291,16 @@ static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, v
   const stream s = stream_of_level(l, r, u, leg);
   fused_sweep(l, r, &s, w, f, u, NULL, NULL, &o, NULL);
   return 1;
+}
+
+static int aside(const gmg_smoother_level *l, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong)
+{
+  const red_black_state *r = (const red_black_state *)state;
+  const gmg_onto to = {.scale = 1, .prolong = prolong};
+  onto o;
+  sums g;
+  return r->fused && l->params->pre == 1 && l->params->post == 1 && has_way(l, r, DOWN) && has_way(l, r, UP) &&
+         sums_of(&g, NULL, l->A, restrict_, &r->blocks) && onto_correction(&o, &to, l->A, &r->blocks);
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
@@ -308,4 +334,4 @@ static void destroy(const gmg_smoother_level *l, void *state)
 
 extern "C" const gmg_smoother_ops R(gmg_red_black_cuda) = {
     .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero,
-    .sweep_restrict = sweep_restrict, .sweep_onto = sweep_onto};
+    .sweep_restrict = sweep_restrict, .sweep_onto = sweep_onto, .aside = aside};
