@@ -222,7 +222,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
 
   /* Steps in which every plane that is touched is there, and none is at a wall, go without checks; where `grouped` by whole groups,
      whose instructions lie together: a pass in double 1.28 instead of 1.33 ms, a V(1,1) cycle in mixed precision 2.86 instead of 2.91 at
-     512^3 on an H200. One that is tight takes as long either way, red and black alone longer. */
+     512^3 on an H200. One that is tight takes longer so, and red and black alone, too. */
   const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
   const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + DONE + 1) / 2 + (KIND & STREAM_SUMS ? 3 : 1);
   for (int T0 = 0; T0 < last; T0 += STEPS) {
