@@ -3,12 +3,14 @@
 A page is a module of this folder: PAGE, the file; FILES, patterns of the results it shows, the largest sizes first; TABLES, by name a function
 from the results of one file to a table, or None where that file has nothing for it; complete(), if there is one, puts files into others. A table stands between the lines <!-- NAME --> and
 <!-- end -->, once for every file that has something; those named in a module's ONCE only for the first of a device. --check writes nothing and
-fails where a page is not what the results make of it."""
+fails where a page is not what the results make of it, or a picture was drawn from others (picture.py leaves in it what it is drawn from)."""
 import argparse
+import hashlib
 import importlib
 import json
 import pathlib
 import re
+import struct
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -59,7 +61,36 @@ def load(path):
     data = json.loads(path.read_text())
     for r in data["results"]:
         r["device"], r["passive"] = data["device"] != "none", data.get("wait_policy") == "passive"
+    data["source"] = source(path)
     return data
+
+
+def source(path):
+    return f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
+
+
+def sources(data):
+    return [data["source"], *(other["source"] for other, _ in data.get("also", []))]
+
+
+def sources_of(picture):
+    """What a PNG's text says that it was drawn from."""
+    content, at, found = picture.read_bytes(), 8, []
+    while at < len(content):
+        length, kind = struct.unpack(">I4s", content[at:at + 8])
+        word, _, text = content[at + 8:at + 8 + length].partition(b"\0")
+        if (kind, word) == (b"tEXt", b"Source"):
+            found = text.decode().split("; ")
+        at += 12 + length
+    return found
+
+
+def check_pictures(folder, results):
+    there = {source(path) for path in results.glob("*.json")}
+    for picture in sorted(folder.glob("study-*.png")):
+        drawn = sources_of(picture)
+        if not drawn or not set(drawn) <= there:
+            sys.exit(f"page.py: {picture.name} was drawn from {', '.join(drawn) or 'nobody knows what'}, which {results} has not: run study/plot_*.py")
 
 
 def read(module, paths):
@@ -102,6 +133,8 @@ def main():
             path.write_text(after)
         elif after != before:
             sys.exit(f"page.py: docs/{module.PAGE} is not what {given.results} makes of it: run python3 study/page.py")
+    if given.check:
+        check_pictures(ROOT / "docs/pictures", given.results)
 
 
 if __name__ == "__main__":

@@ -19,17 +19,23 @@ def grid(axes):
 
 
 def main(words, module, pictures, dpi):
-    """Each picture, a function from the results of one file to a figure or None, from the first file that has something to show."""
+    """Each picture, a function from the results of one file to a figure or None, from the first file that has something to show. Unless
+    files are named: those of the page, and what the module has APART, by label."""
     stem = pathlib.Path(module.PAGE).stem
     parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     parser.add_argument("-o", "--output", default=str(page.ROOT / "docs/pictures" / stem))
     given = parser.parse_args()
-    there = page.read(module, given.files or page.files_of(module, page.RESULTS))
-    if not there:
-        sys.exit(f"study/results has none of {', '.join(module.FILES)}")
-    for name, draw in pictures.items():
-        figure = next((f for f in (draw(data["results"]) for data in there) if f), None)
-        if figure:
-            figure.savefig(f"{given.output}-{name}.png", dpi=dpi)
-            plt.close(figure)
+    sets = {given.output: given.files or page.files_of(module, page.RESULTS)}
+    if not given.files:
+        sets |= {f"{given.output}-{label}": [page.RESULTS / file] for label, file in getattr(module, "APART", {}).items()}
+    for output, paths in sets.items():
+        there = page.read(module, paths)
+        if not there:
+            sys.exit(f"study/results has none of {', '.join(module.FILES)}")
+        for name, draw in pictures.items():
+            made = ((draw(data["results"]), data) for data in there)
+            figure, data = next(((f, data) for f, data in made if f), (None, None))
+            if figure:
+                figure.savefig(f"{output}-{name}.png", dpi=dpi, metadata={"Source": "; ".join(page.sources(data))})
+                plt.close(figure)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pictures of the study of staleness. Usage: plot_staleness.py [FILE.json ...] [-o PREFIX]
 Draws PREFIX-ages.png (Figure 11), -relation.png and -rate.png (Figures 3 to 8, 12, 13). Default: what the page shows of a device, into
-docs/pictures; of host threads: plot_staleness.py study/results/staleness-host.json -o docs/pictures/study-staleness-host."""
+docs/pictures, and of host threads, as study-staleness-host-*.png."""
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from picture import main, plt

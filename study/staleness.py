@@ -5,6 +5,7 @@ from page import first, number, select, spread, table, values
 
 PAGE = "study-staleness.md"
 FILES = ["staleness-device*.json", "staleness-host.json"]
+APART = {"host": "staleness-host.json"}  # has pictures of its own
 
 
 def grid(r):
