@@ -118,10 +118,10 @@ typedef struct gmg_smoother_ops {
    *  NULL: never). Ends a cycle whose correction is of a narrower type than the problem, and goes up where aside() says so. */
   int (*sweep_onto)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg,
                     const gmg_onto *onto);
-  /** Whether, on this level, which is one of doubles then, sweep_restrict() can put aside what it makes of u, and sweep_onto() take it from
-   *  there back to u with the coarse correction: prolongation then needs no pass over memory of its own. 1 is a promise of both, for the
-   *  steps of the level's parameters, from a u of zeros or another. Asked at create, after setup (may be NULL: 0). The maps are private
-   *  to the built-in smoothers. */
+  /** Whether, on this level of doubles, sweep_restrict() can put aside what it makes of u, and sweep_onto() take it from there back to u
+   *  with the coarse correction: prolongation then needs no pass over memory of its own. 1 is a promise of both, for the steps of the
+   *  level's parameters, from a u of zeros or another. Asked at create, after setup (may be NULL: 0). The maps are private to the
+   *  built-in smoothers. */
   int (*aside)(const gmg_smoother_level *level, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong);
 } gmg_smoother_ops;
 

@@ -299,7 +299,7 @@ static int aside(const gmg_smoother_level *l, const void *state, const struct gm
   const gmg_onto to = {.scale = 1, .prolong = prolong};
   onto o;
   sums g;
-  return !GMG_REAL_F32 && r->fused && l->params->pre == 1 && l->params->post == 1 && has_way(l, r, DOWN) && has_way(l, r, UP) &&
+  return r->fused && l->params->pre == 1 && l->params->post == 1 && has_way(l, r, DOWN) && has_way(l, r, UP) &&
          sums_of(&g, NULL, l->A, restrict_, &r->blocks) && onto_correction(&o, &to, l->A, &r->blocks);
 }
 

@@ -14,6 +14,9 @@ int gmg_smoother_is_builtin(const gmg_smoother *s);
 /* Red-black sweeps that a step comes to where a level is a single block, or 0: something else. */
 int gmg_smoother_whole(const gmg_params *params);
 
+/* Whether gmg_smoother_ops::aside is asked at all: gmg_onto brings u back in double. */
+static inline int gmg_may_go_aside(const gmg_operator *A) { return A->type == GMG_F64; }
+
 /* Range of the eigenvalues of D^-1 A over the frequencies that the coarser grid cannot see. */
 void gmg_rough_range(const gmg_operator *A, double *lowest, double *highest);
 
