@@ -22,8 +22,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTS_ON_DEVICE = ["factors", "order", "singular", "coefficients", "fluxes", "outcomes", "divergence", "precision", "solve", "random"]
-CUDA_TESTS = ["cuda", "cuda_red_black", "cuda_line", "cuda_async", "cuda_legs", "cuda_aside", "cuda_solves", "cuda_bands", "cuda_service", "cuda_tail", "cuda_waits",
-              "cuda_graph", "cuda_ranges"]
+CUDA_TESTS = ["cuda", "cuda_red_black", "cuda_line", "cuda_async", "cuda_legs", "cuda_aside", "cuda_solves", "cuda_bands", "cuda_service",
+              "cuda_tail", "cuda_waits", "cuda_graph", "cuda_ranges"]
 ALONE = ["cuda_rounds", "cuda_faults", "cuda_flips"]  # they look at the device's memory, or fill it, or need its time
 TOOLS = ["memcheck", "initcheck", "synccheck", "racecheck"]
 NO_SHARED = ["memcheck", "initcheck", "synccheck"]  # kernels of one thread an unknown share nothing

@@ -16,6 +16,15 @@ extern "C" {
 
 #include <cuda_pipeline.h>
 
+/* Only corrections of the narrower type go up to a field of another type, and only a u in double goes aside. */
+#if GMG_REAL_F32
+#define IN_FLOAT(function) function
+#define IN_DOUBLE(function) NULL
+#else
+#define IN_FLOAT(function) NULL
+#define IN_DOUBLE(function) function
+#endif
+
 typedef struct {
   double *x;          /* x = scale size u + keep x */
   double scale;

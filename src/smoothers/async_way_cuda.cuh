@@ -85,15 +85,6 @@ struct async_way {
   void (*renumber)(const gmg_blocks *b, int *order);
 };
 
-/* Only corrections of the narrower type go up to a field of another type, and only a u in double goes aside. */
-#if GMG_REAL_F32
-#define IN_FLOAT(function) function
-#define IN_DOUBLE(function) NULL
-#else
-#define IN_FLOAT(function) NULL
-#define IN_DOUBLE(function) function
-#endif
-
 /* --- levels and parameters -------------------------------------------------------------------------------------------- */
 
 static int takes(const gmg_params *p) { return p->assignment == GMG_ASSIGN_DYNAMIC || p->in_flight || p->oversubscription; }

@@ -104,11 +104,6 @@ typedef struct {
   size_t bytes, more[WAYS];                                                             /* of shared memory, and how much more those take */
 } fused_function;
 
-#if GMG_REAL_F32 /* as corrections in mixed precision are */
-#define IN_FLOAT(kernel) kernel
-#else
-#define IN_FLOAT(kernel) NULL
-#endif
 static const fused_function fused_functions[2] = { /* by dimension */
     {stream_blocks<2, 2>,
      {fused_kernel<2, 0>, fused_kernel<2, 0>, NULL, IN_FLOAT((fused_kernel<2, STREAM_ONTO>)),
@@ -120,7 +115,6 @@ static const fused_function fused_functions[2] = { /* by dimension */
       fused_kernel<3, STREAM_ONTO | STREAM_LIFT>},
      stream_bytes<3, 2>(),
      {0, 0, 2 * shape_of<3, 2>::threads * sizeof(real), 0, onto_bytes<3, 2>()}}};
-#undef IN_FLOAT
 
 static const fused_function *function_of(const gmg_smoother_level *l) { return &fused_functions[l->A->dim - 2]; }
 
