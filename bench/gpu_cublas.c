@@ -4,7 +4,7 @@
    all methods, so this file looks into the house, too, and is linked with the static library. */
 #include "gpu.h"
 #include "gpu_cublas.h"
-#include "../src/mg/solver.h"
+#include "mg/solver.h"
 
 #include <cublas_v2.h>
 #include <link.h>

@@ -1,7 +1,7 @@
 /* Single operations of a cycle on a device. They are not public: of all the measurements this file alone looks into the house, and
    is linked with the static library. */
 #include "gpu.h"
-#include "../src/mg/solver.h"
+#include "mg/solver.h"
 
 /* Ten at a time, on the finest level of the solver and with its own functions, in double. */
 static samples operation_time(run *r, void (*operation)(gmg_solver *s))
@@ -31,7 +31,7 @@ static void one_pass(gmg_solver *s)
   s->smoother->sweep(&L->view, L->smoother, fields.f, fields.u, 1, GMG_LEG_DOWN);
 }
 
-/* As src/mg/cycle.c does it: a smoothing step, then the residual, restricted. */
+/* As src/mg/cycle/cycle.c does it: a smoothing step, then the residual, restricted. */
 static void down_leg(gmg_solver *s)
 {
   const gmg_level *L = &s->level[0];

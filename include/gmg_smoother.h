@@ -75,7 +75,7 @@ enum {
                                        are then best restricted by the adjoint of interpolation (docs/omega.md). */
 };
 
-/** 1D map between a fine and a coarse axis. Private to the built-in smoothers (src/stencil/map.h). */
+/** 1D map between a fine and a coarse axis. Private to the built-in smoothers (src/stencil/grid/map.h). */
 struct gmg_map;
 
 /** Where sweep_onto() leaves what sweep would leave in u: x = scale size[0] u + keep x. */
@@ -126,7 +126,7 @@ typedef struct gmg_smoother_ops {
 } gmg_smoother_ops;
 
 /** Effect of one smoothing step on the error's Fourier modes, for the factor that gmg_plan() predicts. Private to the
- *  built-in smoothers (src/smoothers/symbol.h): leave gmg_smoother::symbol NULL, and the plan predicts nothing. */
+ *  built-in smoothers (src/smoothers/fourier.h): leave gmg_smoother::symbol NULL, and the plan predicts nothing. */
 struct gmg_symbol;
 
 /** A smoother: a name, what it promises, and its functions per real type. */

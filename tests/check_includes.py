@@ -39,12 +39,10 @@ def main(root: pathlib.Path) -> int:
             include = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
             if include:
                 name = include.group(1)
-                public = root / "include" / name
-                target = (path.parent / name).resolve()
-                if target.is_file():
+                candidates = [folder / name for folder in (path.parent, root / "include", root / "src")]
+                target = next((c.resolve() for c in candidates if c.is_file()), None)
+                if target:
                     to = room_of(target, root.resolve())
-                elif public.is_file():
-                    to = "include"
                 else:
                     problems.append(f"{where}: {name} not found")
                     continue

@@ -1,4 +1,4 @@
-/* Cycles that are replayed on CUDA (src/mg/recordings.c) against the same ones enqueued: bitwise the same solution, residuals and
+/* Cycles that are replayed on CUDA (src/mg/iterate/replay.c) against the same ones enqueued: bitwise the same solution, residuals and
    report, whatever ends the solve.
 
      test_cuda_graph [TEST [by_cycles]]
@@ -9,7 +9,7 @@
 #ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
 
-size_t gmg_cuda_waits(const gmg_context *c); /* src/core/context_cuda.cu */
+size_t gmg_cuda_waits(const gmg_context *c); /* src/core/cuda/context.cu */
 void gmg_cuda_without_rounds(gmg_context *c);
 
 static int by_cycles;

@@ -2,7 +2,7 @@
    and the correction of u; sweeps and the restricted residual. */
 #include "twins.h"
 
-#include "smoothers/blocks.h"
+#include "smoothers/relax/partition.h"
 
 /* --- the way up ------------------------------------------------------------------------------------------------------ */
 
@@ -286,7 +286,7 @@ static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_para
   typedef struct {
     const void *way;
     gmg_blocks blocks;
-  } chosen; /* what a level's state begins with (async_way_cuda.cuh) */
+  } chosen; /* what a level's state begins with (cuda/variant.cuh) */
   q.deterministic = 1;
   both b = begin_both(p, &q, name);
   const chosen *c = b.solver[DEVICE]->level[0].smoother;

@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 
-void gmg_cuda_without_rounds(gmg_context *c); /* src/core/context_cuda.cu */
+void gmg_cuda_without_rounds(gmg_context *c); /* src/core/cuda/context.cu */
 
 /* --- rounds ------------------------------------------------------------------------------------------------------------ */
 

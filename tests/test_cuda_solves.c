@@ -168,7 +168,7 @@ static void mixed_reaches_what_double_does(void **state)
 }
 
 /* The coarse solver alone, on grids for a warp, a thread block and the whole device: the same solution, and nobody waits. */
-size_t gmg_cuda_waits(const gmg_context *c); /* src/core/context_cuda.cu: how often the host has waited for the device */
+size_t gmg_cuda_waits(const gmg_context *c); /* src/core/cuda/context.cu: how often the host has waited for the device */
 
 static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coarse_kind kind)
 {

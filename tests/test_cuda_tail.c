@@ -1,4 +1,4 @@
-/* The small levels of a cycle in one go (src/coarse/tail.h) against the same levels one by one, on the same device: red-black
+/* The small levels of a cycle in one go (src/coarse/fused_levels/fused_levels.h) against the same levels one by one, on the same device: red-black
    relaxation of whole levels, so both are the same but for rounding. */
 #include "twins.h"
 

@@ -5,7 +5,7 @@
 #ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
 
-size_t gmg_cuda_waits(const gmg_context *c); /* src/core/context_cuda.cu: how often the host has waited for the device */
+size_t gmg_cuda_waits(const gmg_context *c); /* src/core/cuda/context.cu: how often the host has waited for the device */
 
 /* The same by the runtime's calls themselves, wherever they come from (ld --wrap): all that may wait for the device. */
 static size_t blocking;

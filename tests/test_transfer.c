@@ -2,9 +2,9 @@
 #include "sample.h"
 
 #include "mg/solver.h"
-#include "stencil/axis.h"
-#include "stencil/coarsen.h"
-#include "stencil/map.h"
+#include "stencil/grid/axis.h"
+#include "stencil/grid/coarsen.h"
+#include "stencil/grid/map.h"
 #include "stencil/stencil.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef GMG_COARSE_H
 #define GMG_COARSE_H
 
-#include "../stencil/stencil.h"
+#include "stencil/stencil.h"
 
 /* What a coarse solver is given. */
 typedef struct gmg_coarse_problem {

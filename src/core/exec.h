@@ -44,7 +44,7 @@ typedef struct gmg_vector_ops {
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
   void (*narrow)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
   void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *x);          /* x = x + c */
-  /* y = y + a p, r = r - a q, a = <p, r> / <p, A p>: a step of conjugate gradients. Where that is no step to take (direction.h) y and r
+  /* y = y + a p, r = r - a q, a = <p, r> / <p, A p>: a step of conjugate gradients. Where that is no step to take (core/cg_scalars.h) y and r
      stay as they are, and the direction is no more. slim = scale r in the narrower type unless NULL. Returns ||r||_2, NaN where an
      inner product is none. Not wanted: NaN, and nobody waits. */
   double (*step)(const gmg_exec *e, size_t n, gmg_direction *d, const void *p, const void *q, void *y, void *r, double scale, void *slim,

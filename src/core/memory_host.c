@@ -1,5 +1,5 @@
 /* Host memory, aligned to cache lines, and the clock, which costs nothing to look at. */
-#include "exec.h"
+#include "core/exec.h"
 
 #include <omp.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Default problem and parameters, as gmg.h states them. */
-#include "../stencil/axis.h"
+#include "stencil/grid/axis.h"
 #include "gmg.h"
 
 #include <string.h>

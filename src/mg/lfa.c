@@ -3,8 +3,8 @@
    not coarsened (on those nothing aliases). */
 #include "lfa.h"
 
-#include "../smoothers/symbol.h"
-#include "../stencil/stencil.h"
+#include "smoothers/fourier.h"
+#include "stencil/stencil.h"
 
 #include <math.h>
 #include <string.h>

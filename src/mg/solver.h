@@ -3,11 +3,11 @@
 #ifndef GMG_SOLVER_H
 #define GMG_SOLVER_H
 
-#include "../coarse/coarse.h"
-#include "../coarse/tail.h"
-#include "../smoothers/smoother.h"
-#include "../stencil/coarsen.h"
-#include "../stencil/stencil.h"
+#include "coarse/coarse.h"
+#include "coarse/fused_levels/fused_levels.h"
+#include "smoothers/smoother.h"
+#include "stencil/grid/coarsen.h"
+#include "stencil/stencil.h"
 
 /* One level. The solver owns it; it owns its fields, but level 0 is lent its u and f. */
 typedef struct gmg_level {
@@ -129,7 +129,7 @@ size_t gmg_padded_cells(const gmg_operator *A); /* of a field with one ghost lay
 size_t gmg_own_bytes(const gmg_solver *s); /* of own_u: of a field of level 0, or where a full multigrid start needs it as room
                                               for level 1's padded one in the problem's type */
 
-/* tail.c: after all levels and the coarse solver; and when their values are new */
+/* cycle/bottom.c: after all levels and the coarse solver; and when their values are new */
 gmg_status gmg_tail_create(gmg_solver *s);
 void gmg_tail_update(gmg_solver *s);
 

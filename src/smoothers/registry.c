@@ -1,6 +1,6 @@
 /* The registry: one row per smoother. A new one is a file per backend and a row here. */
 #include "smoother.h"
-#include "symbol.h"
+#include "fourier.h"
 
 #include <string.h>
 

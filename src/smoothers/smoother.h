@@ -4,8 +4,8 @@
 
 #include "gmg_smoother.h"
 
-#include "../core/exec.h"
-#include "../stencil/stencil.h"
+#include "core/exec.h"
+#include "stencil/stencil.h"
 
 /* The functions that fit exec's backend and type, or NULL. */
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e);

@@ -5,9 +5,9 @@
 
 #include "gmg_smoother.h"
 
-#include "../core/exec.h"
-#include "axis.h"
-#include "map.h"
+#include "core/exec.h"
+#include "stencil/grid/axis.h"
+#include "stencil/grid/map.h"
 
 /* Boundary data of one level: g on each face, and what one face means to the operator. */
 typedef struct gmg_faces {
@@ -60,13 +60,13 @@ typedef struct gmg_stencil_ops {
   /* Takes the mean under the control volumes off x, volume being their sum. Nobody waits. */
   void (*remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
   /* Conjugate gradients, whose numbers stay in exec's memory, so nobody waits. First the direction's share in the next one, from <c, y>:
-     flexible: y = A p; else y = r, and <z, r> becomes that (direction.h). */
+     flexible: y = A p; else y = r, and <z, r> becomes that (core/cg_scalars.h). */
   void (*share)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_direction *d);
   /* Then p = c + share p, where p may hold anything if share is 0, and q = A p; <p, q> and <p, x> become those of p. */
   void (*direct_apply)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_direction *d, void *p, const void *x, void *q);
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
-  /* u += P c for coefficients on faces, P depending on them (prolong_host.c); map: of kind GMG_MAP_PROLONG_LINEAR */
+  /* u += P c for coefficients on faces, P depending on them (host/prolong.c); map: of kind GMG_MAP_PROLONG_LINEAR */
   void (*prolong_faces)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
   /* f += fold g on every face that has g */
   void (*fold)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);

@@ -1,0 +1,122 @@
+/* The kernels of cuda/constant.cu, which alone includes them: the small levels of a cycle in one launch, in shared memory.
+
+   A level of some size is spread over the blocks of a cluster: each has a slab of its planes, and a copy of the plane beyond
+   either end, into which the neighbour writes what it changes. Smaller levels every block does all by itself, so that nobody
+   waits: a meeting of a cluster takes as long as a sweep there. A field is stored colour by colour, so a thread's neighbours read
+   beside it; u has a layer of zeros around it along the axes that have neighbours, but for the first. */
+#ifndef GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
+#define GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
+
+#include "coarsest.cuh"
+#include "tables.cuh"
+
+#include <cuda_pipeline.h>
+
+/* A thread's pair of a level in the fields outside, side by side. */
+typedef struct {
+  int busy, both, q;
+  unsigned u[2], f[2]; /* places of the two in shared memory */
+  size_t place;
+} global_pair;
+
+static __device__ __forceinline__ global_pair global_pair_of(const small_level &L)
+{
+  const int q = (int)threadIdx.x, begin = first_plane(L);
+  const pair_place at = place_of(L, q);
+  const unsigned colour = (unsigned)(at.j + begin + at.k) & 1, u = L.u + (unsigned)entry_of(L, at), f = L.f + (unsigned)q;
+  return {q < pairs_of(L, count_planes(L)), 2 * at.p + 1 < L.n[0], q,
+          {u + colour * L.colour, u + (1 - colour) * L.colour}, {f + colour * L.inner, f + (1 - colour) * L.inner},
+          ((size_t)(begin + at.k) * L.n[1] + at.j) * L.n[0] + 2 * at.p};
+}
+
+/* Whoever comes to a parameter first would wait for it: each warp asks for a line of them. */
+static __device__ __forceinline__ void ask_for_parameters(const tail_state &s)
+{
+  const unsigned words = sizeof s / sizeof(int), at = threadIdx.x / 32 * (128 / sizeof(int));
+  asm volatile("" ::"r"(((const int *)&s)[at < words ? at : 0]));
+}
+
+static __device__ __forceinline__ void begin_cycle(const tail_state &s, const small_level &L, int from_zero, real *tables,
+                                                   unsigned *words, real *memory, unsigned *step)
+{
+  const unsigned quads = (unsigned)(s.bytes / sizeof(int4));
+  const unsigned more = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4);
+  const unsigned zeros = (unsigned)((s.r * sizeof(real) + 15) / sizeof(int4));
+  const int4 *const known = (const int4 *)s.tables;
+#pragma unroll 1
+  for (unsigned c = threadIdx.x; c < quads; c += THREADS) __pipeline_memcpy_async((int4 *)tables + c, known + c, sizeof *known);
+#pragma unroll 1
+  for (unsigned c = threadIdx.x; c < more; c += THREADS)
+    __pipeline_memcpy_async((int4 *)words + c, known + quads + blockIdx.x * more + c, sizeof *known);
+  __pipeline_commit();
+  ask_for_parameters(s);
+  const global_pair mine = global_pair_of(L);
+  real f[2] = {0, 0}, u[2] = {0, 0};
+  gmg_take_over();
+#pragma unroll
+  for (int b = 0; b < 2; b++) {
+    if (!mine.busy || b > mine.both) continue;
+    f[b] = __ldcg(L.global_f + mine.place + b);
+    if (!from_zero) u[b] = __ldcg(L.global_u + mine.place + b);
+  }
+  if (threadIdx.x < (unsigned)s.levels) prepare_slab(s.level[threadIdx.x], slabs + threadIdx.x);
+#pragma unroll 1
+  for (unsigned c = threadIdx.x; c < zeros; c += THREADS) ((int4 *)memory)[c] = make_int4(0, 0, 0, 0);
+  if (L.parts > 1) prepare_arrivals();
+  meet(L.parts);
+#pragma unroll
+  for (int b = 0; b < 2; b++) {
+    if (!mine.busy || b > mine.both) continue;
+    memory[mine.f[b]] = f[b];
+    if (!from_zero) memory[mine.u[b]] = u[b];
+  }
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  if (from_zero) return;
+  const own_pair own = take_up(L, tables, words, 0, memory);
+  put(own, 0, *step), put(own, 1, *step);
+  end_step(L.parts, slabs[L.number].come[0] + slabs[L.number].come[1], step);
+}
+
+/* cycle() of cycle.c without recursion. What every level is in the middle of: its kind of cycle, and whether the next coarser one
+   is on its second visit. */
+static __global__ void __launch_bounds__(THREADS, 1)
+    tail_kernel(const __grid_constant__ tail_state s, int start, int cycle, int from_zero)
+{
+  extern __shared__ double shared[];
+  real *const tables = (real *)shared, *const memory = (real *)((char *)shared + s.bytes + s.pairs * sizeof(unsigned));
+  unsigned *const words = (unsigned *)((char *)shared + s.bytes);
+  const int last = s.levels - 1;
+  unsigned f_cycles = 0, w_cycles = 0, again = 0; /* a bit a level */
+  unsigned step = 0;
+  int l = start, now = cycle;
+  begin_cycle(s, s.level[start], from_zero, tables, words, memory, &step);
+  for (;;) {
+    for (; l < last; l++) {
+      const unsigned bit = 1u << l;
+      go_down(s, l, tables, words, memory, &step);
+      f_cycles = now == GMG_CYCLE_F ? f_cycles | bit : f_cycles & ~bit;
+      w_cycles = now == GMG_CYCLE_W ? w_cycles | bit : w_cycles & ~bit;
+      again &= ~bit;
+    }
+    solve_coarsest(s, s.level[last], tables, memory);
+    int down = 0;
+    while (l > start && !down) {
+      const unsigned bit = 1u << (l - 1);
+      if (((f_cycles | w_cycles) & bit) && !(again & bit) && l < last) {
+        again |= bit, now = w_cycles & bit ? GMG_CYCLE_W : GMG_CYCLE_V, down = 1;
+        break;
+      }
+      l--;
+      go_up(s, l, tables, words, memory, &step);
+    }
+    if (!down) break;
+  }
+  const small_level &first = s.level[start];
+  const global_pair mine = global_pair_of(first);
+#pragma unroll
+  for (int b = 0; b < 2; b++)
+    if (mine.busy && b <= mine.both) first.global_u[mine.place + b] = memory[mine.u[b]];
+}
+
+#endif

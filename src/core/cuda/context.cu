@@ -1,0 +1,186 @@
+/* Contexts on a CUDA device, their memory, and how failures there become a status. */
+#include "device.h"
+
+#include "gmg_cuda.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void *cuda_alloc(gmg_context *c, size_t bytes)
+{
+  void *p = NULL; /* on the current device, which is its own: GMG_VISIT */
+  const cudaError_t error = cudaMalloc(&p, bytes);
+  if (error == cudaSuccess) return p;
+  if (error != cudaErrorMemoryAllocation) gmg_cuda_note(c->device, error, "cudaMalloc"); /* a device that is full has not failed */
+  cudaGetLastError();
+  return NULL;
+}
+
+static void cuda_release(gmg_context *c, void *p)
+{
+  gmg_cuda_note(c->device, cudaFree(p), "cudaFree");
+}
+
+static size_t device_memory(gmg_context *c) { return c->device->memory; }
+
+static void cuda_upload(gmg_context *c, void *to, const void *from, size_t bytes)
+{
+  if (gmg_cuda_spoils(c->device)) return; /* what the host holds now is not what it will */
+  gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, c->device->stream), "copy to the device");
+}
+
+static void cuda_download(gmg_context *c, void *to, const void *from, size_t bytes)
+{
+  if (gmg_cuda_spoils(c->device)) {
+    memset(to, 0xff, bytes); /* NaN */
+    return;
+  }
+  c->device->waits++;
+  gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->device->stream), "copy from the device");
+  gmg_cuda_note(c->device, cudaStreamSynchronize(c->device->stream), "copy from the device");
+}
+
+static double now(gmg_context *c)
+{
+  (void)c;
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static gmg_status health(gmg_context *c)
+{
+  const gmg_device *d = c->device;
+  if (d->failed == cudaSuccess) return GMG_OK;
+  return gmg_fail(c, GMG_ERR_DEVICE, "CUDA device %d: %s in %s; the context can only be destroyed", d->number,
+                  cudaGetErrorString(d->failed), d->failed_in);
+}
+
+extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc, cuda_release, device_memory, cuda_upload,
+                                                   cuda_download, now, health};
+
+/* For tests. */
+extern "C" size_t gmg_cuda_waits(const gmg_context *c) { return c->device->waits; }
+extern "C" void gmg_cuda_without_rounds(gmg_context *c) { c->device->no_rounds = 1; }
+
+gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
+{
+  gmg_device *d = gmg_device_of(e);
+  if (gmg_cuda_spoils(d)) return {NAN, NAN, NAN, NAN};
+  d->waits++;
+  gmg_cuda_launched(e, where);
+  gmg_cuda_note(d, cudaStreamSynchronize(d->stream), where);
+  if (d->failed == cudaSuccess) return *d->total;
+  return {NAN, NAN, NAN, NAN};
+}
+
+/* The caller's current device, as it was found, comes back when the call is over. */
+static int enter_device(gmg_context *c)
+{
+  int before = c->device->number;
+  gmg_cuda_note(c->device, cudaGetDevice(&before), "cudaGetDevice");
+  if (before != c->device->number) gmg_cuda_note(c->device, cudaSetDevice(c->device->number), "cudaSetDevice");
+  return before;
+}
+
+static void leave_device(gmg_context *c, int before)
+{
+  if (before != c->device->number) cudaSetDevice(before);
+}
+
+static void end_device(gmg_context *c)
+{
+  gmg_device *d = c->device;
+  const int before = enter_device(c);
+  cudaFree(d->part);
+  cudaFree(d->arrived);
+  cudaFree(d->scalar);
+  cudaFree(d->tally);
+  cudaFreeHost(d->total);
+  cudaFreeHost(d->ahead);
+  gmg_recorder_end(d);
+  gmg_profiler_end(d);
+  cudaGetLastError();
+  leave_device(c, before);
+  free(d);
+}
+
+/* Whether there is machine code or PTX for the device. */
+static __global__ void probe(void) {}
+
+static cudaError_t begin_device(gmg_device *d)
+{
+  enum { EARLY_SINCE = 90 };
+  cudaError_t error;
+  cudaFuncAttributes code;
+  size_t free_now;
+  gmg_profiler_begin(d);
+  if ((error = cudaFuncGetAttributes(&code, probe))) return error;
+  d->begins_early = code.binaryVersion >= EARLY_SINCE && code.ptxVersion >= EARLY_SINCE;
+  if ((error = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, d->number))) return error;
+  if ((error = cudaMemGetInfo(&free_now, &d->memory))) return error;
+  if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
+  if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
+  if ((error = cudaMalloc(&d->scalar, sizeof *d->scalar))) return error;
+  if ((error = cudaMalloc(&d->tally, sizeof *d->tally))) return error;
+  if ((error = cudaMallocHost(&d->total, sizeof *d->total))) return error;
+  if ((error = cudaMallocHost(&d->ahead, sizeof *d->ahead))) return error;
+  if ((error = cudaMemsetAsync(d->tally, 0, sizeof *d->tally, d->stream))) return error;
+  return cudaMemsetAsync(d->arrived, 0, sizeof *d->arrived, d->stream);
+}
+
+static gmg_status status_of(cudaError_t error)
+{
+  return error == cudaSuccess ? GMG_OK : error == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
+}
+
+/* What the runtime says where the library has neither machine code for a device nor PTX that the driver makes some from. */
+static gmg_status status_of_code(cudaError_t error)
+{
+  static const cudaError_t none[] = {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction, cudaErrorInvalidKernelImage,
+                                     cudaErrorInvalidPtx, cudaErrorUnsupportedPtxVersion, cudaErrorJitCompilerNotFound,
+                                     cudaErrorJitCompilationDisabled};
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+    if (error == none[i]) return GMG_ERR_UNSUPPORTED;
+  return status_of(error);
+}
+
+static gmg_status create_on(int device, gmg_cuda_stream stream, gmg_context **context)
+{
+  cudaFuncAttributes attributes;
+  GMG_TRY(status_of(cudaSetDevice(device)));
+  GMG_TRY(status_of_code(cudaFuncGetAttributes(&attributes, probe)));
+  gmg_context *c = (gmg_context *)calloc(1, sizeof *c);
+  gmg_device *d = (gmg_device *)calloc(1, sizeof *d);
+  if (!c || !d) {
+    free(c), free(d);
+    return GMG_ERR_MEMORY;
+  }
+  d->number = device, d->stream = stream;
+  c->backend = GMG_BACKEND_CUDA, c->threads = 1, c->device = d;
+  c->end = end_device, c->enter = enter_device, c->leave = leave_device;
+  const gmg_status status = status_of(begin_device(d));
+  if (status == GMG_OK) *context = c;
+  else gmg_context_destroy(c);
+  return status;
+}
+
+extern "C" gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream, gmg_context **context)
+{
+  int count = 0, before = device;
+  if (!context) return GMG_ERR_ARGUMENT;
+  *context = NULL;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found != cudaSuccess || count == 0) { /* no driver, or no device */
+    cudaGetLastError();
+    return GMG_ERR_DEVICE;
+  }
+  if (device < 0 || device >= count) return GMG_ERR_ARGUMENT;
+  cudaGetDevice(&before);
+  const gmg_status status = create_on(device, stream, context);
+  if (before != device) cudaSetDevice(before);
+  if (status != GMG_OK) cudaGetLastError();
+  return status;
+}

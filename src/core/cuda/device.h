@@ -1,0 +1,224 @@
+/* What the CUDA files share: the device behind a context, launches, sums over a grid. Included by .cu files of core, stencil
+   and smoothers only.
+
+   Everything is enqueued on the caller's stream. A call that fails is remembered and makes every later solve on the context
+   end with GMG_ERR_DEVICE (gmg_memory_ops::health). */
+#ifndef GMG_CORE_CUDA_DEVICE_H
+#define GMG_CORE_CUDA_DEVICE_H
+
+extern "C" {
+#include "core/exec.h"
+}
+
+#include <cuda_runtime.h>
+
+/* Sums (and extremes) of a reduction. */
+typedef struct gmg_total {
+  double first, second, least, most;
+} gmg_total;
+
+enum { GMG_THREADS = 256, GMG_MOST_PARTS = 2048 };
+
+enum { GMG_AHEAD = 256 }; /* cycles that may be replayed at once */
+
+/* The numbers of cycles that are replayed, device. */
+typedef struct gmg_tally {
+  gmg_outlook outlook; /* norm, pace and next move on */
+  double size;         /* the last residual was scaled by one over that */
+  gmg_total residual;  /* first: squares of the last one; second: of f, where it is the first residual */
+  int cycles;
+  int under_way;       /* the next launch goes on with a solve: its first residual is there */
+  double norm[GMG_AHEAD];
+} gmg_tally;
+
+/* What they start from and what they came to. Pinned host memory that the device reads and writes. */
+typedef struct gmg_ahead {
+  gmg_outlook outlook;
+  gmg_total first; /* of an outlook that starts: what its first residual came to */
+  double norm[GMG_AHEAD];
+  int cycles;
+} gmg_ahead;
+
+/* Of a loop that is recorded: where the kernel that sums a residual notes its norm and decides whether it is gone round once more
+   (cuda/loop_test.cuh). */
+typedef struct gmg_turn {
+  gmg_tally *tally; /* NULL: nothing is decided */
+  gmg_ahead *ahead;
+  int goes_round;           /* on the device: until then */
+  unsigned long long again; /* is 0: a cudaGraphConditionalHandle */
+} gmg_turn;
+
+typedef enum { GMG_NOT_RECORDING, GMG_RECORDING, GMG_SPOILT } gmg_record;
+
+struct gmg_device {
+  int number, processors;
+  size_t memory;       /* bytes, all of it */
+  int begins_early;    /* kernels may begin before the one ahead has ended (cuda/pdl.cuh) */
+  cudaStream_t stream; /* BORROWED, but while recording its own */
+  gmg_total *part;     /* [GMG_MOST_PARTS] sums of thread blocks, device */
+  unsigned *arrived;   /* thread blocks that have left theirs, device */
+  gmg_total *total;    /* pinned host memory that the device writes */
+  gmg_total *scalar;   /* of a sum that only the device needs to know, device */
+  gmg_tally *tally;
+  gmg_ahead *ahead;
+  struct gmg_recorder *recorder; /* cuda/graph.cu; NULL: nothing was ever recorded */
+  gmg_record recording;
+  int no_rounds;       /* cycles that are replayed go round by the host: for tests */
+  gmg_turn turn;       /* of the loop that is being recorded */
+  size_t waits;        /* how often the host has waited for the device: tests count */
+  cudaError_t failed;  /* the first failure */
+  const char *failed_in;
+  void *profiler; /* ranges go there; NULL: nobody looks */
+};
+
+/* It is the calling thread's current one: GMG_VISIT (launches on another one's stream fail). */
+static inline gmg_device *gmg_device_of(const gmg_exec *e) { return e->context->device; }
+
+static inline void gmg_cuda_note(gmg_device *d, cudaError_t error, const char *where)
+{
+  if (error != cudaSuccess && d->failed == cudaSuccess) d->failed = error, d->failed_in = where;
+}
+
+/* Whether work is being recorded; that which wants a number on the host, or brings one from there, cannot be. */
+static inline int gmg_cuda_spoils(gmg_device *d)
+{
+  if (d->recording == GMG_NOT_RECORDING) return 0;
+  d->recording = GMG_SPOILT;
+  return 1;
+}
+
+/* After a launch. */
+static inline void gmg_cuda_launched(const gmg_exec *e, const char *where)
+{
+  gmg_cuda_note(gmg_device_of(e), cudaGetLastError(), where);
+}
+
+/* --- unknowns to threads --------------------------------------------------------------------------------------------- */
+
+/* Thread blocks take stretches of lines: `across` threads along axis 0, GMG_PER unknowns each; GMG_THREADS / across lines
+   beside each other. */
+enum { GMG_PER = 4 };
+
+typedef struct gmg_points {
+  size_t n[3], tasks; /* stretches */
+  unsigned stretches; /* of a line */
+  unsigned across, lines;
+} gmg_points;
+
+static inline gmg_points gmg_points_of(const size_t n[3])
+{
+  gmg_points p = {{n[0], n[1], n[2]}, 0, 0, 8, 0};
+  while (p.across < GMG_THREADS && p.across * GMG_PER < n[0]) p.across *= 2;
+  p.lines = GMG_THREADS / p.across;
+  p.stretches = (unsigned)((n[0] + p.across * GMG_PER - 1) / (p.across * GMG_PER));
+  p.tasks = p.stretches * n[1] * n[2];
+  return p;
+}
+
+static inline dim3 gmg_block_of(gmg_points p) { return dim3(p.across, p.lines); }
+
+/* One task a row of threads; or (for sums) few thread blocks that go on until all is done. */
+static inline unsigned gmg_grid_of(gmg_points p, int sums)
+{
+  const size_t blocks = (p.tasks + p.lines - 1) / p.lines, most = sums ? GMG_MOST_PARTS : 0x7fffffff;
+  return (unsigned)(blocks < most ? blocks : most);
+}
+
+#ifdef __CUDACC__
+
+/* body(i, j, k, c) for every unknown, c its place in a field. */
+template <class Body> static __device__ __forceinline__ void gmg_for_points(const gmg_points p, Body body)
+{
+  for (size_t t = (size_t)blockIdx.x * p.lines + threadIdx.y; t < p.tasks; t += (size_t)gridDim.x * p.lines) {
+    const unsigned line = (unsigned)(p.stretches == 1 ? t : t / p.stretches);
+    const unsigned stretch = p.stretches == 1 ? 0 : (unsigned)(t - (size_t)line * p.stretches), n1 = (unsigned)p.n[1];
+    const unsigned k = line / n1, j = line - k * n1;
+    const size_t first = (size_t)stretch * p.across * GMG_PER + threadIdx.x, start = (size_t)line * p.n[0];
+    if (first + (GMG_PER - 1) * p.across < p.n[0]) { /* without conditions in between, loads are sent off together */
+#pragma unroll
+      for (int s = 0; s < GMG_PER; s++) body(first + (size_t)s * p.across, (size_t)j, (size_t)k, start + first + (size_t)s * p.across);
+      continue;
+    }
+    for (size_t i = first; i < p.n[0] && i < first + GMG_PER * p.across; i += p.across) body(i, (size_t)j, (size_t)k, start + i);
+  }
+}
+
+/* body(c) for c < n. */
+template <class Body> static __device__ __forceinline__ void gmg_for_all(size_t n, Body body)
+{
+  for (size_t c = (size_t)blockIdx.x * blockDim.x + threadIdx.x; c < n; c += (size_t)gridDim.x * blockDim.x) body(c);
+}
+
+static __device__ __forceinline__ gmg_total gmg_plus(gmg_total a, gmg_total b)
+{
+  return {a.first + b.first, a.second + b.second, a.least < b.least ? a.least : b.least, a.most > b.most ? a.most : b.most};
+}
+
+static __device__ __forceinline__ gmg_total gmg_warp_total(gmg_total x)
+{
+  for (int d = 16; d > 0; d /= 2) {
+    const gmg_total other = {__shfl_down_sync(~0u, x.first, d), __shfl_down_sync(~0u, x.second, d),
+                             __shfl_down_sync(~0u, x.least, d), __shfl_down_sync(~0u, x.most, d)};
+    x = gmg_plus(x, other);
+  }
+  return x;
+}
+
+/* Over the threads of a block of GMG_THREADS; the result is thread 0's. */
+static __device__ inline gmg_total gmg_block_total(gmg_total x)
+{
+  __shared__ gmg_total warp[GMG_THREADS / 32];
+  const unsigned me = threadIdx.y * blockDim.x + threadIdx.x;
+  x = gmg_warp_total(x);
+  if (me % 32 == 0) warp[me / 32] = x;
+  __syncthreads();
+  if (me < 32) {
+    x = warp[me < GMG_THREADS / 32 ? me : 0];
+    if (me >= GMG_THREADS / 32) x.first = x.second = 0;
+    x = gmg_warp_total(x);
+  }
+  __syncthreads();
+  return x;
+}
+
+/* Over all threads of the grid, in an order that the launch alone decides: the last block to arrive adds up the parts. 1 in the
+   thread that has the sum. */
+static __device__ inline int gmg_grid_total(gmg_total x, gmg_total *part, unsigned *arrived, gmg_total *to)
+{
+  __shared__ int last;
+  const unsigned me = threadIdx.y * blockDim.x + threadIdx.x;
+  x = gmg_block_total(x);
+  if (me == 0) {
+    part[blockIdx.x] = x;
+    __threadfence();
+    last = atomicAdd(arrived, 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return 0;
+  __threadfence();
+  gmg_total sum = {0, 0, __ldcg(&part[0].least), __ldcg(&part[0].most)};
+  for (unsigned b = me; b < gridDim.x; b += GMG_THREADS) {
+    const gmg_total mine = {__ldcg(&part[b].first), __ldcg(&part[b].second), __ldcg(&part[b].least), __ldcg(&part[b].most)};
+    sum = gmg_plus(sum, mine);
+  }
+  sum = gmg_block_total(sum);
+  if (me == 0) *to = sum, *arrived = 0;
+  return me == 0;
+}
+
+#endif
+
+void gmg_recorder_end(gmg_device *d); /* cuda/graph.cu */
+void gmg_profiler_begin(gmg_device *d); /* cuda/trace.cu */
+void gmg_profiler_end(gmg_device *d);
+
+/* Blocks: what the last sum came to. NaN once the device has failed. */
+gmg_total gmg_cuda_total(const gmg_exec *e, const char *where);
+
+static inline unsigned gmg_flat_grid(size_t n, int sums)
+{
+  const size_t blocks = (n + GMG_THREADS - 1) / GMG_THREADS, most = sums ? GMG_MOST_PARTS : 1 << 20;
+  return (unsigned)(blocks == 0 ? 1 : blocks < most ? blocks : most);
+}
+
+#endif

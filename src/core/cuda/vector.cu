@@ -1,0 +1,249 @@
+/* Vector kernels on a CUDA device, compiled once per real type. */
+#include "device.h"
+#include "core/real.h"
+
+#include "axpby.cuh"
+#include "core/cg_scalars.h"
+
+#include <math.h>
+
+static __global__ void fill_kernel(size_t n, real a, real *x)
+{
+  gmg_for_all(n, [&](size_t i) { x[i] = a; });
+}
+
+static __global__ void axpy_kernel(size_t n, real a, const real *x, real *y)
+{
+  gmg_for_all(n, [&](size_t i) { y[i] += a * x[i]; });
+}
+
+static __global__ void xpay_kernel(size_t n, const real *x, real a, real *y)
+{
+  gmg_for_all(n, [&](size_t i) { y[i] = x[i] + a * y[i]; });
+}
+
+static __global__ void add_kernel(size_t n, real a, real *x)
+{
+  gmg_for_all(n, [&](size_t i) { x[i] += a; });
+}
+
+static __global__ void narrow_kernel(size_t n, real a, const real *x, narrow_real *y)
+{
+  gmg_for_all(n, [&](size_t i) { y[i] = (narrow_real)(a * x[i]); });
+}
+
+static __global__ void __launch_bounds__(GMG_THREADS)
+    step_kernel(size_t n, gmg_direction *d, const real *p, const real *q, real *y, real *r, real scale, narrow_real *slim, gmg_total *part,
+                unsigned *arrived, gmg_total *to)
+{
+  double step;
+  const int goes = gmg_direction_leads(d, &step), tells = gmg_direction_is_known(d);
+  const real a = (real)step;
+  gmg_total t = {0, 0, 0, 0};
+  const auto leave = [&](size_t i, real left) {
+    if (slim) slim[i] = (narrow_real)(scale * left);
+    t.first += (double)left * (double)left;
+  };
+  if (goes)
+    gmg_for_all(n, [&](size_t i) {
+      y[i] += a * p[i];
+      const real left = r[i] - a * q[i];
+      r[i] = left;
+      leave(i, left);
+    });
+  else gmg_for_all(n, [&](size_t i) { leave(i, r[i]); });
+  if (!gmg_grid_total(t, part, arrived, to)) return;
+  if (!goes) d->pq = 0; /* all have read it */
+  if (!tells) to->first = NAN;
+}
+
+/* first: sum of squares; second: sum; least, most; NaN and infinity spoil `second`. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    look_kernel(size_t n, const real *x, gmg_total *part, unsigned *arrived, gmg_total *to)
+{
+  gmg_total t = {0, 0, (double)x[0], (double)x[0]};
+  gmg_for_all(n, [&](size_t i) {
+    const double v = (double)x[i];
+    const gmg_total one = {v * v, v + 0 * v, v, v};
+    t = gmg_plus(t, one);
+  });
+  gmg_grid_total(t, part, arrived, to);
+}
+
+static void fill(const gmg_exec *e, size_t n, double a, void *x)
+{
+  if (a == 0) {
+    gmg_cuda_note(gmg_device_of(e), cudaMemsetAsync(x, 0, n * sizeof(real), gmg_device_of(e)->stream), "fill");
+    return;
+  }
+  fill_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (real *)x);
+  gmg_cuda_launched(e, "fill");
+}
+
+static void copy(const gmg_exec *e, size_t n, const void *x, void *y)
+{
+  gmg_device *d = gmg_device_of(e);
+  gmg_cuda_note(d, cudaMemcpyAsync(y, x, n * sizeof(real), cudaMemcpyDeviceToDevice, d->stream), "copy");
+}
+
+static void axpy(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+{
+  axpy_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (const real *)x, (real *)y);
+  gmg_cuda_launched(e, "axpy");
+}
+
+static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y)
+{
+  xpay_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (const real *)x, (real)a, (real *)y);
+  gmg_cuda_launched(e, "xpay");
+}
+
+static void add(const gmg_exec *e, size_t n, double a, void *x)
+{
+  add_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (real *)x);
+  gmg_cuda_launched(e, "add");
+}
+
+static void launch_look(const gmg_exec *e, size_t n, const void *x, gmg_total *to)
+{
+  gmg_device *d = gmg_device_of(e);
+  look_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->part, d->arrived, to);
+}
+
+static gmg_total look(const gmg_exec *e, size_t n, const void *x, const char *where)
+{
+  launch_look(e, n, x, gmg_device_of(e)->total);
+  return gmg_cuda_total(e, where);
+}
+
+static double norm2(const gmg_exec *e, size_t n, const void *x) { return sqrt(look(e, n, x, "norm2").first); }
+
+static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+{
+  narrow_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (const real *)x, (narrow_real *)y);
+  gmg_cuda_launched(e, "narrow");
+}
+
+static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
+{
+  change(e, n, c, (real)1, x);
+}
+
+static double step(const gmg_exec *e, size_t n, gmg_direction *d, const void *p, const void *q, void *y, void *r, double scale,
+                   void *slim, int wanted)
+{
+  gmg_device *on = gmg_device_of(e);
+  step_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, on->stream>>>(n, d, (const real *)p, (const real *)q, (real *)y, (real *)r,
+                                                                    (real)scale, (narrow_real *)slim, on->part, on->arrived,
+                                                                    wanted ? on->total : on->scalar);
+  if (wanted) return sqrt(gmg_cuda_total(e, "step").first);
+  gmg_cuda_launched(e, "step");
+  return NAN;
+}
+
+static gmg_range range(const gmg_exec *e, size_t n, const void *x)
+{
+  const gmg_total t = look(e, n, x, "range");
+  const double poison = 0 * t.second;
+  return {t.least + poison, t.most + poison, t.second / (double)n};
+}
+
+/* Unknowns that a thread asks for at once: the memory is far away. */
+enum { AT_ONCE = 4 };
+
+/* A chunk at a time: body(c, there) for AT_ONCE places c that are blockDim.x apart. */
+template <class Body> static __device__ __forceinline__ void for_chunks(size_t n, Body body)
+{
+  for (size_t begin = (size_t)blockIdx.x * AT_ONCE * blockDim.x; begin < n; begin += (size_t)gridDim.x * AT_ONCE * blockDim.x)
+    body(begin + threadIdx.x, begin + AT_ONCE * blockDim.x <= n);
+}
+
+static unsigned chunk_grid(size_t n, int sums) { return gmg_flat_grid((n + AT_ONCE - 1) / AT_ONCE, sums); }
+
+/* The power of two at or above a norm: products with it and its inverse are exact. 1 for 0 and what is no number. */
+static __device__ __forceinline__ double power_above(double norm)
+{
+  int above;
+  if (!(norm > 1e-300) || !(norm < 1e300)) return 1;
+  return frexp(norm, &above) == 0.5 ? norm : scalbn(1.0, above);
+}
+
+static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int whole, real scale, const real *x, narrow_real *y, double *squares)
+{
+  real v[AT_ONCE];
+#pragma unroll
+  for (int m = 0; m < AT_ONCE; m++) v[m] = whole || c + m * blockDim.x < n ? x[c + m * blockDim.x] : (real)0;
+#pragma unroll
+  for (int m = 0; m < AT_ONCE; m++) {
+    *squares += (double)v[m] * (double)v[m];
+    if (y && (whole || c + m * blockDim.x < n)) y[c + m * blockDim.x] = (narrow_real)(scale * v[m]);
+  }
+}
+
+/* y = x over the size that the last x had, size[0], which size[1] becomes; and ||x||^2. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    guess_kernel(size_t n, const real *x, double *size, narrow_real *y, gmg_total *part, unsigned *arrived, gmg_total *to)
+{
+  const double guess = power_above(size[0]);
+  gmg_total t = {0, 0, 0, 0};
+  for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / guess), x, y, &t.first); });
+  if (blockIdx.x == 0 && threadIdx.x == 0) size[1] = guess;
+  gmg_grid_total(t, part, arrived, to);
+}
+
+/* Where that is far from x's own size: once more. Nothing else depends on it. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    unit_kernel(size_t n, const real *x, const gmg_total *squares, double *size, narrow_real *y)
+{
+  enum { FAR = 1 << 20 };
+  const double guess = size[1], own = power_above(sqrt(squares->first)), ratio = own / guess;
+  const int good = ratio < FAR && ratio * FAR > 1;
+  if (blockIdx.x == 0 && threadIdx.x == 0) size[0] = good ? guess : own;
+  if (good || !y) return;
+  double squares_again = 0;
+  for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / own), x, y, &squares_again); });
+}
+
+static void unit(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
+{
+  gmg_device *d = gmg_device_of(e);
+  const unsigned grid = chunk_grid(n, 1);
+  guess_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, size, (narrow_real *)y, d->part, d->arrived, d->scalar);
+  unit_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->scalar, size, (narrow_real *)y);
+  gmg_cuda_launched(e, "unit");
+}
+
+static __global__ void __launch_bounds__(GMG_THREADS) shrink_kernel(size_t n, const double *size, const real *x, narrow_real *y)
+{
+  const real scale = (real)(1 / *size);
+  double squares = 0; /* of no use */
+  for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, scale, x, y, &squares); });
+}
+
+static void shrink(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)
+{
+  shrink_kernel<<<chunk_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, size, (const real *)x, (narrow_real *)y);
+  gmg_cuda_launched(e, "shrink");
+}
+
+static void grow(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
+{
+  change_by(e, n, 1, size, (const narrow_real *)z, (real)keep, (real *)y);
+}
+
+static __global__ void centre_kernel(size_t n, const gmg_total *sums, real *x)
+{
+  const real mean = (real)(sums->second / (double)n);
+  gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
+}
+
+static void centre(const gmg_exec *e, size_t n, void *x)
+{
+  gmg_device *d = gmg_device_of(e);
+  launch_look(e, n, x, d->scalar);
+  centre_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, d->stream>>>(n, d->scalar, (real *)x);
+  gmg_cuda_launched(e, "centre");
+}
+
+extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill,    copy, axpy,  xpay, add,    norm2, narrow,
+                                                      correct, step, range, unit, shrink, grow,  centre};

@@ -1,0 +1,17 @@
+/* Values that host threads share without waiting: read and written by relaxed atomics, fresh, never torn, no undefined
+   race. For kernel files. */
+#ifndef GMG_CORE_HOST_ATOMICS_H
+#define GMG_CORE_HOST_ATOMICS_H
+
+#include "core/real.h"
+
+static inline real gmg_load(const real *p)
+{
+  real v;
+  __atomic_load(p, &v, __ATOMIC_RELAXED);
+  return v;
+}
+
+static inline void gmg_store(real *p, real v) { __atomic_store(p, &v, __ATOMIC_RELAXED); }
+
+#endif

@@ -1,0 +1,189 @@
+/* Vector kernels on host threads, compiled once per real type. */
+#include "core/exec.h"
+
+#include "core/cg_scalars.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SMALL = 8192, CHUNKS = 256 }; /* below SMALL a parallel region costs more than it saves */
+
+static void fill(const gmg_exec *e, size_t n, double a, void *x)
+{
+  real *restrict X = x;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (size_t i = 0; i < n; i++) X[i] = (real)a;
+}
+
+static void copy(const gmg_exec *e, size_t n, const void *x, void *y)
+{
+  const real *restrict X = x;
+  real *restrict Y = y;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (size_t i = 0; i < n; i++) Y[i] = X[i];
+}
+
+static void axpy(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+{
+  const real *restrict X = x, A = (real)a;
+  real *restrict Y = y;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (size_t i = 0; i < n; i++) Y[i] += A * X[i];
+}
+
+static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y)
+{
+  const real *restrict X = x, A = (real)a;
+  real *restrict Y = y;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (size_t i = 0; i < n; i++) Y[i] = X[i] + A * Y[i];
+}
+
+static void add(const gmg_exec *e, size_t n, double a, void *x)
+{
+  real *restrict X = x, A = (real)a;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (size_t i = 0; i < n; i++) X[i] += A;
+}
+
+/* A share of the entries; shares depend on n alone. */
+typedef struct {
+  size_t begin, end;
+} share;
+
+static share share_of(size_t n, int c)
+{
+  const size_t chunk = n / CHUNKS + 1, begin = (size_t)c * chunk < n ? (size_t)c * chunk : n;
+  return (share){begin, begin + chunk < n ? begin + chunk : n};
+}
+
+static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+{
+  const real *restrict X = x, A = (real)a;
+  narrow_real *restrict Y = y;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (size_t i = 0; i < n; i++) Y[i] = (narrow_real)(A * X[i]);
+}
+
+static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
+{
+  const narrow_real *restrict Z = c.z;
+  const double scale = c.size ? *c.size : c.scale;
+  real *restrict X = x, A = (real)scale;
+  if (!c.narrow) {
+    axpy(e, n, scale, c.z, x);
+    return;
+  }
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (size_t i = 0; i < n; i++) X[i] += A * (real)Z[i];
+}
+
+/* goes: a constant where this is inlined, so that there is no condition in the loops. Returns squares of r. */
+GMG_INLINE double step_piece(const int goes, size_t begin, size_t end, real a, const void *p, const void *q, void *y, void *r)
+{
+  const real *restrict P = p, *restrict Q = q;
+  real *restrict Y = y, *restrict residual = r;
+  double squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (size_t i = begin; i < end; i++) {
+    if (goes) {
+      Y[i] += a * P[i];
+      residual[i] -= a * Q[i];
+    }
+    squares += (double)residual[i] * (double)residual[i];
+  }
+  return squares;
+}
+
+static double step(const gmg_exec *e, size_t n, gmg_direction *d, const void *p, const void *q, void *y, void *r, double scale,
+                   void *slim, int wanted)
+{
+  double a, part[CHUNKS] = {0}, sum = 0;
+  const int goes = gmg_direction_leads(d, &a), tells = wanted && gmg_direction_is_known(d);
+  const real A = (real)a, S = (real)scale, *restrict residual = r;
+  narrow_real *restrict to = slim;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (int c = 0; c < CHUNKS; c++) {
+    enum { PIECE = 1024 }; /* what is written is read again from the cache */
+    const share s = share_of(n, c);
+    double squares = 0;
+    for (size_t begin = s.begin; begin < s.end; begin += PIECE) {
+      const size_t end = begin + PIECE < s.end ? begin + PIECE : s.end;
+      squares += goes ? step_piece(1, begin, end, A, p, q, y, r) : step_piece(0, begin, end, A, p, q, y, r);
+      if (!to) continue;
+#pragma omp simd
+      for (size_t i = begin; i < end; i++) to[i] = (narrow_real)(S * residual[i]);
+    }
+    part[c] = squares;
+  }
+  if (!goes) d->pq = 0;
+  for (int c = 0; c < CHUNKS; c++) sum += part[c];
+  return tells ? sqrt(sum) : NAN;
+}
+
+static double norm2(const gmg_exec *e, size_t n, const void *x)
+{
+  const real *restrict X = x;
+  double part[CHUNKS] = {0}, sum = 0;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (int c = 0; c < CHUNKS; c++) {
+    const share s = share_of(n, c);
+    double squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (size_t i = s.begin; i < s.end; i++) squares += (double)X[i] * (double)X[i];
+    part[c] = squares;
+  }
+  for (int c = 0; c < CHUNKS; c++) sum += part[c];
+  return sqrt(sum);
+}
+
+static gmg_range range(const gmg_exec *e, size_t n, const void *x)
+{
+  const real *restrict X = x;
+  double sum[CHUNKS] = {0}, bad[CHUNKS] = {0}, low[CHUNKS], high[CHUNKS];
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
+  for (int c = 0; c < CHUNKS; c++) {
+    const share mine = share_of(n, c);
+    double s = 0, b = 0;
+    real l = X[0], h = X[0];
+#pragma omp simd reduction(+ : s, b) reduction(min : l) reduction(max : h)
+    for (size_t i = mine.begin; i < mine.end; i++) {
+      s += (double)X[i];
+      b += 0 * (double)X[i]; /* 0, or NaN from NaN and infinity */
+      l = X[i] < l ? X[i] : l;
+      h = X[i] > h ? X[i] : h;
+    }
+    sum[c] = s, bad[c] = b, low[c] = (double)l, high[c] = (double)h;
+  }
+  gmg_range r = {low[0], high[0], 0};
+  double poison = 0;
+  for (int c = 0; c < CHUNKS; c++) {
+    r.least = fmin(r.least, low[c]), r.most = fmax(r.most, high[c]);
+    r.mean += sum[c] / (double)n;
+    poison += bad[c];
+  }
+  return (gmg_range){r.least + poison, r.most + poison, r.mean + poison};
+}
+
+static void unit(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
+{
+  const double norm = norm2(e, n, x);
+  *size = isnormal(norm) ? norm : 1;
+  if (y) narrow(e, n, 1 / *size, x, y);
+}
+
+static void shrink(const gmg_exec *e, size_t n, const double *size, const void *x, void *y) { narrow(e, n, 1 / *size, x, y); }
+
+static void grow(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
+{
+  const narrow_real *restrict Z = z;
+  real *restrict Y = y;
+  const real S = (real)*size, K = (real)keep;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > 8192)
+  for (size_t i = 0; i < n; i++) Y[i] = S * (real)Z[i] + (K != 0 ? K * Y[i] : 0); /* y may hold anything where it is not kept */
+}
+
+static void centre(const gmg_exec *e, size_t n, void *x) { add(e, n, -range(e, n, x).mean, x); }
+
+const gmg_vector_ops R(gmg_vector_host) = {fill,    copy, axpy,  xpay, add,    norm2, narrow,
+                                           correct, step, range, unit, shrink, grow,  centre};

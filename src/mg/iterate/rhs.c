@@ -1,0 +1,30 @@
+/* The right-hand side that is really solved for. */
+#include "mg/solver.h"
+
+#include <math.h>
+
+/* What is left of a constant f is rounding, not data: it becomes 0. A norm that overflows stays, for the solve to refuse. */
+static double remove_mean(gmg_solver *s, const gmg_level *L)
+{
+  const double before = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
+  const double mean = s->stencil->dot(&s->exec, &L->A, s->f_eff, NULL) / L->volume;
+  s->vector->add(&s->exec, L->A.cells, -mean, s->f_eff);
+  const double after = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
+  const double rounding = 64 * gmg_type_traits_of(s->problem.type)->epsilon * before;
+  if (isfinite(rounding) && after <= rounding) s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff);
+  return mean;
+}
+
+const void *gmg_made_rhs(const gmg_solver *s, const void *f) { return s->has_values || s->singular ? s->f_eff : f; }
+
+const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed)
+{
+  const gmg_level *L = s->top;
+  if (mean_removed) *mean_removed = 0;
+  if (gmg_made_rhs(s, f) == f) return f;
+  s->vector->copy(&s->exec, L->A.cells, f, s->f_eff);
+  if (s->has_values) s->stencil->fold(&s->exec, &L->A, &L->faces, s->f_eff);
+  if (s->singular && mean_removed) *mean_removed = remove_mean(s, L);
+  else if (s->singular) gmg_remove_mean(&s->exec, &L->A, L->volume, s->f_eff);
+  return s->f_eff;
+}

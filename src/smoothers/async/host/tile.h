@@ -1,0 +1,214 @@
+/* The tile of the asynchronous smoother on the host: where it lies, what of the level it covers, what a line of it looks
+   like. A line is stored with its even columns first and its odd columns after them, so that the unknowns of one colour,
+   and all their neighbours, are contiguous: column 2 m is even[m], 2 m + 1 is odd[m], and the neighbours of even[m] along
+   the line are odd[m - 1] and odd[m]. Included by host/tile_io.h. */
+#ifndef GMG_SMOOTHERS_ASYNC_HOST_TILE_H
+#define GMG_SMOOTHERS_ASYNC_HOST_TILE_H
+
+#include "stencil/operator/host/grid_row.h"
+#include "smoothers/relax/partition.h"
+
+#include <string.h>
+
+/* What a plane holds besides its versions of u. Coefficients only where they are arrays. With coefficients on faces every row
+   is multiplied by its control volume, by which it becomes symmetric: then one number a face is all there is, the coupling
+   across it, and a relaxation reads it from both sides. A face is the one below; where there is no neighbour it holds 0. */
+enum { RHS, INVERSE, FACE_X, FACE_Y, FACE_Z, COEFFICIENTS };
+/* Lines of a tile that all planes share. */
+enum { LO, HI, COUPLING, VOLUME, SCRATCH, SHARED_INVERSE, KNOWN_INVERSES = 4, AXIS_LINES = SHARED_INVERSE + KNOWN_INVERSES };
+/* Column of a block's first own unknown: even, and its half of the line begins on a cache line. */
+enum { CACHE_LINE = 64 / sizeof(real), LEAD = 2 * CACHE_LINE };
+/* Coefficients of a row or a plane. */
+enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDE_VOLUME, SIDES };
+
+typedef struct {
+  gmg_blocks blocks;
+  size_t margin[3];    /* layers of a tile around its block: overlap and a ring that is only read; at least the ring */
+  int reach;           /* how far the tiles of other blocks reach into a block */
+  int row, stream;     /* axes of the lines in a plane and of the planes; an axis that is not there is 2 */
+  int versions;        /* Jacobi keeps u after every sweep apart */
+  size_t fields, slots, rows, half; /* a plane's fields; planes in flight; lines of a plane; half a line */
+  size_t plane;        /* reals of a plane of a field */
+  size_t side;         /* length of the longer of the row and the stream axis of a tile */
+  int *order;          /* [blocks.total] */
+  char *tiles;         /* one per thread */
+  size_t tile_bytes;
+  int threads;
+  real *before;        /* deterministic: u before the pass */
+  real *inverse;       /* one over the diagonal (fill_inverse), or NULL: the same in all lines, or nearly */
+} async_state;
+
+/* A stretch of tile columns whose unknowns are consecutive: more than one where the tile runs around a periodic axis. */
+typedef struct {
+  long begin, end;
+  size_t global; /* unknown at begin */
+} piece;
+
+enum { PIECES = 8 };
+
+/* One block at work. Tile coordinates count from `origin`, which may lie outside the level. */
+typedef struct {
+  const async_state *s;
+  real *memory;
+  real *shared, *sides[2]; /* AXIS_LINES lines; SIDES values for every row, and for every plane */
+  long origin[3], size[3];
+  long exist[3][2];        /* what there is: all of it, but for what lies beyond walls */
+  long relax[3][2], own[3][2];
+  piece pieces[PIECES];
+  int count;               /* of pieces */
+  size_t parity;           /* of the origin: colour of a cell = (parity + i + j + k) % 2 */
+  real inverse_of[KNOWN_INVERSES]; /* SHARED_INVERSE + these hold 1 / (diag + this) */
+  int oldest;              /* of them: the next to go */
+  int alone;               /* nobody else writes what is read, or reads what is written */
+  size_t passes;
+  long part;               /* of a line that is asked for at once: whole cache lines */
+} tile;
+
+static tile tile_memory(const async_state *s, int thread)
+{
+  tile t = {.s = s, .memory = (real *)(s->tiles + s->tile_bytes * (size_t)thread)};
+  t.shared = t.memory + s->fields * s->slots * s->plane;
+  t.sides[0] = t.shared + AXIS_LINES * 2 * s->half;
+  t.sides[1] = t.sides[0] + SIDES * s->side;
+  memset(t.memory, 0, s->tile_bytes);
+  return t;
+}
+
+static int exists(const tile *t, int a, long i) { return i >= t->exist[a][0] && i < t->exist[a][1]; }
+
+static real *shared_line(const tile *t, int which) { return t->shared + (size_t)which * 2 * t->s->half; }
+
+/* Plane q of a field. */
+static real *field_plane(const tile *t, int field, long q)
+{
+  return t->memory + ((size_t)field * t->s->slots + (size_t)q % t->s->slots) * t->s->plane;
+}
+
+static real *field_line(const tile *t, int field, long q, long j) { return field_plane(t, field, q) + (size_t)j * 2 * t->s->half; }
+
+/* Unknown of a tile coordinate. */
+static size_t global_index(const tile *t, const gmg_operator *A, int a, long i)
+{
+  const long n = (long)A->n[a], g = t->origin[a] + i;
+  return (size_t)(g >= 0 && g < n ? g : ((g % n) + n) % n);
+}
+
+/* --- in: natural order to even and odd columns ---------------------------------------------------------------------- */
+
+/* Columns begin .. end - 1 of a line from consecutive values. */
+static void split(const real *restrict from, long begin, long end, size_t half, real *restrict line)
+{
+  real *restrict even = line, *restrict odd = line + half;
+  if (begin < end && begin % 2) odd[begin / 2] = *from++, begin++;
+  const long pairs = (end - begin) / 2;
+  even += begin / 2, odd += begin / 2;
+#pragma omp simd
+  for (long m = 0; m < pairs; m++) even[m] = from[2 * m], odd[m] = from[2 * m + 1];
+  if (begin + 2 * pairs < end) even[pairs] = from[2 * pairs];
+}
+
+/* The same times c and what `by` holds for the columns, in the order of the tile. */
+static void split_product(const real *restrict from, long begin, long end, size_t half, real c, const real *restrict by,
+                          real *restrict line)
+{
+  const real *restrict by_even = by, *restrict by_odd = by + half;
+  real *restrict even = line, *restrict odd = line + half;
+  if (begin < end && begin % 2) odd[begin / 2] = c * by_odd[begin / 2] * *from++, begin++;
+  const long pairs = (end - begin) / 2, first = begin / 2;
+  even += first, odd += first, by_even += first, by_odd += first;
+#pragma omp simd
+  for (long m = 0; m < pairs; m++) even[m] = c * by_even[m] * from[2 * m], odd[m] = c * by_odd[m] * from[2 * m + 1];
+  if (begin + 2 * pairs < end) even[pairs] = c * by_even[pairs] * from[2 * pairs];
+}
+
+static void merge(const real *restrict line, long begin, long end, size_t half, real *restrict to)
+{
+  const real *restrict even = line, *restrict odd = line + half;
+  if (begin < end && begin % 2) *to++ = odd[begin / 2], begin++;
+  const long pairs = (end - begin) / 2;
+  even += begin / 2, odd += begin / 2;
+#pragma omp simd
+  for (long m = 0; m < pairs; m++) to[2 * m] = even[m], to[2 * m + 1] = odd[m];
+  if (begin + 2 * pairs < end) to[2 * pairs] = even[pairs];
+}
+
+/* The ring beyond walls is read, under couplings that are 0: it must hold numbers. */
+static void clear_ring(const tile *t, real *line)
+{
+  const size_t half = t->s->half;
+  for (long i = LEAD - (long)t->s->margin[0]; i < t->exist[0][0]; i++) line[(size_t)(i / 2) + (i % 2 ? half : 0)] = 0;
+  for (long i = t->exist[0][1]; i < t->size[0]; i++) line[(size_t)(i / 2) + (i % 2 ? half : 0)] = 0;
+}
+
+/* A tile line from an array along axis 0, wherever its columns lie. */
+static void split_line(const tile *t, const real *from, real *line)
+{
+  const size_t half = t->s->half;
+  for (int c = 0; c < t->count; c++)
+    split(from + t->pieces[c].global, t->pieces[c].begin, t->pieces[c].end, half, line);
+  clear_ring(t, line);
+}
+
+/* Control volumes count in mean widths, or they would leave the range of float. */
+static real volume_along(const gmg_operator *A, int a, size_t i) { return ((const real *)A->weight[a])[i] / (real)A->h[a]; }
+
+/* The coefficients of every row or plane of the tile. */
+static void read_sides(const tile *t, const gmg_operator *A, int a, real *to)
+{
+  const real *lo = A->lo[a], *hi = A->hi[a], *diag = A->diag[a];
+  for (long i = t->exist[a][0]; i < t->exist[a][1]; i++) {
+    const size_t g = global_index(t, A, a, i);
+    real *side = to + SIDES * i;
+    side[SIDE_LO] = lo[g], side[SIDE_HI] = hi[g], side[SIDE_DIAG] = diag[g], side[SIDE_VOLUME] = volume_along(A, a, g);
+  }
+}
+
+/* Control volumes along axis 0, and what couples a column to the one below it in a symmetric row. */
+static void read_volumes(const tile *t, const gmg_operator *A)
+{
+  const real *lo = A->lo[0];
+  for (long i = t->exist[0][0]; i < t->exist[0][1]; i++) {
+    const size_t g = global_index(t, A, 0, i), at = (size_t)(i / 2) + (i % 2 ? t->s->half : 0);
+    const real volume = volume_along(A, 0, g);
+    shared_line(t, VOLUME)[at] = volume, shared_line(t, COUPLING)[at] = lo[g] * volume;
+  }
+}
+
+/* Places the tile of a block. Along a periodic axis it runs on around the wrap, even onto copies of its own unknowns; at a
+   wall the overlap ends. Returns 1 if it meets a seam: the wrap of a periodic axis of odd size. */
+static int place(tile *t, const gmg_operator *A, size_t block)
+{
+  const gmg_blocks *b = &t->s->blocks;
+  const size_t at[3] = {block % b->count[0], block / b->count[0] % b->count[1], block / (b->count[0] * b->count[1])};
+  int seam = 0;
+  t->parity = 0;
+  for (int a = 0; a < 3; a++) {
+    const long n = (long)A->n[a], first = (long)(at[a] * b->shape[a]), margin = (long)t->s->margin[a];
+    const long last = first + (long)b->shape[a] < n ? first + (long)b->shape[a] : n;
+    const long own = a == 0 ? LEAD : margin, origin = first - own, begin = own - margin, size = own + last - first + margin;
+    t->origin[a] = origin, t->size[a] = size;
+    t->exist[a][0] = A->wraps[a] || origin + begin >= 0 ? begin : -origin;
+    t->exist[a][1] = A->wraps[a] || origin + size <= n ? size : n - origin;
+    t->relax[a][0] = t->exist[a][0] > begin + 1 ? t->exist[a][0] : begin + 1;
+    t->relax[a][1] = t->exist[a][1] < size - 1 ? t->exist[a][1] : size - 1;
+    t->own[a][0] = own, t->own[a][1] = size - margin;
+    t->parity += (size_t)(origin + 2 * LEAD); /* even shift: keeps it positive */
+    seam |= A->wraps[a] && n % 2 && (origin + begin < 0 || origin + size > n);
+  }
+  t->count = 0;
+  for (long i = t->exist[0][0]; i < t->exist[0][1];) {
+    const size_t g = global_index(t, A, 0, i);
+    const long rest = (long)(A->n[0] - g), end = i + rest < t->exist[0][1] ? i + rest : t->exist[0][1];
+    t->pieces[t->count++] = (piece){i, end, g};
+    i = end;
+  }
+  split_line(t, A->lo[0], shared_line(t, LO));
+  split_line(t, A->hi[0], shared_line(t, HI));
+  if (A->face[0]) read_volumes(t, A);
+  read_sides(t, A, t->s->row, t->sides[0]);
+  read_sides(t, A, t->s->stream, t->sides[1]);
+  for (int i = 0; i < KNOWN_INVERSES; i++) t->inverse_of[i] = -1; /* diagonals are positive */
+  return seam;
+}
+
+#endif

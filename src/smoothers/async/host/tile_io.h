@@ -1,0 +1,201 @@
+/* How the lines of a level get into the asynchronous smoother's tile and out of it, beside other threads. Included by
+   host/tile_relax.h. */
+#ifndef GMG_SMOOTHERS_ASYNC_HOST_TILE_IO_H
+#define GMG_SMOOTHERS_ASYNC_HOST_TILE_IO_H
+
+#include "core/host/atomics.h"
+#include "tile.h"
+
+/* Where a line of the level begins, and its row and plane. */
+typedef struct {
+  size_t j, k, offset;
+} level_line;
+
+static level_line level_line_at(const tile *t, const gmg_operator *A, long q, long j)
+{
+  const size_t plane = global_index(t, A, t->s->stream, q), row = global_index(t, A, t->s->row, j);
+  const size_t J = A->dim == 3 ? row : plane, K = A->dim == 3 ? plane : 0;
+  return (level_line){J, K, (K * A->n[1] + J) * A->n[0]};
+}
+
+/* One over the diagonal of a line's rows, where it differs from unknown to unknown; of symmetric rows with coefficients on
+   faces. It waits in a field of its own: the division, and six faces to a row, would cost as much as a sweep. */
+GMG_INLINE void inverse_of_form(const int dim, const int kind, const gmg_operator *A, const gmg_task w, real *restrict to)
+{
+  const gmg_line line = gmg_line_coefficients(A, w.j, w.k), *const l = &line;
+  const real *restrict weight = A->weight[0];
+  const real c = (dim > 1 ? volume_along(A, 1, w.j) : 1) * (dim > 2 ? volume_along(A, 2, w.k) : 1) / (real)A->h[0];
+  for (size_t i = w.begin; i < w.end; i++) {
+    const real diag = gmg_line_row(dim, kind, l, i).diag;
+    to[i] = 1 / (kind & GMG_FACES ? c * weight[i] * diag : diag);
+  }
+}
+
+static void fill_inverse(const gmg_operator *A, int threads, real *to)
+{
+  const size_t tasks = gmg_tasks(A);
+#pragma omp parallel for schedule(static) num_threads(threads) if (A->cells > 8192)
+  for (size_t task = 0; task < tasks; task++) {
+    const gmg_task w = gmg_task_at(A, task);
+#define INVERSE_OF(dim, kind) \
+  case GMG_FORM(dim, kind): inverse_of_form(dim, kind, A, w, to + w.offset); break;
+    switch (gmg_form_of(A)) { GMG_FORMS(INVERSE_OF) }
+#undef INVERSE_OF
+  }
+}
+
+/* split() and merge() for values that other threads may be writing or reading: one by one. */
+static void split_shared_piece(const real *from, long begin, long end, size_t half, real *restrict line)
+{
+  real *restrict even = line, *restrict odd = line + half;
+  if (begin < end && begin % 2) odd[begin / 2] = gmg_load(from++), begin++;
+  const long pairs = (end - begin) / 2;
+  even += begin / 2, odd += begin / 2;
+  for (long m = 0; m < pairs; m++) even[m] = gmg_load(from + 2 * m), odd[m] = gmg_load(from + 2 * m + 1);
+  if (begin + 2 * pairs < end) even[pairs] = gmg_load(from + 2 * pairs);
+}
+
+static void merge_shared(const real *restrict line, long begin, long end, size_t half, real *to)
+{
+  const real *restrict even = line, *restrict odd = line + half;
+  if (begin < end && begin % 2) gmg_store(to++, odd[begin / 2]), begin++;
+  const long pairs = (end - begin) / 2;
+  even += begin / 2, odd += begin / 2;
+  for (long m = 0; m < pairs; m++) gmg_store(to + 2 * m, even[m]), gmg_store(to + 2 * m + 1, odd[m]);
+  if (begin + 2 * pairs < end) gmg_store(to + 2 * pairs, even[pairs]);
+}
+
+static void split_shared(const tile *t, const real *from, long begin, long end, real *line)
+{
+  for (int c = 0; c < t->count; c++) {
+    const piece *p = &t->pieces[c];
+    const long first = begin > p->begin ? begin : p->begin, last = end < p->end ? end : p->end;
+    if (first < last) split_shared_piece(from + p->global + (size_t)(first - p->begin), first, last, t->s->half, line);
+  }
+}
+
+/* What of a line of u no other block touches during the pass: written by none of them (to be read), or neither written nor
+   read (to be written). A block that may be in work twice, for two passes, has nothing to itself. */
+typedef struct {
+  long begin, end;
+} columns_alone;
+
+static columns_alone private_columns(const tile *t, long q, long j, int to_write)
+{
+  const async_state *s = t->s;
+  const long at[3] = {0, j, q}, begin = t->own[0][0], end = t->own[0][1];
+  const int axis[3] = {0, s->row, s->stream};
+  if (t->alone) return (columns_alone){begin, end};
+  if (t->passes > 1) return (columns_alone){begin, begin};
+  long reach[3] = {0};
+  for (int i = 0; i < 3; i++) {
+    const long *own = t->own[axis[i]];
+    if (to_write && s->blocks.count[axis[i]] > 1) reach[i] = s->reach;
+    if (i > 0 && (at[i] < own[0] + reach[i] || at[i] >= own[1] - reach[i])) return (columns_alone){begin, begin};
+  }
+  if (end - begin < 2 * reach[0]) return (columns_alone){begin, begin};
+  return (columns_alone){begin + reach[0], end - reach[0]};
+}
+
+/* Line j of plane q of u. */
+static void read_u(const tile *t, const real *from, long q, long j, real *line)
+{
+  if (t->alone) {
+    split_line(t, from, line);
+    return;
+  }
+  const columns_alone mine = private_columns(t, q, j, 0);
+  split_shared(t, from, t->exist[0][0], mine.begin, line);
+  if (mine.begin < mine.end) split(from + t->origin[0] + mine.begin, mine.begin, mine.end, t->s->half, line);
+  split_shared(t, from, mine.end, t->exist[0][1], line);
+  clear_ring(t, line);
+}
+
+static void read_product(const tile *t, const real *from, real c, int by, real *line)
+{
+  for (int k = 0; k < t->count; k++)
+    split_product(from + t->pieces[k].global, t->pieces[k].begin, t->pieces[k].end, t->s->half, c, shared_line(t, by), line);
+  clear_ring(t, line);
+}
+
+/* Right-hand side and couplings of a line, times its control volumes. */
+static void read_symmetric(const tile *t, const gmg_operator *A, level_line at, const real *f, long q, long j)
+{
+  const int first = t->s->versions;
+  const gmg_line l = gmg_line_coefficients(A, at.j, at.k);
+  const real *z = t->sides[1] + SIDES * q, *y = A->dim == 3 ? t->sides[0] + SIDES * j : z;
+  const real volume = (A->dim > 1 ? y[SIDE_VOLUME] : 1) * (A->dim > 2 ? z[SIDE_VOLUME] : 1);
+  read_product(t, f, volume, VOLUME, field_line(t, first + RHS, q, j));
+  read_product(t, l.x_face, volume, COUPLING, field_line(t, first + FACE_X, q, j));
+  if (A->dim > 1) read_product(t, l.y_face[0], volume * y[SIDE_LO], VOLUME, field_line(t, first + FACE_Y, q, j));
+  if (A->dim > 2) read_product(t, l.z_face[0], volume * z[SIDE_LO], VOLUME, field_line(t, first + FACE_Z, q, j));
+}
+
+/* Line j of plane q of everything; u = NULL: zeros. */
+static void read_line(int kind, const tile *t, const gmg_operator *A, const real *u, const real *f, long q, long j)
+{
+  const int first = t->s->versions; /* of the fields that are not u */
+  if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) {
+    for (int field = 0; field < (int)t->s->fields; field++) memset(field_line(t, field, q, j), 0, 2 * t->s->half * sizeof(real));
+    return;
+  }
+  const level_line at = level_line_at(t, A, q, j);
+  if (u)
+    read_u(t, u + at.offset, q, j, field_line(t, 0, q, j));
+  else
+    memset(field_line(t, 0, q, j), 0, 2 * t->s->half * sizeof(real));
+  if (kind & GMG_FACES)
+    read_symmetric(t, A, at, f + at.offset, q, j);
+  else
+    split_line(t, f + at.offset, field_line(t, first + RHS, q, j));
+  if (kind != GMG_CONSTANT) split_line(t, t->s->inverse + at.offset, field_line(t, first + INVERSE, q, j));
+}
+
+/* Memory is slow to answer a thread that first waits and then computes. So a line is asked for some lines ahead, in parts
+   between the stages: 104 -> 95 ms a cycle at 256^3, where asking for it all at once gained nothing. */
+enum { AHEAD = 4 };
+
+typedef struct {
+  const real *from[6];
+  int count;
+  long n, part; /* reals, in all and at a time */
+} prefetch;
+
+static inline void next_line(int kind, const tile *t, const gmg_operator *A, const real *u, const real *f, long q, long j,
+                             prefetch *p)
+{
+  *p = (prefetch){.n = 0};
+  if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) return;
+  const level_line at = level_line_at(t, A, q, j);
+  const size_t first = at.offset + t->pieces[0].global;
+  p->n = t->pieces[0].end - t->pieces[0].begin, p->part = t->part;
+  p->from[0] = u + first, p->from[1] = f + first, p->count = 2;
+  if (kind != GMG_CONSTANT) p->from[p->count++] = t->s->inverse + first;
+  if (!(kind & GMG_FACES)) return;
+  const size_t n0 = A->n[0], n1 = A->n[1];
+  const real *const *face = (const real *const *)A->face;
+  p->from[p->count++] = face[0] + first + at.k * n1 + at.j;
+  if (A->dim > 1) p->from[p->count++] = face[1] + first + at.k * n0;
+  if (A->dim > 2) p->from[p->count++] = face[2] + first;
+}
+
+static inline void ask_for_part(const prefetch *p, int part)
+{
+  const long begin = p->part * part, end = begin + p->part < p->n ? begin + p->part : p->n;
+  for (long i = begin; i < end; i += CACHE_LINE)
+    for (int a = 0; a < p->count; a++) __builtin_prefetch(p->from[a] + i, 0, 2);
+}
+
+/* Own unknowns of line j of plane q, back to the level. */
+static void write_line(const tile *t, const gmg_operator *A, long q, long j, real *u)
+{
+  const long begin = t->own[0][0], end = t->own[0][1];
+  const columns_alone mine = private_columns(t, q, j, 1);
+  const real *line = field_line(t, t->s->versions - 1, q, j);
+  real *to = u + level_line_at(t, A, q, j).offset + t->origin[0];
+  merge_shared(line, begin, mine.begin, t->s->half, to + begin);
+  merge(line, mine.begin, mine.end, t->s->half, to + mine.begin);
+  merge_shared(line, mine.end, end, t->s->half, to + mine.end);
+}
+
+#endif

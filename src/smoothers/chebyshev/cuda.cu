@@ -1,0 +1,52 @@
+/* Chebyshev polynomial smoother on a CUDA device (Adams, Brezina, Hu, Tuminaro 2003; chebyshev.h). State: the last
+   correction d. Corrections go to the level's scratch field and back: 40 bytes an unknown each in double, the first of a step 32, from
+   zero 24. */
+extern "C" {
+#include "recurrence.h"
+}
+
+#include "stencil/operator/cuda/row.cuh"
+
+/* d = c0 d + c1 D^-1 (f - A u), to = u + d; d is not read where c0 is 0 */
+template <int kind>
+static __global__ void correction_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real c0, real c1, real *d, real *to)
+{
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    const gmg_row a = gmg_row_at<kind>(A, i, j, k);
+    const real r = gmg_row_residual(3, a, gmg_near(gmg_places_of(A, i, j, k, c), u), f[c], u[c]);
+    const real e = (c0 != 0 ? c0 * d[c] : 0) + c1 * (r / a.diag);
+    d[c] = e, to[c] = u[c] + e;
+  });
+}
+
+/* the same where u is 0, and c0 */
+template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_points p, const real *f, real c1, real *d, real *to)
+{
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { d[c] = to[c] = c1 * (f[c] / gmg_row_at<kind>(A, i, j, k).diag); });
+}
+
+static void correct(const gmg_smoother_level *l, const void *f, const void *u, void *to, double c0, double c1, void *d)
+{
+  const gmg_points p = gmg_points_of(l->A->n);
+  if (u)
+    GMG_LAUNCH(correction_kernel, l->exec, l->A, p, 0, *l->A, p, (const real *)f, (const real *)u, (real)c0, (real)c1, (real *)d,
+               (real *)to);
+  else GMG_LAUNCH(from_zero_kernel, l->exec, l->A, p, 0, *l->A, p, (const real *)f, (real)c1, (real *)d, (real *)to);
+  gmg_cuda_launched(l->exec, "chebyshev");
+}
+
+static void sweep(const gmg_smoother_level *l, void *d, const void *f, void *u, int steps, gmg_leg leg)
+{
+  (void)leg;
+  if (gmg_chebyshev_corrections(l, steps) % 2) l->exec->vector->copy(l->exec, l->A->cells, u, l->scratch);
+  gmg_chebyshev_sweep(l, d, f, u, l->scratch, steps, 0, correct);
+}
+
+static void sweep_from_zero(const gmg_smoother_level *l, void *d, const void *f, void *u, int steps, gmg_leg leg)
+{
+  (void)leg;
+  gmg_chebyshev_sweep(l, d, f, u, l->scratch, steps, 1, correct);
+}
+
+extern "C" const gmg_smoother_ops R(gmg_chebyshev_cuda) = {
+    .setup = gmg_chebyshev_setup, .sweep = sweep, .destroy = gmg_chebyshev_destroy, .sweep_from_zero = sweep_from_zero};

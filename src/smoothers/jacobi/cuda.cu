@@ -1,0 +1,47 @@
+/* Weighted Jacobi on a CUDA device: all unknowns from the values before the sweep. Steps go to the level's scratch field and back, 24
+   bytes an unknown each in double; an odd number of them copies u there first, another 16. The first from zero needs no neighbours: 16. */
+extern "C" {
+#include "smoothers/smoother.h"
+}
+
+#include "stencil/operator/cuda/row.cuh"
+
+template <int kind> static __global__ void jacobi_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real omega, real *to)
+{
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    const gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);
+    to[c] = gmg_row_relaxed(3, GMG_CONSTANT, gmg_row_at<kind>(A, i, j, k), near, f[c], u[c], omega);
+  });
+}
+
+template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_points p, const real *f, real omega, real *to)
+{
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { to[c] = omega * (f[c] / gmg_row_at<kind>(A, i, j, k).diag); });
+}
+
+/* u = NULL: it is 0. */
+static void step(const gmg_smoother_level *l, const void *f, const void *u, void *to)
+{
+  const real omega = (real)gmg_weight_jacobi(l->A, l->params);
+  const gmg_points p = gmg_points_of(l->A->n);
+  if (u) GMG_LAUNCH(jacobi_kernel, l->exec, l->A, p, 0, *l->A, p, (const real *)f, (const real *)u, omega, (real *)to);
+  else GMG_LAUNCH(from_zero_kernel, l->exec, l->A, p, 0, *l->A, p, (const real *)f, omega, (real *)to);
+  gmg_cuda_launched(l->exec, "jacobi");
+}
+
+static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  (void)state, (void)leg;
+  void *const at[2] = {u, l->scratch}; /* with so many steps to go modulo 2 */
+  if (steps % 2) l->exec->vector->copy(l->exec, l->A->cells, u, l->scratch);
+  for (int left = steps; left > 0; left--) step(l, f, at[left % 2], at[(left - 1) % 2]);
+}
+
+static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  (void)state, (void)leg;
+  void *const at[2] = {u, l->scratch};
+  for (int left = steps; left > 0; left--) step(l, f, left < steps ? at[left % 2] : NULL, at[(left - 1) % 2]);
+}
+
+extern "C" const gmg_smoother_ops R(gmg_jacobi_cuda) = {.sweep = sweep, .sweep_from_zero = sweep_from_zero};

@@ -1,0 +1,242 @@
+/* A smoother that sweeps elsewhere: multigrid in the memory of the host, sweeps on a device (Anzt, Dongarra, Gates, Tomov 2011).
+   A decorator: u and f are copied there, the inner smoother sweeps, u is copied back. It knows the device only as an exec. */
+#include "smoothers/smoother.h"
+
+#include "gmg_cuda.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SWEEPS, TRANSFERS }; /* accounts of the clock */
+
+typedef struct offload {
+  gmg_smoother smoother; /* what its user holds */
+  gmg_context *device;   /* BORROWED, as is inner */
+  const gmg_smoother *inner;
+  const gmg_trace_ops *trace;
+  gmg_clock clock;
+  char name[96];
+} offload;
+
+/* A level's twin on the device. */
+typedef struct twin {
+  gmg_exec exec;
+  gmg_operator A;
+  gmg_params params; /* the solver's, with the inner smoother */
+  gmg_smoother_level level;
+  const gmg_smoother_ops *ops;
+  void *inner; /* its state */
+  void *f, *u;
+} twin;
+
+static offload *offload_of(const gmg_params *p) { return (offload *)p->smoother; }
+
+static unsigned traits(const gmg_params *p, int threads)
+{
+  (void)threads; /* of the host */
+  gmg_params q = *p;
+  q.smoother = offload_of(p)->inner;
+  return gmg_smoother_traits(&q, offload_of(p)->device->threads);
+}
+
+static gmg_status field(twin *t, const char *what, void **p)
+{
+  return gmg_exec_alloc(&t->exec, what, t->A.cells * t->exec.real_size, p);
+}
+
+static gmg_status copy_array(twin *t, size_t bytes, const void *from, const void **to)
+{
+  void *p = NULL;
+  GMG_TRY(gmg_exec_alloc(&t->exec, "operator of an offloaded level", bytes, &p));
+  *to = p;
+  if (from) t->exec.memory->upload(t->exec.context, p, from, bytes);
+  return GMG_OK;
+}
+
+/* All but what stands in face and sigma, which update() brings. */
+static gmg_status copy_operator(twin *t, const gmg_operator *A)
+{
+  gmg_operator *B = &t->A;
+  *B = *A;
+  for (int a = 0; a < 3; a++) {
+    B->lo[a] = B->hi[a] = B->diag[a] = B->lo_diag[a] = B->hi_diag[a] = B->face[a] = B->weight[a] = NULL;
+    B->below[a] = B->above[a] = NULL;
+  }
+  B->sigma = NULL;
+  for (int a = 0; a < 3; a++) {
+    const size_t real = t->exec.real_size;
+    const void *below = NULL, *above = NULL;
+    const struct {
+      const void *from, **to;
+    } reals[] = {{A->lo[a], &B->lo[a]},           {A->hi[a], &B->hi[a]},           {A->diag[a], &B->diag[a]},
+                 {A->lo_diag[a], &B->lo_diag[a]}, {A->hi_diag[a], &B->hi_diag[a]}, {A->weight[a], &B->weight[a]}};
+    for (int i = 0; i < 6; i++)
+      if (reals[i].from) GMG_TRY(copy_array(t, A->n[a] * real, reals[i].from, reals[i].to));
+    if (A->face[a]) GMG_TRY(copy_array(t, gmg_face_count(A, a) * real, NULL, &B->face[a]));
+    GMG_TRY(copy_array(t, A->n[a] * sizeof(int), A->below[a], &below));
+    B->below[a] = below;
+    GMG_TRY(copy_array(t, A->n[a] * sizeof(int), A->above[a], &above));
+    B->above[a] = above;
+  }
+  return A->sigma ? copy_array(t, A->cells * t->exec.real_size, NULL, &B->sigma) : GMG_OK;
+}
+
+static gmg_status create_twin(const offload *o, const gmg_smoother_level *l, twin *t)
+{
+  void *scratch = NULL;
+  t->exec = gmg_exec_make(o->device, l->A->type, 0);
+  t->params = *l->params;
+  t->params.smoother = o->inner;
+  GMG_TRY(copy_operator(t, l->A));
+  GMG_TRY(field(t, "f of an offloaded level", &t->f));
+  GMG_TRY(field(t, "u of an offloaded level", &t->u));
+  GMG_TRY(field(t, "scratch of an offloaded level", &scratch));
+  t->level = (gmg_smoother_level){.A = &t->A,
+                                  .params = &t->params,
+                                  .exec = &t->exec,
+                                  .index = l->index,
+                                  .threads = o->device->threads,
+                                  .scratch = scratch};
+  t->ops = gmg_smoother_ops_of(o->inner, &t->exec);
+  return t->ops->setup ? t->ops->setup(&t->level, &t->inner) : GMG_OK;
+}
+
+/* The solver's context gets the text that the device's has. */
+static gmg_status pass_on(const offload *o, const gmg_smoother_level *l, gmg_status status)
+{
+  gmg_context *host = l->exec->context;
+  if (status == GMG_OK || host == o->device) return status;
+  return gmg_fail(host, status, "params.smoother = \"%s\", level %d: %s", o->name, l->index, o->device->error);
+}
+
+static gmg_status setup(const gmg_smoother_level *l, void **state)
+{
+  const offload *o = offload_of(l->params);
+  twin *t = calloc(1, sizeof *t);
+  *state = t;
+  if (!t) return gmg_fail(l->exec->context, GMG_ERR_MEMORY, "an offloaded level could not be allocated");
+  GMG_VISIT(o->device);
+  o->device->error[0] = 0;
+  return pass_on(o, l, create_twin(o, l, t));
+}
+
+static gmg_status update(const gmg_smoother_level *l, void *state)
+{
+  const offload *o = offload_of(l->params);
+  twin *t = state;
+  const gmg_operator *A = l->A;
+  const gmg_memory_ops *memory = t->exec.memory;
+  GMG_VISIT(o->device);
+  o->device->error[0] = 0;
+  t->A.shift = A->shift, t->A.lone = A->lone;
+  for (int a = 0; a < 3; a++) {
+    t->A.coupling[a] = A->coupling[a];
+    if (A->face[a]) memory->upload(o->device, (void *)t->A.face[a], A->face[a], gmg_face_count(A, a) * t->exec.real_size);
+  }
+  if (A->sigma) memory->upload(o->device, (void *)t->A.sigma, A->sigma, A->cells * t->exec.real_size);
+  return t->ops->update ? pass_on(o, l, t->ops->update(&t->level, t->inner)) : GMG_OK;
+}
+
+static void destroy(const gmg_smoother_level *l, void *state)
+{
+  twin *t = state;
+  if (!t) return;
+  GMG_VISIT(offload_of(l->params)->device);
+  const size_t bytes = t->A.cells * t->exec.real_size;
+  if (t->ops && t->ops->destroy) t->ops->destroy(&t->level, t->inner);
+  gmg_exec_release(&t->exec, t->level.scratch, bytes);
+  gmg_exec_release(&t->exec, t->u, bytes);
+  gmg_exec_release(&t->exec, t->f, bytes);
+  gmg_operator_destroy(&t->exec, &t->A);
+  free(t);
+}
+
+static void sweep_there(const twin *t, int steps, gmg_leg leg, int from_zero)
+{
+  if (from_zero && t->ops->sweep_from_zero) {
+    t->ops->sweep_from_zero(&t->level, t->inner, t->f, t->u, steps, leg);
+    return;
+  }
+  if (from_zero) t->exec.vector->fill(&t->exec, t->A.cells, 0, t->u);
+  t->ops->sweep(&t->level, t->inner, t->f, t->u, steps, leg);
+}
+
+/* A device that has failed leaves NaN behind, so that the solve ends there and then. */
+static void run(const gmg_smoother_level *l, const twin *t, const void *f, void *u, int steps, gmg_leg leg, int from_zero)
+{
+  offload *o = offload_of(l->params);
+  const gmg_memory_ops *memory = t->exec.memory;
+  const size_t bytes = t->A.cells * t->exec.real_size;
+  GMG_VISIT(o->device);
+  o->trace->charge(o->device, &o->clock, TRANSFERS);
+  memory->upload(o->device, t->f, f, bytes);
+  if (!from_zero) memory->upload(o->device, t->u, u, bytes);
+  o->trace->charge(o->device, &o->clock, SWEEPS);
+  sweep_there(t, steps, leg, from_zero);
+  o->trace->charge(o->device, &o->clock, TRANSFERS);
+  memory->download(o->device, u, t->u, bytes);
+  o->trace->charge(o->device, &o->clock, -1);
+  if (memory->health(o->device) != GMG_OK) l->exec->vector->fill(l->exec, t->A.cells, NAN, u);
+}
+
+static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  run(l, state, f, u, steps, leg, 0);
+}
+
+/* Without a u to send. */
+static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  run(l, state, f, u, steps, leg, 1);
+}
+
+static const gmg_smoother_ops there_and_back = {
+    .setup = setup, .update = update, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero};
+
+gmg_status gmg_smoother_offload_create(gmg_context *device, const gmg_smoother *inner, gmg_smoother **smoother)
+{
+  if (smoother) *smoother = NULL;
+  if (!device) return GMG_ERR_ARGUMENT;
+  if (!inner || !smoother) return gmg_fail(device, GMG_ERR_ARGUMENT, "%s is NULL", inner ? "smoother" : "inner");
+  GMG_VISIT(device);
+  offload *o = calloc(1, sizeof *o);
+  if (!o) return gmg_fail(device, GMG_ERR_MEMORY, "an offloaded smoother could not be allocated");
+  snprintf(o->name, sizeof o->name, "offloaded %s", inner->name ? inner->name : "(no name)");
+  o->smoother = (gmg_smoother){.name = o->name, .traits = traits, .weight = inner->weight, .symbol = inner->symbol};
+  o->device = device, o->inner = inner, o->clock.account = -1;
+  int found = 0;
+  for (int type = GMG_F32; type <= GMG_F64; type++) {
+    const gmg_exec e = gmg_exec_make(device, (gmg_type)type, 0);
+    const gmg_smoother_ops *ops = gmg_smoother_ops_of(inner, &e);
+    o->trace = e.trace;
+    if (ops && ops->sweep) o->smoother.host[type] = &there_and_back, found = 1;
+  }
+  gmg_status status = o->trace->clock_create(device, &o->clock);
+  if (status == GMG_OK && !found)
+    status = gmg_fail(device, GMG_ERR_UNSUPPORTED, "inner = \"%s\" has no functions for this context",
+                      inner->name ? inner->name : "(no name)");
+  if (status == GMG_OK) *smoother = &o->smoother;
+  else gmg_smoother_offload_destroy(&o->smoother);
+  return status;
+}
+
+void gmg_smoother_offload_destroy(gmg_smoother *smoother)
+{
+  offload *o = (offload *)smoother;
+  if (!o) return;
+  GMG_VISIT(o->device);
+  o->trace->clock_destroy(o->device, &o->clock);
+  free(o);
+}
+
+gmg_status gmg_smoother_offload_seconds(gmg_smoother *smoother, double *sweeps, double *transfers)
+{
+  offload *o = (offload *)smoother;
+  if (!o) return GMG_ERR_ARGUMENT;
+  GMG_VISIT(o->device);
+  o->trace->settle(o->device, &o->clock);
+  if (sweeps) *sweeps = o->clock.seconds[SWEEPS];
+  if (transfers) *transfers = o->clock.seconds[TRANSFERS];
+  return gmg_exec_make(o->device, GMG_F64, 0).memory->health(o->device);
+}

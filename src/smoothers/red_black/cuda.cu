@@ -1,0 +1,331 @@
+/* Red-black Gauss-Seidel with over-relaxation on a CUDA device. Unknowns with i + j + k even are red and go first (last on a
+   reversed leg); phases and strips at the seams of odd periodic axes as in red_black/host.c.
+
+   A pass over memory for every colour takes 48 bytes an unknown in double. Large levels with constant coefficients have both
+   colours in one (cuda/plane_sweep.cuh), 24 bytes, with the same result: blocks of unknowns relax one layer around their own
+   again, from values before the sweep. Those must still be there, so
+
+     two sweeps go to the level's scratch field and back;
+     one sweep writes in place what no other block looks at, nearly all, and the two layers beside other blocks to the scratch
+     field, from where a second kernel brings them (about 8 bytes an unknown; a copy of everything would be 16);
+     one from zero, which reads no u, writes in place: 16 bytes.
+
+   A leg of one sweep is a pass, too, again with the same result:
+
+     down from zero it also restricts the residual it leaves (17 bytes in 3D, and not 33). A block then needs to know what the others leave
+     one layer around its own unknowns: for that the ring beyond must have been through the first half sweep, which from zero is the
+     weight times f over the diagonal. No value comes from another block, and every coarse value from one alone;
+     up to the finest level of a mixed cycle it takes the correction in and goes onto u in double (25 bytes, and not 45). What it reads
+     it does not write;
+     in double in 3D the way down leaves u in another field (aside), from which the way up brings it with the correction.
+
+   In 2D rows of float stream through warps in both (cuda/row_restrict.cuh, cuda/row_prolong.cuh). 1D but for odd periodic
+   axes has a kernel of its own for all sizes and coefficients (red_black/line.cuh). */
+extern "C" {
+#include "smoothers/smoother.h"
+}
+
+#include "smoothers/relax/cuda/row_restrict.cuh"
+#include "smoothers/relax/cuda/plane_sweep.cuh"
+#include "smoothers/relax/cuda/row_prolong.cuh"
+#include "line.cuh"
+
+enum { STRIP = 2 };
+
+/* One colour in one phase, everywhere or in the strips only. */
+typedef struct {
+  size_t colour, phase;
+  int strip;
+  int seam[3]; /* 1 where the last unknown of the axis meets the first with the same colour */
+} part;
+
+template <int kind>
+static __global__ void relax_kernel(gmg_operator A, gmg_points half, part x, const real *f, real *u, real omega)
+{
+  gmg_for_points(half, [&](size_t m, size_t j, size_t k, size_t) {
+    const size_t at[3] = {2 * m + (j + k + x.colour) % 2, j, k}, i = at[0];
+    if (i >= A.n[0]) return;
+    size_t phase = 0;
+    int near_seam = 0;
+    for (int a = 0; a < 3; a++) {
+      phase += x.seam[a] && at[a] == A.n[a] - 1;
+      near_seam |= x.seam[a] && (at[a] < STRIP || at[a] + STRIP >= A.n[a]);
+    }
+    if (phase != x.phase || (x.strip && !near_seam)) return;
+    const size_t c = (k * A.n[1] + j) * A.n[0] + i;
+    const gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);
+    u[c] = gmg_row_relaxed(3, kind, gmg_row_at<kind>(A, i, j, k), near, f[c], u[c], omega);
+  });
+}
+
+static void sweep_by_colours(const gmg_smoother_level *l, const void *f, void *u, int steps, gmg_leg leg)
+{
+  const gmg_operator *A = l->A;
+  const real omega = (real)gmg_weight_red_black(A, l->params);
+  part x = {0, 0, 0, {A->wraps[0] && A->n[0] % 2, A->wraps[1] && A->n[1] % 2, A->wraps[2] && A->n[2] % 2}};
+  const size_t phases = (size_t)(1 + x.seam[0] + x.seam[1] + x.seam[2]);
+  const size_t strip = phases > 1 ? 2 * phases : 0, parts = strip + 2 * phases;
+  const size_t n[3] = {(A->n[0] + 1) / 2, A->n[1], A->n[2]};
+  const gmg_points half = gmg_points_of(n);
+  for (size_t s = 0; s < (size_t)steps * parts; s++) {
+    const size_t at = leg == GMG_LEG_UP_REVERSED ? parts - 1 - s % parts : s % parts;
+    x.colour = at / phases % 2, x.phase = at % phases, x.strip = at < strip;
+    GMG_LAUNCH(relax_kernel, l->exec, A, half, 0, *A, half, x, (const real *)f, (real *)u, omega);
+    gmg_cuda_launched(l->exec, "red_black");
+  }
+}
+
+/* --- both colours in one pass ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+  int fused;
+  size_t most; /* of shared memory */
+  gmg_blocks blocks;
+  gmg_blocks down, up; /* legs by rows in 2D: blocks of warps, total 0: there are none */
+} red_black_state;
+
+/* Below, launches count and not bytes. */
+enum { MANY = 500000 };
+
+/* What a sweep does besides: nothing; nothing, from zero; it restricts the residual; it goes onto a field in double, and takes the
+   correction in. */
+typedef enum { PLAIN, FROM_ZERO, DOWN, ONTO, UP, WAYS } way;
+
+template <int dim, int KIND>
+static __global__ void __launch_bounds__(shape_of<dim, 2>::threads, shape_of<dim, 2>::blocks)
+    fused_kernel(stream s, const real *f, const real *from, real *to, real *aside, onto o, sums r)
+{
+  relax_stream<dim, 2, KIND>(s, blockIdx.x, f, from, to, aside, o, r);
+}
+
+typedef struct {
+  int (*blocks)(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b);
+  void (*kernel[WAYS])(stream, const real *, const real *, real *, real *, onto, sums); /* NULL: there is none */
+  size_t bytes, more[WAYS];                                                             /* of shared memory, and how much more those take */
+} fused_function;
+
+static const fused_function fused_functions[2] = { /* by dimension */
+    {stream_blocks<2, 2>,
+     {fused_kernel<2, 0>, fused_kernel<2, 0>, NULL, IN_FLOAT((fused_kernel<2, STREAM_ONTO>)),
+      IN_FLOAT((fused_kernel<2, STREAM_ONTO | STREAM_LIFT>))},
+     stream_bytes<2, 2>(),
+     {0, 0, 0, 0, onto_bytes<2, 2>()}},
+    {stream_blocks<3, 2>,
+     {fused_kernel<3, 0>, fused_kernel<3, STREAM_ZERO>, fused_kernel<3, STREAM_ZERO | STREAM_SUMS>, IN_FLOAT((fused_kernel<3, STREAM_ONTO>)),
+      fused_kernel<3, STREAM_ONTO | STREAM_LIFT>},
+     stream_bytes<3, 2>(),
+     {0, 0, 2 * shape_of<3, 2>::threads * sizeof(real), 0, onto_bytes<3, 2>()}}};
+
+static const fused_function *function_of(const gmg_smoother_level *l) { return &fused_functions[l->A->dim - 2]; }
+
+enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; of which at once */
+
+/* What was put aside. In 3D most columns have nothing but near the ends of blocks along them. */
+static __global__ void __launch_bounds__(ACROSS * LINES) bring_kernel(stream s, unsigned across, unsigned lines, const real *aside, real *u)
+{
+  const unsigned tile = blockIdx.x, rest = tile / across;
+  const int i = (int)(tile % across * ACROSS + threadIdx.x), j = (int)(rest % lines * LINES + threadIdx.y);
+  const int begin = (int)(rest / lines) * HIGH, end = min(begin + HIGH, s.n[2]);
+  if (i >= s.n[0] || j >= s.n[1]) return;
+  const int all = seen_by_others(s, 0, i) || (s.n[1] > 1 && seen_by_others(s, 1, j));
+  const int v = begin % s.own[2], own = min(s.own[2], s.n[2] - begin + v), column = j * s.n[0] + i;
+  if (!all && v >= 2 && v + end - begin <= own - 2) return; /* inside a block */
+  for (int first = begin; first < end; first += AT_ONCE) {
+    real value[AT_ONCE];
+    int wanted[AT_ONCE];
+#pragma unroll
+    for (int c = 0; c < AT_ONCE; c++) {
+      const int k = first + c;
+      wanted[c] = k < end && (all || seen_by_others(s, 2, k));
+      value[c] = wanted[c] ? __ldcg(aside + (k * s.stride + column)) : 0;
+    }
+#pragma unroll
+    for (int c = 0; c < AT_ONCE; c++)
+      if (wanted[c]) u[(first + c) * s.stride + column] = value[c];
+  }
+}
+
+static void bring(const gmg_smoother_level *l, const stream *s, const void *aside, void *u)
+{
+  const unsigned across = (unsigned)(s->n[0] + ACROSS - 1) / ACROSS, lines = (unsigned)(s->n[1] + LINES - 1) / LINES;
+  const unsigned layers = (unsigned)(s->n[2] + HIGH - 1) / HIGH;
+  bring_kernel<<<across * lines * layers, dim3(ACROSS, LINES), 0, gmg_device_of(l->exec)->stream>>>(*s, across, lines, (const real *)aside,
+                                                                                                    (real *)u);
+}
+
+/* One sweep. from = NULL: u is 0. aside = to: all goes there. */
+static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const stream *s, way w, const void *f, const void *from,
+                        void *to, void *aside, const onto *o, const sums *g)
+{
+  const fused_function *function = function_of(l);
+  const unsigned grid = (unsigned)r->blocks.total, threads = (unsigned)(32 * stream_rows(l->A->dim, &r->blocks));
+  function->kernel[w]<<<grid, threads, function->bytes + function->more[w], gmg_device_of(l->exec)->stream>>>(
+      *s, (const real *)f, (const real *)from, (real *)to, (real *)aside, o ? *o : onto{}, g ? *g : sums{});
+  gmg_cuda_launched(l->exec, "red_black");
+}
+
+static int has_way(const gmg_smoother_level *l, const red_black_state *r, way w)
+{
+  const fused_function *function = function_of(l);
+  return function->kernel[w] && function->bytes + function->more[w] <= r->most;
+}
+
+static stream stream_of_level(const gmg_smoother_level *l, const red_black_state *r, const void *u, gmg_leg leg)
+{
+  return stream_of(l->A, &r->blocks, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, l->scratch);
+}
+
+static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  const red_black_state *r = (const red_black_state *)state;
+  if (line_suits(l->A)) {
+    sweep_line(l, f, u, steps, leg, 0);
+    return;
+  }
+  if (!r->fused) {
+    sweep_by_colours(l, f, u, steps, leg);
+    return;
+  }
+  const stream s = stream_of_level(l, r, u, leg);
+  for (int pair = 0; pair < steps / 2; pair++) {
+    fused_sweep(l, r, &s, PLAIN, f, u, l->scratch, l->scratch, NULL, NULL);
+    fused_sweep(l, r, &s, PLAIN, f, l->scratch, u, u, NULL, NULL);
+  }
+  if (steps % 2 == 0) return;
+  fused_sweep(l, r, &s, PLAIN, f, u, u, l->scratch, NULL, NULL);
+  bring(l, &s, l->scratch, u);
+}
+
+static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  const red_black_state *r = (const red_black_state *)state;
+  if (line_suits(l->A)) {
+    sweep_line(l, f, u, steps, leg, 1);
+    return;
+  }
+  if (!r->fused) {
+    l->exec->vector->fill(l->exec, l->A->cells, 0, u);
+    sweep(l, state, f, u, steps, leg);
+    return;
+  }
+  const stream s = stream_of_level(l, r, u, leg);
+  fused_sweep(l, r, &s, FROM_ZERO, f, NULL, u, u, NULL, NULL);
+  sweep(l, state, f, u, steps - 1, leg);
+}
+
+/* Legs in 2D, where lines are whole vectors: rows stream through warps, a step of two half sweeps. */
+#if GMG_REAL_F32
+static void lay_out_rows(const gmg_smoother_level *l, red_black_state *r)
+{
+  static const size_t any[3] = {0, 0, 0};
+  const int processors = gmg_device_of(l->exec)->processors;
+  if (l->A->dim != 2 || !strip_blocks(l->A, any, STRIP_BLOCKS * processors, &r->down)) r->down.total = 0;
+  if (l->A->dim != 2 || !strip_blocks(l->A, any, ONTO_BLOCKS * processors, &r->up)) r->up.total = 0;
+}
+
+static int rows_down(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3], void *coarse)
+{
+  if (!r->down.total || !can_descend(l->A, &r->down, map, f, u, coarse)) return 0;
+  const stream s = stream_of(l->A, &r->down, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
+  descend<2>(gmg_device_of(l->exec)->stream, s, map, (const real *)f, (real *)u, (real *)coarse);
+  gmg_cuda_launched(l->exec, "red_black");
+  return 1;
+}
+
+static int rows_up(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg, const gmg_onto *to)
+{
+  if (!r->up.total || !can_strip_onto(l->A, to, f, u)) return 0;
+  const stream s = stream_of(l->A, &r->up, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
+  go_onto<2>(gmg_device_of(l->exec)->stream, s, to, (const real *)f, (const real *)u);
+  gmg_cuda_launched(l->exec, "red_black");
+  return 1;
+}
+#else
+#define lay_out_rows(...) (void)0
+#define rows_down(...) 0
+#define rows_up(...) 0
+#endif
+
+/* One sweep from a u that is not 0 into another field, and the residual in a pass of its own. */
+static void down_aside(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to, const gmg_map map[3],
+                       void *coarse)
+{
+  const stream s = stream_of_level(l, r, u, GMG_LEG_DOWN);
+  fused_sweep(l, r, &s, PLAIN, f, u, to, to, NULL, NULL);
+  gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: room */
+}
+
+static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, int from_zero,
+                          const struct gmg_map *map, void *coarse)
+{
+  const red_black_state *r = (const red_black_state *)state;
+  sums g;
+  if (!r->fused || steps != 1) return 0;
+  if (!from_zero) {
+    if (to != u) down_aside(l, r, f, u, to, map, coarse);
+    return to != u;
+  }
+  if (rows_down(l, r, f, u, map, coarse)) return 1;
+  if (!has_way(l, r, DOWN) || !sums_of(&g, coarse, l->A, map, &r->blocks)) return 0;
+  const stream s = stream_of_level(l, r, u, GMG_LEG_DOWN);
+  fused_sweep(l, r, &s, DOWN, f, NULL, to, to, NULL, &g);
+  return 1;
+}
+
+static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, const gmg_onto *to)
+{
+  const red_black_state *r = (const red_black_state *)state;
+  const way w = to->coarse ? UP : ONTO;
+  onto o = onto_of(to);
+  if (!r->fused || steps < 1) return 0;
+  if (steps == 1 && rows_up(l, r, f, u, leg, to)) return 1;
+  if (!has_way(l, r, w)) return 0;
+  if (w == UP && (steps > 1 || !onto_correction(&o, to, l->A, &r->blocks))) return 0;
+  sweep(l, state, f, u, steps - 1, leg);
+  const stream s = stream_of_level(l, r, u, leg);
+  fused_sweep(l, r, &s, w, f, u, NULL, NULL, &o, NULL);
+  return 1;
+}
+
+static int aside(const gmg_smoother_level *l, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong)
+{
+  const red_black_state *r = (const red_black_state *)state;
+  const gmg_onto to = {.scale = 1, .prolong = prolong};
+  onto o;
+  sums g;
+  return r->fused && l->params->pre == 1 && l->params->post == 1 && has_way(l, r, DOWN) && has_way(l, r, UP) &&
+         sums_of(&g, NULL, l->A, restrict_, &r->blocks) && onto_correction(&o, &to, l->A, &r->blocks);
+}
+
+static gmg_status setup(const gmg_smoother_level *l, void **state)
+{
+  const gmg_operator *A = l->A;
+  static const size_t any[3] = {0, 0, 0};
+  const size_t processors = (size_t)gmg_device_of(l->exec)->processors;
+  int most = 0;
+  red_black_state *r = (red_black_state *)calloc(1, sizeof *r);
+  *state = r;
+  if (!r) return gmg_fail(l->exec->context, GMG_ERR_MEMORY, "red_black state could not be allocated");
+  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
+  r->most = (size_t)most;
+  if (A->cells < MANY || !stream_suits(A) || !has_way(l, r, PLAIN)) return GMG_OK;
+  const fused_function *function = function_of(l);
+  r->fused = function->blocks(A, any, processors, &r->blocks);
+  lay_out_rows(l, r);
+  if (!r->fused || l->exec->dry) return GMG_OK;
+  for (int w = 0; w < WAYS; w++)
+    if (function->kernel[w])
+      gmg_cuda_note(gmg_device_of(l->exec),
+                    cudaFuncSetAttribute((const void *)function->kernel[w], cudaFuncAttributeMaxDynamicSharedMemorySize, most), "red_black");
+  return GMG_OK;
+}
+
+static void destroy(const gmg_smoother_level *l, void *state)
+{
+  (void)l;
+  free(state);
+}
+
+extern "C" const gmg_smoother_ops R(gmg_red_black_cuda) = {
+    .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero,
+    .sweep_restrict = sweep_restrict, .sweep_onto = sweep_onto, .aside = aside};

@@ -1,0 +1,134 @@
+/* Red-black Gauss-Seidel with over-relaxation on host threads. Unknowns with i + j + k even are red and go first
+   (last on a reversed leg).
+
+   A colour's unknowns do not see each other, except around a periodic axis of odd size: at that seam two faces of one
+   colour meet. There a colour is relaxed in phases: an unknown's phase is the number of such axes on which it is the last
+   one. Neighbours of one colour differ in phase by one, so no race remains, the result does not depend on the number of
+   threads, and the newest values are used across the seam. (Reading old ones from a copy instead is Jacobi there and does
+   not bear over-relaxation: factor 0.26 on a periodic 65^3, where walls give 0.12.) A strip of two unknowns on each side
+   of a seam is swept once more, first: 0.118 instead of 0.160, for a face's worth of work. */
+#include "smoothers/smoother.h"
+
+#include "stencil/operator/host/grid_row.h"
+
+#include <omp.h>
+
+enum { STRIP = 2 };
+
+/* 1 where the last unknown of the axis meets the first with the same colour. */
+static size_t seam(const gmg_operator *A, int a) { return A->wraps[a] && A->n[a] % 2; }
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static int near_seam(const gmg_operator *A, int a, size_t i) { return seam(A, a) && (i < STRIP || i + STRIP >= A->n[a]); }
+
+/* One colour in one phase, everywhere or in the strips only. */
+typedef struct {
+  size_t colour, phase;
+  int strip;
+} part;
+
+GMG_INLINE void relax_one(const int dim, const int kind, const gmg_line *l, const real *f, real *u, size_t i, real omega)
+{
+  const gmg_neighbours near = gmg_line_near(l, i, gmg_line_left(l, i), gmg_line_right(l, i));
+  u[i] = gmg_row_relaxed(dim, kind, gmg_line_row(dim, kind, l, i), near, f[i], u[i], omega);
+}
+
+/* The unknowns of a colour from begin to end; the two ends of the line, which may look around a wrap, by name. */
+GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, const gmg_task *w, const real *f, real *u,
+                      size_t colour, const real *inverse, real omega, size_t begin, size_t end)
+{
+  const size_t parity = (w->j + w->k + colour) % 2, last = l->n - 1;
+  if (begin >= end) return;
+  if (begin == 0 && parity == 0) relax_one(dim, kind, l, f, u, 0, omega);
+  gmg_line_relax(dim, kind, l, f, u, (int)larger(begin, 1), (int)smaller(end, last), (int)parity, inverse, omega);
+  if (end == l->n && last > 0 && parity == last % 2) relax_one(dim, kind, l, f, u, last, omega);
+}
+
+GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, part p, real omega)
+{
+  const gmg_operator *A = level->A;
+  const size_t tasks = gmg_tasks(A), n = A->n[0], last = n - seam(A, 0); /* from `last` on the phase is one more */
+#pragma omp parallel for schedule(static) num_threads(level->threads) if (A->cells > 4096)
+  for (size_t t = 0; t < tasks; t++) {
+    const gmg_task w = gmg_task_at(A, t);
+    const size_t phase = (seam(A, 1) && w.j == A->n[1] - 1) + (seam(A, 2) && w.k == A->n[2] - 1);
+    if (p.phase != phase && p.phase != phase + seam(A, 0)) continue;
+    const size_t begin = p.phase == phase ? w.begin : larger(last, w.begin);
+    const size_t end = p.phase == phase ? smaller(w.end, last) : w.end;
+    const gmg_line l = gmg_line_at(A, u, w.j, w.k);
+    if (!p.strip || near_seam(A, 1, w.j) || near_seam(A, 2, w.k)) {
+      relax(dim, kind, &l, &w, f + w.offset, u + w.offset, p.colour, NULL, omega, begin, end);
+    } else if (seam(A, 0)) {
+      const size_t far = n > 2 * STRIP ? n - STRIP : STRIP;
+      relax(dim, kind, &l, &w, f + w.offset, u + w.offset, p.colour, NULL, omega, begin, smaller(end, STRIP));
+      relax(dim, kind, &l, &w, f + w.offset, u + w.offset, p.colour, NULL, omega, larger(begin, far), end);
+    }
+  }
+}
+
+/* One colour of line m of a slice: a plane in 3D, the line itself in 2D. */
+GMG_INLINE void relax_in_slice(const int dim, const int kind, const gmg_operator *A, const real *f, real *u, size_t colour,
+                               size_t slice, size_t m, gmg_inverse *known, real omega)
+{
+  const size_t lines = dim == 3 ? A->n[1] : 1;
+  const gmg_task w = {
+      .end = A->n[0], .j = dim == 3 ? m : slice, .k = dim == 3 ? slice : 0, .offset = (slice * lines + m) * A->n[0]};
+  const gmg_line l = gmg_line_at(A, u, w.j, w.k);
+  const real *inverse = kind == GMG_CONSTANT ? gmg_inverse_along(known, &l) : NULL;
+  relax(dim, kind, &l, &w, f + w.offset, u + w.offset, colour, inverse, omega, 0, w.end);
+}
+
+/* Both colours in one pass over memory: in a thread's share of the slices the second colour follows the first one slice
+   and one line behind; at the ends of the share it waits until the neighbours' first colour is done. The same values as
+   two passes. */
+GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, int reversed,
+                           real omega)
+{
+  const gmg_operator *A = level->A;
+  const size_t slices = A->n[dim - 1], lines = dim == 3 ? A->n[1] : 1, first = (size_t)reversed, second = 1 - first;
+#pragma omp parallel num_threads(level->threads) if (A->cells > 4096)
+  {
+    gmg_inverse known;
+    known.of = -1;
+    const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
+    const size_t begin = slices * me / threads, end = slices * (me + 1) / threads;
+    for (size_t k = begin; k < end; k++)
+      for (size_t m = 0; m <= lines; m++) {
+        if (m < lines) relax_in_slice(dim, kind, A, f, u, first, k, m, &known, omega);
+        if (m > 0 && k > begin + 1) relax_in_slice(dim, kind, A, f, u, second, k - 1, m - 1, &known, omega);
+      }
+#pragma omp barrier
+    for (size_t m = 0; m < lines; m++) {
+      if (begin < end) relax_in_slice(dim, kind, A, f, u, second, begin, m, &known, omega);
+      if (begin + 1 < end) relax_in_slice(dim, kind, A, f, u, second, end - 1, m, &known, omega);
+    }
+  }
+}
+
+static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  (void)state;
+  const real omega = (real)gmg_weight_red_black(l->A, l->params);
+  const size_t phases = 1 + seam(l->A, 0) + seam(l->A, 1) + seam(l->A, 2);
+  const size_t strip = phases > 1 ? 2 * phases : 0, parts = strip + 2 * phases;
+  const int reversed = leg == GMG_LEG_UP_REVERSED;
+  const int in_one_pass = phases == 1 && l->A->dim > 1 && l->A->n[0] <= GMG_SEGMENT;
+  for (int s = 0; s < steps && in_one_pass; s++) {
+#define RELAX(dim, kind) \
+  case GMG_FORM(dim, kind): relax_both(dim, kind, l, f, u, reversed, omega); break;
+    switch (gmg_form_of(l->A)) { GMG_FORMS(RELAX) }
+#undef RELAX
+  }
+  for (size_t s = 0; s < (size_t)steps * parts && !in_one_pass; s++) {
+    const size_t at = reversed ? parts - 1 - s % parts : s % parts;
+    const part p = {.colour = at / phases % 2, .phase = at % phases, .strip = at < strip};
+#define RELAX(dim, kind) \
+  case GMG_FORM(dim, kind): relax_part(dim, kind, l, f, u, p, omega); break;
+    switch (gmg_form_of(l->A)) { GMG_FORMS(RELAX) }
+#undef RELAX
+  }
+}
+
+const gmg_smoother_ops R(gmg_red_black_host) = {.sweep = sweep};

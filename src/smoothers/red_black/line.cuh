@@ -1,0 +1,117 @@
+/* Red-black relaxation in 1D, both colours in one pass over memory: 24 bytes an unknown in double, or 16 from zero, where a pass for
+   every colour takes 48; and one launch where there is one thread block. Included by red_black/cuda.cu alone.
+
+   A thread has an unknown of the first colour and the next one, of the second. That one's other neighbour is the next thread's: it is
+   relaxed here once more, from values before the sweep, so the result is that of one colour after the other. In place a thread block
+   writes what no other one looks at; the two unknowns where it begins and the one where it ends go to the level's scratch field, from
+   where a second kernel brings them. */
+#ifndef GMG_SMOOTHERS_RED_BLACK_LINE_H
+#define GMG_SMOOTHERS_RED_BLACK_LINE_H
+
+#include "stencil/operator/cuda/row.cuh"
+
+enum { LINE_THREADS = 256 };
+
+typedef struct {
+  gmg_operator A;
+  long n, pairs, before; /* the first pair begins so many unknowns before the axis does, or behind that if it wraps */
+  int wraps, alike;      /* rows inside are alike */
+  real omega;
+} line_sweep;
+
+static int line_suits(const gmg_operator *A) { return A->dim == 1 && A->n[0] >= 4 && !(A->wraps[0] && A->n[0] % 2); }
+
+static line_sweep line_sweep_of(const gmg_operator *A, int reversed, real omega)
+{
+  line_sweep s = {*A, (long)A->n[0], 0, A->wraps[0] ? -reversed : reversed, A->wraps[0], 0, omega};
+  s.pairs = A->wraps[0] ? s.n / 2 : (s.n + s.before + 1) / 2;
+  s.alike = gmg_kind_of(A) == GMG_CONSTANT && A->uniform[0] > 0;
+  return s;
+}
+
+static unsigned line_blocks(const line_sweep *s) { return (unsigned)((s->pairs + LINE_THREADS - 1) / LINE_THREADS); }
+
+/* Where unknown i is, around the wrap; -1: beyond a wall. */
+static __device__ __forceinline__ long place_in_line(const line_sweep &s, long i)
+{
+  if (i >= 0 && i < s.n) return i;
+  return s.wraps ? (i < 0 ? i + s.n : i - s.n) : -1;
+}
+
+static __device__ __forceinline__ real value_in_line(const line_sweep &s, const real *u, long i)
+{
+  const long at = place_in_line(s, i);
+  return u && at >= 0 ? u[at] : (real)0;
+}
+
+template <int kind>
+static __device__ __forceinline__ real relaxed_in_line(const line_sweep &s, const real *f, long i, real left, real here, real right)
+{
+  const long at = place_in_line(s, i);
+  if (at < 0) return 0;
+  const gmg_neighbours near = {{left, 0, 0}, {right, 0, 0}};
+  return gmg_row_relaxed(3, kind, gmg_row_at<kind>(s.A, s.alike && at > 0 && at < s.n - 1 ? 1 : (size_t)at, 0, 0), near, f[at], here, s.omega);
+}
+
+/* from = NULL: u is 0. aside = to: all goes there. */
+template <int kind>
+static __global__ void __launch_bounds__(LINE_THREADS) line_kernel(line_sweep s, const real *f, const real *from, real *to, real *aside)
+{
+  const long pair = (long)blockIdx.x * LINE_THREADS + threadIdx.x, i = 2 * pair - s.before;
+  real first = 0, second = 0;
+  if (pair < s.pairs) {
+    real u[5];
+#pragma unroll
+    for (int m = 0; m < 5; m++) u[m] = value_in_line(s, from, i - 1 + m);
+    first = relaxed_in_line<kind>(s, f, i, u[0], u[1], u[2]);
+    second = relaxed_in_line<kind>(s, f, i + 1, first, u[2], relaxed_in_line<kind>(s, f, i + 2, u[2], u[3], u[4]));
+  }
+  __syncthreads(); /* to may be from */
+  if (pair >= s.pairs) return;
+  const int begins = threadIdx.x == 0, ends = threadIdx.x == LINE_THREADS - 1 || pair == s.pairs - 1;
+  const long at[2] = {place_in_line(s, i), place_in_line(s, i + 1)};
+  if (at[0] >= 0) (begins ? aside : to)[at[0]] = first;
+  if (at[1] >= 0) (begins || ends ? aside : to)[at[1]] = second;
+}
+
+/* What was put aside: a thread a block's. */
+static __global__ void bring_line_kernel(line_sweep s, unsigned blocks, const real *aside, real *u)
+{
+  const unsigned b = blockIdx.x * blockDim.x + threadIdx.x;
+  if (b >= blocks) return;
+  const long begin = 2 * ((long)b * LINE_THREADS) - s.before, last = min((long)(b + 1) * LINE_THREADS, s.pairs) - 1;
+  const long seen[3] = {begin, begin + 1, 2 * last - s.before + 1};
+#pragma unroll
+  for (int m = 0; m < 3; m++) {
+    const long at = place_in_line(s, seen[m]);
+    if (at >= 0) u[at] = aside[at];
+  }
+}
+
+static void relax_line(const gmg_smoother_level *l, const line_sweep *s, const void *f, const void *from, void *to, void *aside)
+{
+  const unsigned grid = line_blocks(s);
+  const cudaStream_t stream = gmg_device_of(l->exec)->stream;
+  const real *const rhs = (const real *)f, *const u = (const real *)from;
+#define RELAX(kind) \
+  if (gmg_kind_of(l->A) == (kind)) line_kernel<kind><<<grid, LINE_THREADS, 0, stream>>>(*s, rhs, u, (real *)to, (real *)aside);
+  GMG_KINDS(RELAX)
+#undef RELAX
+  gmg_cuda_launched(l->exec, "red_black");
+}
+
+static void sweep_line(const gmg_smoother_level *l, const void *f, void *u, int steps, gmg_leg leg, int from_zero)
+{
+  const line_sweep s = line_sweep_of(l->A, leg == GMG_LEG_UP_REVERSED, (real)gmg_weight_red_black(l->A, l->params));
+  const unsigned blocks = line_blocks(&s);
+  if (from_zero && steps > 0) relax_line(l, &s, f, NULL, u, u), steps--;
+  for (; steps >= 2 && blocks > 1; steps -= 2) relax_line(l, &s, f, u, l->scratch, l->scratch), relax_line(l, &s, f, l->scratch, u, u);
+  for (; steps > 0; steps--) {
+    relax_line(l, &s, f, u, u, blocks > 1 ? l->scratch : u);
+    if (blocks == 1) continue;
+    bring_line_kernel<<<gmg_flat_grid(blocks, 0), GMG_THREADS, 0, gmg_device_of(l->exec)->stream>>>(s, blocks, (const real *)l->scratch, (real *)u);
+    gmg_cuda_launched(l->exec, "red_black");
+  }
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* Tiles of patches (cuda/tile_packed.cuh): how they lie, and what a pass does with a patch besides relaxing it. Included by
+   cuda/tile_packed.cuh. */
+#ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_PARTS_H
+#define GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_PARTS_H
+
+#include "core/cuda/atomics.cuh"
+#include "core/cuda/pdl.cuh"
+#include "plane_sweep.cuh"
+#include "tile.cuh"
+
+/* Threads across the axes, unknowns a thread has along the last one, blocks of a multiprocessor at least. */
+template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
+  static constexpr int x = X, y = Y, z = Z, high = HIGH, blocks = BLOCKS, layer = X * Y, threads = X * Y * Z;
+  static constexpr int room = threads + X; /* of an array: threads at the tile's faces look beyond, and ignore what they see */
+  static constexpr int reals = 4 * HIGH * room + X, pairs = 2 * HIGH * threads; /* of patches, to put aside */
+  static constexpr int coarse[3] = {X + 2, Y + 2, Z * HIGH / 2 + 2}; /* values of the next coarser level that a tile lies between */
+  static_assert(coarse[0] * coarse[1] * coarse[2] <= 4 * HIGH * room, "they lie where the patches will");
+  static_assert(Z > 1 && HIGH % 2 == 0, "stretches beside each other, colours that are the same in all of them");
+};
+
+typedef struct {
+  int n[3], around[3], own[3]; /* around: n where the axis wraps, or else 0 */
+  const void *diag[3];
+  real shift, coupling[3], omega;
+  int sweeps, reversed;
+  unsigned total;
+  const unsigned *order; /* blocks by their places, PATCH_BITS along each axis */
+} patches;
+
+enum { PATCH_BITS = 10, PATCH_MASK = (1 << PATCH_BITS) - 1 };
+
+/* Planes c < count of low <= first + c <= high, as bits. */
+static __device__ __forceinline__ unsigned patch_range(int first, int count, int low, int high)
+{
+  const int start = min(max(low - first, 0), count), end = min(max(high + 1 - first, 0), count);
+  return ((1u << end) - 1) & ~((1u << start) - 1);
+}
+
+/* Unknown i of an axis of n, which lies beyond its ends by less than n where it wraps; around: n there, or else 0. */
+static __device__ __forceinline__ int patch_around(int i, int n, int around) { return i + (i < 0 ? around : i >= n ? -around : 0); }
+
+/* shared: others may write there. */
+template <int whole> static __device__ __forceinline__ real_pair patch_pair(const real *at, int shared)
+{
+  if (whole) return shared ? gmg_load_relaxed((const real_pair *)at) : __ldg((const real_pair *)at);
+  return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
+}
+
+/* The correction of a patch, from values of the next coarser level that lie between its unknowns: the first of them, below, in front
+   and to the left of the patch; weights of the columns and planes. */
+template <class shape>
+static __device__ __forceinline__ void patch_lift(const real *at, const onto_pair wx[2], const onto_pair wy[2],
+                                                  const onto_pair wz[shape::high], unsigned asked, real *u)
+{
+  constexpr int HIGH = shape::high, LINE = shape::coarse[0], PLANE = LINE * shape::coarse[1];
+  real e[3][4]; /* planes below, here and above, interpolated across */
+#pragma unroll
+  for (int K = 0; K < HIGH / 2 + 2; K++) {
+    const real *const v = at + K * PLANE;
+#pragma unroll
+    for (int d = 0; d < 2; d++)
+#pragma unroll
+      for (int b = 0; b < 2; b++)
+        e[K % 3][2 * d + b] = wy[d].own * (wx[b].own * v[LINE + 1] + wx[b].side * v[LINE + 2 * b]) +
+                              wy[d].side * (wx[b].own * v[2 * d * LINE + 1] + wx[b].side * v[2 * d * LINE + 2 * b]);
+#pragma unroll
+    for (int q = 0; q < 2; q++) {
+      const int c = 2 * (K - 2) + q; /* around plane K - 1 */
+#pragma unroll
+      for (int m = 0; m < 4 && c >= 0; m++)
+        if (asked & 1u << (m / 2 * HIGH + c))
+          u[m * HIGH + c] += wz[c].own * e[(K + 2) % 3][m] + wz[c].side * e[(q ? K : K + 1) % 3][m];
+    }
+  }
+}
+
+/* What the own unknowns of a block give to the coarse unknowns of a patch, those beyond the block's faces included. u is 0 where
+   others own it. ends: the patch is at the tile's lower, upper end; stored: own pairs; asked: those that are there; inside: diagonals
+   less the couplings inside eight, of the columns, to which comes that along, in planes `wall` the other one. */
+template <class shape, class Place>
+static __device__ __forceinline__ void patch_sums(const patches &s, const sums &r, const real *tile, const real *under, const real *over,
+                                                  const real *u, const real *rhs, const int ends[2], unsigned stored, unsigned asked,
+                                                  const real inside[4], const real along[2], unsigned wall, Place place)
+{
+  constexpr int HIGH = shape::high, X = shape::x, ROOM = shape::room;
+#pragma unroll
+  for (int q = 0; q < HIGH / 2; q++) {
+    real sum = 0, beside = 0, behind = 0, ahead = 0;
+#pragma unroll
+    for (int c = 2 * q; c < 2 * q + 2; c++)
+#pragma unroll
+      for (int m = 0; m < 4; m++) {
+        const int j = m * HIGH + c, b = m & 1, d = m >> 1, jx = (m ^ 1) * HIGH + c, jy = (m ^ 2) * HIGH + c;
+        beside += tile[jx * ROOM + (b ? 1 : -1)], behind += tile[jy * ROOM + (d ? X : -X)];
+        if (c == 2 * q) ahead += c > 0 ? u[j - (c > 0)] : ends[0] ? (real)0 : under[(j + HIGH - 1) * ROOM];
+        else ahead += c < HIGH - 1 ? u[j + (c < HIGH - 1)] : ends[1] ? (real)0 : over[(j - HIGH + 1) * ROOM];
+        sum += rhs[j] - (inside[m] + along[wall >> c & 1]) * u[j];
+      }
+    if (!(stored & 1u << 2 * q)) sum = 0; /* f is there, too */
+    sum += s.coupling[0] * beside + s.coupling[1] * behind + s.coupling[2] * ahead;
+    if (asked & 1u << 2 * q && sum != 0) (void)atomicAdd(r.coarse + place(2 * q), r.weight * sum);
+  }
+}
+
+#endif

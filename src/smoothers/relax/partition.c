@@ -1,0 +1,47 @@
+/* Partition of a level into blocks, and block orders (Chow, Anzt, Dongarra 2015: the order is a lever). */
+#include "partition.h"
+
+#include <stdint.h>
+
+gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3])
+{
+  gmg_blocks b = {.total = 1};
+  for (int a = 0; a < 3; a++) {
+    const size_t s = wanted[a] ? wanted[a] : preferred[a];
+    b.count[a] = s < A->n[a] ? (A->n[a] + s - 1) / s : 1;
+    b.shape[a] = wanted[a] && wanted[a] < A->n[a] ? s : (A->n[a] + b.count[a] - 1) / b.count[a];
+    b.count[a] = (A->n[a] + b.shape[a] - 1) / b.shape[a];
+    b.total *= b.count[a];
+  }
+  return b;
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014) */
+static uint64_t next_random(uint64_t *state)
+{
+  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+void gmg_blocks_order(const gmg_blocks *b, gmg_block_order kind, unsigned long seed, int *order)
+{
+  const size_t n = b->total;
+  size_t at = 0;
+  uint64_t state = seed;
+  if (kind == GMG_ORDER_TWO_COLOUR) {
+    for (size_t colour = 0; colour < 2; colour++)
+      for (size_t t = 0; t < n; t++) {
+        const size_t i = t % b->count[0], j = t / b->count[0] % b->count[1], k = t / (b->count[0] * b->count[1]);
+        if ((i + j + k) % 2 == colour) order[at++] = (int)t;
+      }
+    return;
+  }
+  for (size_t t = 0; t < n; t++) order[t] = (int)(kind == GMG_ORDER_BACKWARD ? n - 1 - t : t);
+  for (size_t t = n - 1; kind == GMG_ORDER_RANDOM && t > 0; t--) { /* Fisher, Yates 1938 */
+    const size_t other = (size_t)(next_random(&state) % (t + 1));
+    const int swap = order[t];
+    order[t] = order[other], order[other] = swap;
+  }
+}

@@ -1,0 +1,49 @@
+/* 1D maps between a fine and a coarse axis. Transfers between grids are tensor products of them.
+   Row r of a map reads  y_r = sum over m < width of weight[r][m] x[wrap[first[r] + m]].
+   Calls core and axis; called by mg (which builds them) and by the tensor kernels. */
+#ifndef GMG_STENCIL_GRID_MAP_H
+#define GMG_STENCIL_GRID_MAP_H
+
+#include "core/exec.h"
+#include "axis.h"
+
+enum { GMG_MAP_PAD = 8 }; /* how far a row may reach beyond the ends */
+
+/* Which rows and columns belong together where every second mesh point goes, for kernels that take them by pairs. */
+typedef enum {
+  GMG_PAIRS_NONE,
+  GMG_PAIRS_AVERAGE, /* row I reads columns 2 I and 2 I + 1 only */
+  GMG_PAIRS_ADJOINT, /* row I reads columns 2 I - 1 to 2 I + 2 only */
+  GMG_PAIRS_LINEAR   /* row 2 I reads columns I - 1 and I only, row 2 I + 1 columns I and I + 1 */
+} gmg_pairs;
+
+typedef struct gmg_map {
+  int rows, cols, width;
+  gmg_pairs pairs;
+  int begin, end;     /* rows whose pattern repeats: first moves on by `in` and weights recur every `out` rows */
+  int out, in;        /* 1 and 2 (restriction), 2 and 1 (prolongation), 1 and 1 */
+  double repeat[2][4]; /* the weights of the rows begin and begin + 1 where it repeats; width <= 4 there */
+  int at[2];          /* first of these rows, on the host */
+  const void *weight; /* [rows][width] reals, exec's memory */
+  const int *first;   /* [rows] may be < 0 or run past cols: that is what wrap is for; never falls with r */
+  const int *wrap;    /* actual column of an index from -GMG_MAP_PAD to cols + GMG_MAP_PAD - 1, periodic or clamped */
+  void *memory[3];    /* what to release */
+  size_t bytes[3];
+} gmg_map;
+
+typedef enum {
+  GMG_MAP_IDENTITY,
+  GMG_MAP_PROLONG,        /* of a correction (zero walls), to the fine axis: linear interpolation; nested: constant */
+  GMG_MAP_PROLONG_LINEAR, /* the same, linear where nested too: what prolong_faces takes */
+  GMG_MAP_RESTRICT,       /* cells: averaging by overlap; vertices: full weighting, rows normalised to sum 1 */
+  GMG_MAP_RESTRICT_ADJOINT, /* W_c^-1 P^T W: the adjoint of prolongation under the control volumes */
+  GMG_MAP_INTERPOLATE,    /* linear interpolation from coarse values padded by one ghost at each end (cols = n + 2) */
+  GMG_MAP_FACES           /* nested: the fine faces that are faces of coarse cells too (rows n + 1, cols n + 1) */
+} gmg_map_kind;
+
+/* fine and coarse may be the same axis (not coarsened): every kind is then the identity (INTERPOLATE: without the
+   ghosts). */
+gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map);
+void gmg_map_destroy(gmg_exec *e, gmg_map *map);
+
+#endif

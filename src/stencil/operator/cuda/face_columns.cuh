@@ -1,0 +1,127 @@
+/* The operator in 3D where coefficients lie on the faces, at the speed of memory: what residuals, norms, products of conjugate
+   gradients and restriction read. Included by cuda/stencil.cu and cuda/transfer.cu; cuda/row.cuh does all other cases and is the
+   oracle in tests.
+
+   As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. What counts here is
+   the flow through a face, coefficient times (lower - upper value), which both neighbours share: within the columns it is computed
+   once, and the flow ahead becomes the one behind. Where a wall is, the value beyond is 0: a wall term then stands in the place of
+   the coupling. Rows of faces across axis 0 are n + 1 long, so pairs of them are not aligned. */
+#ifndef GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
+#define GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
+
+#include "uniform_columns.cuh"
+
+typedef struct gmg_flows {
+  gmg_even s; /* sizes and thread blocks; not its coefficients */
+  const real *lo[3], *hi[3], *face[3], *sigma;
+} gmg_flows;
+
+/* 0 where it does not apply. The fields are those that go by pairs; offsets, of faces too, have 32 bits. */
+static inline int gmg_flows_of(const gmg_operator *A, int processors, const void *x, const void *y, const void *z, gmg_flows *w)
+{
+  *w = {};
+  if (A->dim != 3 || !A->face[0] || A->n[0] % 2 || A->n[1] % 2 || A->cells > (size_t)1 << 31) return 0;
+  if (A->n[2] > 1 << 30) return 0;
+  if (((uintptr_t)x | (uintptr_t)y | (uintptr_t)z) % sizeof(real_pair)) return 0;
+  if (((uintptr_t)A->face[1] | (uintptr_t)A->face[2] | (uintptr_t)A->sigma) % sizeof(real_pair)) return 0;
+  gmg_even_tiles(A, 4 * processors, &w->s);
+  for (int a = 0; a < 3; a++)
+    w->lo[a] = (const real *)A->lo_diag[a], w->hi[a] = (const real *)A->hi_diag[a], w->face[a] = (const real *)A->face[a];
+  w->sigma = (const real *)A->sigma;
+  return 1;
+}
+
+/* Launches kernel<kind>. */
+#define GMG_LAUNCH_FLOWS(kernel, e, w, sums, ...)                                                                            \
+  do {                                                                                                                       \
+    const cudaStream_t launch_stream_ = gmg_device_of(e)->stream;                                                            \
+    const unsigned launch_grid_ = gmg_grid_of((w).s, sums);                                                                  \
+    if ((w).sigma) kernel<GMG_FACES | GMG_SIGMA><<<launch_grid_, gmg_block_of((w).s), 0, launch_stream_>>>(__VA_ARGS__);     \
+    else kernel<GMG_FACES><<<launch_grid_, gmg_block_of((w).s), 0, launch_stream_>>>(__VA_ARGS__);                           \
+  } while (0)
+
+#ifdef __CUDACC__
+
+/* Blocks on a multiprocessor that registers should suffice for. */
+enum { GMG_FLOW_BLOCKS = sizeof(real) == 8 ? 2 : 3 };
+
+/* body(k, c, image, here, also) for the planes of the columns from `at` on, c the place of the first value: A u, u, and what
+   the field `also` holds there (NULL: zeros). */
+template <int kind, class Body>
+static __device__ __forceinline__ void gmg_walk_flow_columns(const gmg_flows &w, const real *also, const real *u, gmg_corner at, Body body)
+{
+  const unsigned n0 = (unsigned)w.s.n[0], n1 = (unsigned)w.s.n[1], slice = n0 * n1, i = (unsigned)at.i, j = (unsigned)at.j;
+  const unsigned begin = (unsigned)at.begin, last = (unsigned)w.s.n[2] - 1;
+  const int has_left = i > 0 || w.s.wraps[0], has_right = i + 2 < n0 || w.s.wraps[0];
+  const int has_front = j > 0 || w.s.wraps[1], has_back = j + 2 < n1 || w.s.wraps[1];
+  const unsigned column = j * n0 + i, left = j * n0 + (i > 0 ? i - 1 : n0 - 1), right = j * n0 + (i + 2 < n0 ? i + 2 : 0);
+  const unsigned front = (j > 0 ? j - 1 : n1 - 1) * n0 + i, back = (j + 2 < n1 ? j + 2 : 0) * n0 + i;
+  real lo[2][2], hi[2][2]; /* by axis */
+#pragma unroll
+  for (int b = 0; b < 2; b++) {
+    lo[0][b] = __ldg(w.lo[0] + i + b), hi[0][b] = __ldg(w.hi[0] + i + b);
+    lo[1][b] = __ldg(w.lo[1] + j + b), hi[1][b] = __ldg(w.hi[1] + j + b);
+  }
+  const auto plane = [&](unsigned k) { return gmg_patch_of<2>(u + (k * slice + column), n0, 1); };
+  gmg_patch<2> here = plane(begin), low = {};
+  if (begin > 0 || w.s.wraps[2]) low = plane(begin > 0 ? begin - 1 : last);
+  const gmg_patch<2> bottom = gmg_patch_of<2>(w.face[2] + (begin * slice + column), n0, 1);
+#pragma unroll
+  for (int d = 0; d < 2; d++)
+#pragma unroll
+    for (int b = 0; b < 2; b++) low.at[d][b] = bottom.at[d][b] * (low.at[d][b] - here.at[d][b]); /* a flow from here on */
+  unsigned base = begin * slice;
+#pragma unroll 2
+  for (unsigned k = begin; k < (unsigned)at.end; k++, base += slice) {
+    const unsigned c = base + column;
+    gmg_patch<2> above = {};
+    if (k < last || w.s.wraps[2]) above = plane(k < last ? k + 1 : 0);
+    const gmg_patch<2> top = gmg_patch_of<2>(w.face[2] + (c + slice), n0, 1);
+    const gmg_patch<2> rest = gmg_patch_of<2>(also + c, n0, also != NULL);
+    const gmg_patch<2> sigma = gmg_patch_of<2>(w.sigma + c, n0, kind & GMG_SIGMA);
+    const gmg_patch<1> ahead = gmg_patch_of<1>(u + (base + front), 0, has_front), behind = gmg_patch_of<1>(u + (base + back), 0, has_back);
+    const real *const x_face = w.face[0] + (c + k * n1 + j), *const y_face = w.face[1] + (c + k * n0);
+    const real lo_z = __ldg(w.lo[2] + k), hi_z = __ldg(w.hi[2] + k);
+    gmg_patch<1> across[3];
+    real x[2][3], y[2][3]; /* flows: of a line, of a column's pair */
+#pragma unroll
+    for (int m = 0; m < 3; m++) across[m] = gmg_patch_of<1>(y_face + m * n0, 0, 1);
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+      const real before = has_left ? __ldg(u + (base + left + d * n0)) : (real)0, after = has_right ? __ldg(u + (base + right + d * n0)) : (real)0;
+      const real *const face = x_face + d * (n0 + 1);
+      x[d][0] = __ldg(face) * (before - here.at[d][0]), x[d][1] = __ldg(face + 1) * (here.at[d][0] - here.at[d][1]);
+      x[d][2] = __ldg(face + 2) * (here.at[d][1] - after);
+    }
+#pragma unroll
+    for (int b = 0; b < 2; b++) {
+      y[b][0] = across[0].at[0][b] * (ahead.at[0][b] - here.at[0][b]), y[b][1] = across[1].at[0][b] * (here.at[0][b] - here.at[1][b]);
+      y[b][2] = across[2].at[0][b] * (here.at[1][b] - behind.at[0][b]);
+    }
+    gmg_patch<2> image;
+#pragma unroll
+    for (int d = 0; d < 2; d++)
+#pragma unroll
+      for (int b = 0; b < 2; b++) {
+        const real high = top.at[d][b] * (here.at[d][b] - above.at[d][b]), shift = kind & GMG_SIGMA ? w.s.shift + sigma.at[d][b] : w.s.shift;
+        image.at[d][b] = shift * here.at[d][b] + (hi[0][b] * x[d][b + 1] - lo[0][b] * x[d][b]) +
+                         ((hi[1][d] * y[b][d + 1] - lo[1][d] * y[b][d]) + (hi_z * high - lo_z * low.at[d][b]));
+        low.at[d][b] = high;
+      }
+    body(k, c, image, here, rest);
+    here = above;
+  }
+}
+
+/* The same for all unknowns of the level. */
+template <int kind, class Body>
+static __device__ __forceinline__ void gmg_walk_flows(const gmg_flows &w, const real *also, const real *u, Body body)
+{
+  for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
+    const gmg_corner at = gmg_corner_of<2>(w.s, tile);
+    if (at.there) gmg_walk_flow_columns<kind>(w, also, u, at, body);
+  }
+}
+
+#endif
+#endif

@@ -1,0 +1,146 @@
+/* The residual's norm, and f's, in one pass; the residual itself, scaled, in the narrower type where it is wanted. Included by
+   cuda/stencil.cu. */
+#ifndef GMG_STENCIL_OPERATOR_CUDA_NORM_H
+#define GMG_STENCIL_OPERATOR_CUDA_NORM_H
+
+#include "core/cuda/pdl.cuh"
+#include "core/cuda/loop_test.cuh"
+#include "face_columns.cuh"
+
+#include <math.h>
+
+#define SUMS gmg_total *part, unsigned *arrived, gmg_total *to
+#define TO_SUMS(e) gmg_device_of(e)->part, gmg_device_of(e)->arrived, gmg_device_of(e)->total
+#define IN_SUMS(e) gmg_device_of(e)->part, gmg_device_of(e)->arrived, gmg_device_of(e)->scalar /* for the device alone */
+
+#define EVEN_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two are at work on each */
+
+static __device__ double unit_of(const gmg_total *squares, double *size)
+{
+  const double norm = sqrt(squares->first), unit = norm > 0 && isfinite(norm) ? norm : 1;
+  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) *size = unit;
+  return unit;
+}
+
+/* What the residual is scaled by on its way into the narrower type. */
+typedef struct {
+  real number;              /* that, */
+  const double *given;      /* or what stands there, */
+  const gmg_total *squares; /* or over the root of that, which also goes to size */
+  double *size;
+  const double *over;       /* or over what stands there */
+  int starts;               /* it is the first, unless a solve is under way: then nothing is to be done */
+  gmg_turn turn;            /* what follows from its norm */
+} scaling;
+
+static __device__ int is_done(const scaling &s)
+{
+  if (!s.starts || !s.turn.tally->under_way) return 0;
+  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_turn_start(s.turn);
+  return 1;
+}
+
+static __device__ real scale_of(const scaling &s)
+{
+  return s.given ? (real)*s.given : s.over ? (real)(1 / *s.over) : s.squares ? (real)(1 / unit_of(s.squares, s.size)) : s.number;
+}
+
+/* Sums over the grid, and what follows from them. */
+static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, SUMS)
+{
+  if (!gmg_grid_total(t, part, arrived, to) || !how.turn.tally) return;
+  if (how.starts) gmg_turn_start(how.turn);
+  else gmg_turn_end(how.turn);
+}
+
+/* first: squares of the residual; second: squares of f. The residual itself where it is wanted. */
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, 4)
+    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
+{
+  if (is_done(how)) return;
+  const real scale = scale_of(how);
+  gmg_total t = {0, 0, 0, 0};
+  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
+    const real rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
+    if (slim) slim[c] = (narrow_real)(scale * r);
+    t.first += (double)r * (double)r, t.second += (double)rhs * (double)rhs;
+  });
+  sum_up(t, how, part, arrived, to);
+}
+
+/* once: planes of a thread, if it has few */
+template <int deep, int once>
+static __device__ __forceinline__ void norm_even(const gmg_even &s, const real *f, const real *u, const scaling &how, narrow_real *slim, SUMS)
+{
+  gmg_take_over();
+  if (is_done(how)) return;
+  const real scale = scale_of(how);
+  gmg_total t = {0, 0, 0, 0};
+  gmg_walk_even<deep, once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
+#pragma unroll
+    for (int d = 0; d < deep; d++) {
+      if (slim) *(float2 *)(slim + c + d * (size_t)s.n[0]) = float2{(float)(scale * r.at[d][0]), (float)(scale * r.at[d][1])};
+#pragma unroll
+      for (int b = 0; b < 2; b++)
+        t.first += (double)r.at[d][b] * (double)r.at[d][b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
+    }
+  });
+  sum_up(t, how, part, arrived, to);
+}
+
+template <int deep>
+static __global__ void __launch_bounds__(GMG_THREADS, 2)
+    norm_even_kernel(gmg_even s, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
+{
+  norm_even<deep, 0>(s, f, u, how, slim, part, arrived, to);
+}
+
+/* Levels of a few tiles wait for the memory rather than for its speed. */
+enum { NORM_AT_ONCE = 2 };
+static __global__ void __launch_bounds__(GMG_THREADS, 2)
+    norm_once_kernel(gmg_even s, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
+{
+  norm_even<2, NORM_AT_ONCE>(s, f, u, how, slim, part, arrived, to);
+}
+
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
+    norm_flows_kernel(gmg_flows w, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
+{
+  if (is_done(how)) return;
+  const real scale = scale_of(how);
+  gmg_total t = {0, 0, 0, 0};
+  gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+      const real r[2] = {rhs.at[d][0] - image.at[d][0], rhs.at[d][1] - image.at[d][1]};
+      if (slim) *(float2 *)(slim + c + d * (unsigned)w.s.n[0]) = float2{(float)(scale * r[0]), (float)(scale * r[1])};
+#pragma unroll
+      for (int b = 0; b < 2; b++)
+        t.first += (double)r[b] * (double)r[b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
+    }
+  });
+  sum_up(t, how, part, arrived, to);
+}
+
+static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *r, gmg_total *to)
+{
+  const gmg_columns p = gmg_columns_of(A->n);
+  gmg_device *d = gmg_device_of(e);
+  gmg_even s;
+  gmg_flows w;
+  const int even = gmg_even_of(A, EVEN_BLOCKS(e), f, u, r, &s);
+  if (gmg_flows_of(A, d->processors, f, u, r, &w))
+    GMG_LAUNCH_FLOWS(norm_flows_kernel, e, w, 1, w, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
+  else if (even && s.deep == 2 && s.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0)
+    gmg_launch_early(d, norm_once_kernel, dim3(gmg_grid_of(s, 1)), gmg_block_of(s), 0, s, (const real *)f, (const real *)u, how,
+                     (narrow_real *)r, d->part, d->arrived, to);
+  else if (even)
+    gmg_launch_early(d, s.deep == 2 ? norm_even_kernel<2> : norm_even_kernel<1>, dim3(gmg_grid_of(s, 1)), gmg_block_of(s), 0, s,
+                     (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
+  else
+    GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* The row of an unknown and its neighbours, for CUDA kernels: what host/grid_row.h is on the host. Lower dimensions are three
+   with axes of one unknown and no coupling, so kernels are made for the kinds of coefficients alone. */
+#ifndef GMG_STENCIL_OPERATOR_CUDA_ROW_H
+#define GMG_STENCIL_OPERATOR_CUDA_ROW_H
+
+#include "core/cuda/device.h"
+
+extern "C" {
+#include "gmg_smoother.h"
+}
+
+#include "stencil/operator/row.h"
+
+/* Which kinds there are: X(kind) */
+#define GMG_KINDS(X) X(GMG_CONSTANT) X(GMG_FACES) X(GMG_SIGMA) X(GMG_FACES | GMG_SIGMA)
+
+static inline int gmg_kind_of(const gmg_operator *A) { return (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0); }
+
+/* Columns along the last axis: a thread walks up one, `high` planes of it, so that what lies above and below is at hand and a
+   plane is fetched once; thread blocks take tiles of `across` x `lines` columns. */
+typedef struct gmg_columns {
+  unsigned n[3], across, lines, high, tiles[3], total;
+} gmg_columns;
+
+static inline gmg_columns gmg_columns_of(const size_t n[3])
+{
+  gmg_columns c = {{(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}, 8, 0, 32, {0, 0, 0}, 1};
+  const unsigned most = n[1] < 8 ? GMG_THREADS : 32;
+  while (c.across < most && c.across < n[0]) c.across *= 2;
+  c.lines = GMG_THREADS / c.across;
+  const unsigned extent[3] = {c.across, c.lines, c.high};
+  for (int a = 0; a < 3; a++) c.tiles[a] = (c.n[a] + extent[a] - 1) / extent[a], c.total *= c.tiles[a];
+  return c;
+}
+
+static inline dim3 gmg_block_of(gmg_columns c) { return dim3(c.across, c.lines); }
+static inline unsigned gmg_grid_of(gmg_columns c, int sums) { return sums && c.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : c.total; }
+
+/* Launches kernel<kind> for an operator's kind, on the points p. */
+#define GMG_LAUNCH(kernel, e, A, p, sums, ...)                                                                            \
+  do {                                                                                                                    \
+    gmg_device *launch_device_ = gmg_device_of(e);                                                                        \
+    const dim3 launch_block_ = gmg_block_of(p);                                                                           \
+    const unsigned launch_grid_ = gmg_grid_of(p, sums);                                                                   \
+    switch (gmg_kind_of(A)) {                                                                                             \
+      case GMG_CONSTANT: kernel<GMG_CONSTANT><<<launch_grid_, launch_block_, 0, launch_device_->stream>>>(__VA_ARGS__); break; \
+      case GMG_FACES: kernel<GMG_FACES><<<launch_grid_, launch_block_, 0, launch_device_->stream>>>(__VA_ARGS__); break;      \
+      case GMG_SIGMA: kernel<GMG_SIGMA><<<launch_grid_, launch_block_, 0, launch_device_->stream>>>(__VA_ARGS__); break;      \
+      default: kernel<GMG_FACES | GMG_SIGMA><<<launch_grid_, launch_block_, 0, launch_device_->stream>>>(__VA_ARGS__);        \
+    }                                                                                                                     \
+  } while (0)
+
+#ifdef __CUDACC__
+
+static __device__ __forceinline__ real gmg_at(const void *array, size_t i) { return __ldg((const real *)array + i); }
+
+/* Coefficients of unknown (i, j, k). */
+template <int kind> static __device__ __forceinline__ gmg_row gmg_row_at(const gmg_operator &A, size_t i, size_t j, size_t k)
+{
+  const size_t at[3] = {i, j, k}, n0 = A.n[0], n1 = A.n[1], line = k * n1 + j;
+  gmg_row r;
+  r.diag = (real)A.shift;
+#pragma unroll
+  for (int a = 0; a < 3; a++) r.lo[a] = gmg_at(A.lo[a], at[a]), r.hi[a] = gmg_at(A.hi[a], at[a]);
+  if (kind & GMG_FACES) {
+    const size_t low[3] = {line * (n0 + 1) + i, (line + k) * n0 + i, line * n0 + i};
+    const size_t step[3] = {1, n0, n0 * n1};
+#pragma unroll
+    for (int a = 0; a < 3; a++)
+      if (a < A.dim) {
+        const real below = gmg_at(A.face[a], low[a]), above = gmg_at(A.face[a], low[a] + step[a]);
+        r.diag += gmg_at(A.lo_diag[a], at[a]) * below + gmg_at(A.hi_diag[a], at[a]) * above;
+        r.lo[a] *= below, r.hi[a] *= above;
+      }
+  } else {
+#pragma unroll
+    for (int a = 0; a < 3; a++) r.diag += gmg_at(A.diag[a], at[a]);
+  }
+  if (kind & GMG_SIGMA) r.diag += gmg_at(A.sigma, line * n0 + i);
+  return r;
+}
+
+/* Places of the neighbours of unknown c along the axes: around a wrap, or itself where there is none (and no coupling). */
+typedef struct {
+  size_t lo[3], hi[3];
+} gmg_places;
+
+static __device__ __forceinline__ gmg_places gmg_places_of(const gmg_operator &A, size_t i, size_t j, size_t k, size_t c)
+{
+  const size_t at[3] = {i, j, k}, stride[3] = {1, A.n[0], A.n[0] * A.n[1]};
+  gmg_places p;
+#pragma unroll
+  for (int a = 0; a < 3; a++) {
+    const size_t around = A.wraps[a] ? (A.n[a] - 1) * stride[a] : 0;
+    p.lo[a] = at[a] > 0 ? c - stride[a] : c + around;
+    p.hi[a] = at[a] + 1 < A.n[a] ? c + stride[a] : c - around;
+  }
+  return p;
+}
+
+static __device__ __forceinline__ gmg_neighbours gmg_near(const gmg_places &p, const real *u)
+{
+  return {{u[p.lo[0]], u[p.lo[1]], u[p.lo[2]]}, {u[p.hi[0]], u[p.hi[1]], u[p.hi[2]]}};
+}
+
+template <int kind>
+static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, size_t i, size_t j, size_t k, size_t c,
+                                                       const real *f, const real *u)
+{
+  return gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), u), f ? f[c] : 0, u[c]);
+}
+
+/* body(i, j, k, c, near, u) for every unknown, with the values of u around it and at it. The kernel must not write u. */
+template <class Body>
+static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg_columns &s, const real *u, Body body)
+{
+  const size_t n0 = A.n[0], slice = n0 * A.n[1];
+  for (unsigned tile = blockIdx.x; tile < s.total; tile += gridDim.x) {
+    const unsigned tx = tile % s.tiles[0], rest = tile / s.tiles[0], ty = rest % s.tiles[1], tz = rest / s.tiles[1];
+    const unsigned i = tx * s.across + threadIdx.x, j = ty * s.lines + threadIdx.y, begin = tz * s.high;
+    const unsigned end = begin + s.high < s.n[2] ? begin + s.high : s.n[2];
+    if (i >= s.n[0] || j >= s.n[1]) continue;
+    size_t c = (size_t)begin * slice + (size_t)j * n0 + i;
+    const gmg_places p = gmg_places_of(A, i, j, begin, c);
+    const long left = (long)(p.lo[0] - c), right = (long)(p.hi[0] - c), front = (long)(p.lo[1] - c), back = (long)(p.hi[1] - c);
+    const size_t top = A.wraps[2] ? c - (size_t)begin * slice : 0; /* what lies above the last plane */
+    real below = __ldg(u + p.lo[2]), here = __ldg(u + c);
+#pragma unroll 2
+    for (unsigned k = begin; k < end; k++, c += slice) {
+      const real above = k + 1 < s.n[2] ? __ldg(u + c + slice) : A.wraps[2] ? __ldg(u + top) : here;
+      const gmg_neighbours near = {{__ldg(u + c + left), __ldg(u + c + front), below}, {__ldg(u + c + right), __ldg(u + c + back), above}};
+      body((size_t)i, (size_t)j, (size_t)k, c, near, here);
+      below = here, here = above;
+    }
+  }
+}
+
+/* Control volume of an unknown. */
+static __device__ __forceinline__ double gmg_volume_at(const gmg_operator &A, size_t i, size_t j, size_t k)
+{
+  return (double)gmg_at(A.weight[0], i) * ((double)gmg_at(A.weight[1], j) * (double)gmg_at(A.weight[2], k));
+}
+
+#endif
+#endif

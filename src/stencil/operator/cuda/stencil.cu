@@ -1,0 +1,349 @@
+/* Residual, operator, norms (cuda/norm.cuh) and inner products on a CUDA device. */
+extern "C" {
+#include "stencil/stencil.h"
+}
+
+#include "norm.cuh"
+#include "face_columns.cuh"
+
+#include "core/cuda/axpby.cuh"
+#include "core/cg_scalars.h"
+
+#include <math.h>
+
+/* Thread blocks that a multiprocessor is to have room for: on compute capability 7.5 it has 1024 threads. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ == 750
+enum { MANY_BLOCKS = 1024 / GMG_THREADS };
+#else
+enum { MANY_BLOCKS = 5 };
+#endif
+
+static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(A->n); }
+
+/* --- residual and operator ------------------------------------------------------------------------------------------- */
+
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS)
+    residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
+{
+  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
+    r[c] = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, __ldg(f + c), here);
+  });
+}
+
+template <int deep>
+static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_even_kernel(gmg_even s, const real *f, const real *u, real *to)
+{
+  gmg_walk_even<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &) {
+#pragma unroll
+    for (int d = 0; d < deep; d++) *(real_pair *)(to + c + d * (size_t)s.n[0]) = real_pair{r.at[d][0], r.at[d][1]};
+  });
+}
+
+static __device__ __forceinline__ void store(real *to, unsigned behind, const gmg_patch<2> &x)
+{
+#pragma unroll
+  for (int d = 0; d < 2; d++) *(real_pair *)(to + d * behind) = real_pair{x.at[d][0], x.at[d][1]};
+}
+
+/* f = NULL: A u instead of the residual. */
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
+    flows_kernel(gmg_flows w, const real *f, const real *u, real *to)
+{
+  gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, gmg_patch<2> image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+#pragma unroll
+    for (int d = 0; d < 2 && f; d++)
+#pragma unroll
+      for (int b = 0; b < 2; b++) image.at[d][b] = rhs.at[d][b] - image.at[d][b];
+    store(to + c, (unsigned)w.s.n[0], image);
+  });
+}
+
+/* 1 where done. */
+static int by_flows(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *to)
+{
+  gmg_flows w;
+  if (!gmg_flows_of(A, gmg_device_of(e)->processors, f, u, to, &w)) return 0;
+  GMG_LAUNCH_FLOWS(flows_kernel, e, w, 0, w, (const real *)f, (const real *)u, (real *)to);
+  gmg_cuda_launched(e, "operator");
+  return 1;
+}
+
+static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
+{
+  gmg_even s;
+  if (by_flows(e, A, f, u, r)) return;
+  if (gmg_even_of(A, EVEN_BLOCKS(e), f, u, r, &s)) {
+    GMG_LAUNCH_EVEN(residual_even_kernel, e, s, 0, s, (const real *)f, (const real *)u, (real *)r);
+    gmg_cuda_launched(e, "residual");
+    return;
+  }
+  const gmg_columns p = gmg_columns_of(A->n);
+  GMG_LAUNCH(residual_kernel, e, A, p, 0, *A, p, (const real *)f, (const real *)u, (real *)r);
+  gmg_cuda_launched(e, "residual");
+}
+
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS) apply_kernel(gmg_operator A, gmg_columns p, const real *u, real *v)
+{
+  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
+    v[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
+  });
+}
+
+static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
+{
+  const gmg_columns p = gmg_columns_of(A->n);
+  if (by_flows(e, A, NULL, u, v)) return;
+  GMG_LAUNCH(apply_kernel, e, A, p, 0, *A, p, (const real *)u, (real *)v);
+  gmg_cuda_launched(e, "operator");
+}
+
+template <int kind> static __global__ void over_diagonal_kernel(gmg_operator A, gmg_points p, const real *f, real *v)
+{
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { v[c] = f[c] / gmg_row_at<kind>(A, i, j, k).diag; });
+}
+
+static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *f, void *v)
+{
+  const gmg_points p = points_of(A);
+  GMG_LAUNCH(over_diagonal_kernel, e, A, p, 0, *A, p, (const real *)f, (real *)v);
+  gmg_cuda_launched(e, "diagonal");
+}
+
+/* --- norms ----------------------------------------------------------------------------------------------------------- */
+
+static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r)
+{
+  gmg_total *const before = (gmg_total *)(size + GMG_SIZES / 2);
+  if (first) launch_norm(e, A, f, u, {1}, NULL, before);
+  launch_norm(e, A, f, u, {1, NULL, before, size}, r, before); /* all have read it before the last of them writes */
+  gmg_cuda_launched(e, "residual");
+}
+
+static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
+{
+  launch_norm(e, A, f, u, {1, NULL, NULL, NULL, size}, r, gmg_device_of(e)->scalar);
+  gmg_cuda_launched(e, "residual");
+}
+
+static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
+                              double *f_norm)
+{
+  launch_norm(e, A, f, u, {(real)scale}, r, gmg_device_of(e)->total);
+  const gmg_total t = gmg_cuda_total(e, "residual norm");
+  if (f_norm) *f_norm = sqrt(t.second);
+  return sqrt(t.first);
+}
+
+static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
+{
+  return narrow_residual(e, A, f, u, 1, NULL, f_norm);
+}
+
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS) magnitude_kernel(gmg_operator A, gmg_points p, const real *u, SUMS)
+{
+  gmg_total t = {0, 0, 0, 0};
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    const gmg_row a = gmg_row_at<kind>(A, i, j, k);
+    gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);
+    for (int d = 0; d < 3; d++) near.lo[d] = fabs(near.lo[d]), near.hi[d] = fabs(near.hi[d]);
+    const double v = (double)(a.diag * fabs(u[c]) + gmg_row_sum(3, a, near));
+    t.first += v * v;
+  });
+  gmg_grid_total(t, part, arrived, to);
+}
+
+static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
+{
+  const gmg_points p = points_of(A);
+  GMG_LAUNCH(magnitude_kernel, e, A, p, 1, *A, p, (const real *)u, TO_SUMS(e));
+  return sqrt(gmg_cuda_total(e, "magnitude").first);
+}
+
+/* --- inner products -------------------------------------------------------------------------------------------------- */
+
+/* first: sum of w x y, x of either type; y = NULL: 1. 1 in the thread that has it. */
+template <typename type>
+static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const real *y, SUMS)
+{
+  gmg_total t = {0, 0, 0, 0};
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    t.first += gmg_volume_at(A, i, j, k) * (double)x[c] * (y ? (double)y[c] : 1);
+  });
+  return gmg_grid_total(t, part, arrived, to);
+}
+
+static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(gmg_operator A, gmg_points p, const real *x, const real *y, SUMS)
+{
+  dot_of(A, p, x, y, part, arrived, to);
+}
+
+static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
+{
+  const gmg_points p = points_of(A);
+  dot_kernel<<<gmg_grid_of(p, 1), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, p, (const real *)x, (const real *)y, TO_SUMS(e));
+  return gmg_cuda_total(e, "inner product").first;
+}
+
+static __global__ void lower_kernel(size_t n, const gmg_total *sum, double volume, real *x)
+{
+  const real mean = (real)(sum->first / volume);
+  gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
+}
+
+static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+{
+  const gmg_points p = points_of(A);
+  gmg_device *d = gmg_device_of(e);
+  dot_kernel<<<gmg_grid_of(p, 1), gmg_block_of(p), 0, d->stream>>>(*A, p, (const real *)x, NULL, IN_SUMS(e));
+  lower_kernel<<<gmg_flat_grid(A->cells, 0), GMG_THREADS, 0, d->stream>>>(A->cells, d->scalar, volume, (real *)x);
+  gmg_cuda_launched(e, "mean");
+}
+
+/* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
+
+static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, double scale,
+                               void *r)
+{
+  change(e, A->cells, c, (real)1, u);
+  return narrow_residual(e, A, f, u, scale, r, NULL);
+}
+
+static void follow(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, void *r)
+{
+  gmg_tally *t = gmg_device_of(e)->tally;
+  if (c.z) change(e, A->cells, c, (real)1, u);
+  launch_norm(e, A, f, u, {1, &t->outlook.next, NULL, NULL, NULL, 0, gmg_device_of(e)->turn}, r, &t->residual);
+  gmg_cuda_launched(e, "residual norm");
+}
+
+static void lead(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
+{
+  gmg_tally *t = gmg_device_of(e)->tally;
+  launch_norm(e, A, f, u, {1, NULL, NULL, NULL, NULL, 1, gmg_device_of(e)->turn}, r, &t->residual);
+  gmg_cuda_launched(e, "residual norm");
+}
+
+/* --- conjugate gradients ----------------------------------------------------------------------------------------------- */
+
+template <typename type>
+static __global__ void __launch_bounds__(GMG_THREADS)
+    share_kernel(gmg_operator A, gmg_points p, double scale, const double *given, const type *z, const real *y, int flexible,
+                 gmg_direction *direction, SUMS)
+{
+  if (dot_of(A, p, z, y, part, arrived, to)) gmg_direction_share(direction, flexible, (given ? *given : scale) * to->first);
+}
+
+static void share(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_direction *d)
+{
+  const gmg_points p = points_of(A);
+  const dim3 grid = gmg_grid_of(p, 1), block = gmg_block_of(p);
+  const cudaStream_t stream = gmg_device_of(e)->stream;
+  if (c.narrow)
+    share_kernel<<<grid, block, 0, stream>>>(*A, p, c.scale, c.size, (const narrow_real *)c.z, (const real *)y, flexible, d, IN_SUMS(e));
+  else share_kernel<<<grid, block, 0, stream>>>(*A, p, c.scale, c.size, (const real *)c.z, (const real *)y, flexible, d, IN_SUMS(e));
+  gmg_cuda_launched(e, "inner product");
+}
+
+/* first: <p, A p>; second: <p, x>. Apart from the kernels, some of which would take 80 registers or more in float and not 64. */
+static __device__ __noinline__ void note_sums(gmg_total t, gmg_direction *direction, SUMS)
+{
+  if (gmg_grid_total(t, part, arrived, to)) direction->pq = to->first, direction->pr = to->second;
+}
+
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS)
+    direction_kernel(gmg_operator A, gmg_columns p, const real *d, const real *x, real *q, gmg_direction *direction, SUMS)
+{
+  gmg_total t = {0, 0, 0, 0};
+  gmg_walk(A, p, d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
+    const real image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
+    const double weighted = gmg_volume_at(A, i, j, k) * (double)here;
+    q[c] = image;
+    t.first += weighted * (double)image, t.second += weighted * (double)x[c];
+  });
+  note_sums(t, direction, part, arrived, to);
+}
+
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
+    direction_flows_kernel(gmg_operator A, gmg_flows w, const real *p, const real *x, real *q, gmg_direction *direction, SUMS)
+{
+  gmg_total t = {0, 0, 0, 0};
+  for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
+    const gmg_corner at = gmg_corner_of<2>(w.s, tile);
+    if (!at.there) continue;
+    const double wide[2] = {(double)gmg_at(A.weight[0], at.i), (double)gmg_at(A.weight[0], at.i + 1)};
+    const double deep[2] = {(double)gmg_at(A.weight[1], at.j), (double)gmg_at(A.weight[1], at.j + 1)};
+    gmg_walk_flow_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &here, const gmg_patch<2> &r) {
+      double with_image = 0, with_r = 0;
+#pragma unroll
+      for (int d = 0; d < 2; d++)
+#pragma unroll
+        for (int b = 0; b < 2; b++) {
+          const double weighted = wide[b] * deep[d] * (double)here.at[d][b];
+          with_image += weighted * (double)image.at[d][b], with_r += weighted * (double)r.at[d][b];
+        }
+      const double high = (double)gmg_at(A.weight[2], k);
+      t.first += high * with_image, t.second += high * with_r;
+      store(q + c, (unsigned)w.s.n[0], image);
+    });
+  }
+  note_sums(t, direction, part, arrived, to);
+}
+
+static void direct_apply(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_direction *d, void *p, const void *x, void *q)
+{
+  const gmg_columns columns = gmg_columns_of(A->n);
+  gmg_flows w;
+  change(e, A->cells, c, (const double *)&d->share, p);
+  if (gmg_flows_of(A, gmg_device_of(e)->processors, p, x, q, &w))
+    GMG_LAUNCH_FLOWS(direction_flows_kernel, e, w, 1, *A, w, (const real *)p, (const real *)x, (real *)q, d, IN_SUMS(e));
+  else GMG_LAUNCH(direction_kernel, e, A, columns, 1, *A, columns, (const real *)p, (const real *)x, (real *)q, d, IN_SUMS(e));
+  gmg_cuda_launched(e, "direction");
+}
+
+extern "C" {
+extern void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
+extern void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
+                                          const void *u, void *r, void *coarse);
+extern void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
+                                              const void *f, void *u, const double *size, void *r);
+extern void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
+extern void R(gmg_fold_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
+extern void R(gmg_pad_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
+extern void R(gmg_harmonic_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
+extern void R(gmg_copy_faces_cuda)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
+extern void R(gmg_coarsen_walls_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a);
+extern void R(gmg_flux_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
+                             void *flux, void *gradient);
+
+const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
+                                             .residual_norm = residual_norm,
+                                             .narrow_residual = narrow_residual,
+                                             .scaled_residual = scaled_residual,
+                                             .interpolated_residual = R(gmg_interpolated_residual_cuda),
+                                             .unit_residual = unit_residual,
+                                             .correct_residual = correct_residual,
+                                             .follow = follow,
+                                             .lead = lead,
+                                             .restrict_residual = R(gmg_restrict_residual_cuda),
+                                             .apply = apply,
+                                             .over_diagonal = over_diagonal,
+                                             .magnitude = magnitude,
+                                             .dot = dot,
+                                             .remove_mean = remove_mean,
+                                             .share = share,
+                                             .direct_apply = direct_apply,
+                                             .tensor = R(gmg_tensor_cuda),
+                                             .prolong_faces = R(gmg_prolong_faces_cuda),
+                                             .fold = R(gmg_fold_cuda),
+                                             .harmonic_faces = R(gmg_harmonic_faces_cuda),
+                                             .coarsen_walls = R(gmg_coarsen_walls_cuda),
+                                             .copy_faces = R(gmg_copy_faces_cuda),
+                                             .flux = R(gmg_flux_cuda),
+                                             .pad = R(gmg_pad_cuda)};
+}

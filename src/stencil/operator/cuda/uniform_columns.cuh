@@ -1,0 +1,210 @@
+/* Residuals in 2D and 3D where coefficients are constant and the mesh is even: what norms and restriction read, at the speed of
+   memory. Included by cuda/stencil.cu and cuda/transfer.cu; cuda/row.cuh does all other cases and is the oracle in tests.
+
+   A thread has a pair of columns side by side (3D: two pairs, one behind the other) and walks along the last axis, so that of
+   the seven values of a row it loads the one ahead and, mostly from the L1 cache, what lies beside its columns. Couplings are
+   arguments of the kernel; where there is no neighbour a 0 stands for its value. */
+#ifndef GMG_STENCIL_OPERATOR_CUDA_UNIFORM_COLUMNS_H
+#define GMG_STENCIL_OPERATOR_CUDA_UNIFORM_COLUMNS_H
+
+#include "row.cuh"
+
+#include <stdint.h>
+
+#if GMG_REAL_F32
+typedef float2 real_pair;
+#else
+typedef double2 real_pair;
+#endif
+
+/* The axes across the columns (0, 1) and along them (2); in 2D axis 1 has one unknown. */
+typedef struct gmg_even {
+  int n[3], wraps[3];
+  size_t stride; /* from plane to plane */
+  const void *diag[3];
+  real coupling[3], shift;
+  unsigned across, lines, tiles[3], total; /* thread blocks: pairs of columns beside and behind each other */
+  int deep, high;                          /* pairs a thread has behind each other; planes */
+} gmg_even;
+
+/* Sizes, and how thread blocks lie: as high as leaves `blocks` of them, for all that a device has at work at once. Rather a few less
+   than a few more: norms at 128^3 in double take 15 us with 256 blocks on an H200, which has 264 at work, 17 with 512. */
+static inline void gmg_even_tiles(const gmg_operator *A, int blocks, gmg_even *s)
+{
+  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
+  *s = {};
+  for (int a = 0; a < 3; a++) s->n[a] = (int)A->n[axis[a]], s->wraps[a] = A->wraps[axis[a]];
+  s->stride = A->dim == 3 ? A->n[0] * A->n[1] : A->n[0];
+  s->shift = (real)A->shift;
+  s->deep = A->dim == 3 ? 2 : 1;
+  const unsigned deep = (unsigned)s->deep, most = A->dim == 3 ? 32 : GMG_THREADS;
+  for (s->across = 8; s->across < most && 2 * s->across < A->n[0];) s->across *= 2;
+  s->lines = GMG_THREADS / s->across; /* sums take all threads of a block */
+  s->tiles[0] = ((unsigned)s->n[0] + 2 * s->across - 1) / (2 * s->across);
+  s->tiles[1] = ((unsigned)s->n[1] + deep * s->lines - 1) / (deep * s->lines);
+  for (s->high = 64; s->high > 2; s->high /= 2)
+    if ((size_t)s->tiles[0] * s->tiles[1] * (size_t)((s->n[2] + s->high - 1) / s->high) >= (size_t)blocks) break;
+  s->tiles[2] = (unsigned)((s->n[2] + s->high - 1) / s->high);
+  s->total = s->tiles[0] * s->tiles[1] * s->tiles[2];
+}
+
+/* 0 where it does not apply. The fields are those that go by pairs. */
+static inline int gmg_even_of(const gmg_operator *A, int blocks, const void *f, const void *u, const void *r, gmg_even *s)
+{
+  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
+  if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->n[0] % 2 || (A->dim == 3 && A->n[1] % 2)) return 0;
+  for (int a = 0; a < A->dim; a++)
+    if (A->uniform[a] != 2 || A->n[a] > 1 << 30) return 0;
+  if (((uintptr_t)f | (uintptr_t)u | (uintptr_t)r) % sizeof(real_pair)) return 0;
+  gmg_even_tiles(A, blocks, s);
+  for (int a = 0; a < 3; a++) s->diag[a] = A->diag[axis[a]], s->coupling[a] = (real)A->coupling[axis[a]];
+  return 1;
+}
+
+static inline dim3 gmg_block_of(const gmg_even &s) { return dim3(s.across, s.lines); }
+static inline unsigned gmg_grid_of(const gmg_even &s, int sums) { return sums && s.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : s.total; }
+
+/* Launches kernel<1> in 2D, kernel<2> in 3D. */
+#define GMG_LAUNCH_EVEN(kernel, e, s, sums, ...)                                                                   \
+  do {                                                                                                             \
+    const cudaStream_t launch_stream_ = gmg_device_of(e)->stream;                                                  \
+    if ((s).deep == 2) kernel<2><<<gmg_grid_of(s, sums), gmg_block_of(s), 0, launch_stream_>>>(__VA_ARGS__);       \
+    else kernel<1><<<gmg_grid_of(s, sums), gmg_block_of(s), 0, launch_stream_>>>(__VA_ARGS__);                     \
+  } while (0)
+
+#ifdef __CUDACC__
+
+/* Values of a thread's columns in one plane. */
+template <int deep> struct gmg_patch {
+  real at[deep][2];
+};
+
+template <int deep>
+static __device__ __forceinline__ gmg_patch<deep> gmg_patch_of(const real *x, size_t behind, int there)
+{
+  gmg_patch<deep> p = {};
+#pragma unroll
+  for (int d = 0; d < deep; d++)
+    if (there) {
+      const real_pair v = __ldg((const real_pair *)(x + d * behind));
+      p.at[d][0] = v.x, p.at[d][1] = v.y;
+    }
+  return p;
+}
+
+static __device__ __forceinline__ int gmg_around(int k, int n, int wraps) { return !wraps ? k : k < 0 ? k + n : k >= n ? k - n : k; }
+
+/* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the place of the first value: the residual
+   and f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked
+   for at once. */
+template <int deep, int once = 0, class Body>
+static __device__ __forceinline__ void gmg_walk_pairs(const gmg_even &s, const real *f, const real *u, int i, int j, int begin, int end,
+                                                      int there, Body body)
+{
+  const int n0 = s.n[0], n1 = s.n[1];
+  const size_t column = there ? (size_t)j * n0 + i : 0, behind = (size_t)n0;
+  const int has_left = there && (i > 0 || s.wraps[0]), has_right = there && (i + 2 < n0 || s.wraps[0]);
+  const int has_front = there && (j > 0 || s.wraps[1]), has_back = there && (j + 2 < n1 || s.wraps[1]);
+  const long left = i > 0 ? -1 : n0 - 1, right = i + 2 < n0 ? 2 : 2 - n0;
+  const long front = j > 0 ? -(long)n0 : (long)(n1 - 1) * n0, back = j + 2 < n1 ? 2 * (long)n0 : (2 - (long)n1) * n0;
+  real diag[deep][2];
+#pragma unroll
+  for (int d = 0; d < deep; d++)
+#pragma unroll
+    for (int b = 0; b < 2; b++)
+      diag[d][b] = !there ? 0 : s.shift + gmg_at(s.diag[0], i + b) + gmg_at(s.diag[1], j + d);
+  const auto exists = [&](int k) { return s.wraps[2] || (k >= 0 && k < s.n[2]); };
+  const auto place = [&](int k) { return exists(k) ? gmg_around(k, s.n[2], s.wraps[2]) * s.stride + column : column; };
+  /* the outer neighbours across: beside, and before and behind */
+  const auto beside_of = [&](size_t c) {
+    gmg_patch<deep> beside;
+#pragma unroll
+    for (int d = 0; d < deep; d++) {
+      beside.at[d][0] = has_left ? __ldg(u + c + d * behind + left) : (real)0;
+      beside.at[d][1] = has_right ? __ldg(u + c + d * behind + right) : (real)0;
+    }
+    return beside;
+  };
+  const auto fence_of = [&](size_t c) {
+    gmg_patch<2> fence = {};
+    if (deep == 1) return fence;
+    const gmg_patch<1> lo = gmg_patch_of<1>(u + c + front, 0, has_front), hi = gmg_patch_of<1>(u + c + back, 0, has_back);
+#pragma unroll
+    for (int b = 0; b < 2; b++) fence.at[0][b] = lo.at[0][b], fence.at[1][b] = hi.at[0][b];
+    return fence;
+  };
+  const auto residual_of = [&](real along, const gmg_patch<deep> &below, const gmg_patch<deep> &here, const gmg_patch<deep> &above,
+                               const gmg_patch<deep> &rhs, const gmg_patch<deep> &beside, const gmg_patch<2> &fence) {
+    gmg_patch<deep> r;
+#pragma unroll
+    for (int d = 0; d < deep; d++)
+#pragma unroll
+      for (int b = 0; b < 2; b++) {
+        real sum = s.coupling[0] * (beside.at[d][b] + here.at[d][1 - b]) + s.coupling[2] * (below.at[d][b] + above.at[d][b]);
+        if (deep == 2) sum += s.coupling[1] * (fence.at[d][b] + here.at[deep - 1 - d][b]);
+        r.at[d][b] = rhs.at[d][b] - ((diag[d][b] + along) * here.at[d][b] - sum);
+      }
+    return r;
+  };
+  if (once) {
+    gmg_patch<deep> v[once + 2], rhs[once + 1], beside[once + 1];
+    gmg_patch<2> fence[once + 1];
+    real along[once + 1];
+#pragma unroll
+    for (int q = 0; q < once + 2; q++) v[q] = gmg_patch_of<deep>(u + place(begin - 1 + q), behind, there && exists(begin - 1 + q));
+#pragma unroll
+    for (int q = 0; q < once; q++) {
+      const size_t c = column + (size_t)(begin + q) * s.stride;
+      rhs[q] = gmg_patch_of<deep>(f + c, behind, there), beside[q] = beside_of(c), fence[q] = fence_of(c);
+      along[q] = gmg_at(s.diag[2], begin + q);
+    }
+#pragma unroll
+    for (int q = 0; q < once; q++)
+      body(begin + q, column + (size_t)(begin + q) * s.stride, residual_of(along[q], v[q], v[q + 1], v[q + 2], rhs[q], beside[q], fence[q]),
+           rhs[q]);
+    return;
+  }
+  gmg_patch<deep> below = gmg_patch_of<deep>(u + place(begin - 1), behind, there && exists(begin - 1));
+  gmg_patch<deep> here = gmg_patch_of<deep>(u + place(begin), behind, there && exists(begin));
+#pragma unroll 2
+  for (int k = begin; k < end; k++) {
+    const size_t c = place(k);
+    const int now = there && exists(k);
+    const gmg_patch<deep> above = gmg_patch_of<deep>(u + place(k + 1), behind, there && exists(k + 1));
+    const gmg_patch<deep> rhs = gmg_patch_of<deep>(f + c, behind, now);
+    gmg_patch<deep> r = {};
+    if (now) {
+      const real along = gmg_at(s.diag[2], gmg_around(k, s.n[2], s.wraps[2]));
+      const gmg_patch<2> fence = fence_of(c);
+      r = residual_of(along, below, here, above, rhs, beside_of(c), fence);
+    }
+    body(k, c, r, rhs);
+    below = here, here = above;
+  }
+}
+
+/* Where a thread begins in a tile. */
+typedef struct {
+  int i, j, begin, end, there;
+} gmg_corner;
+
+template <int deep> static __device__ __forceinline__ gmg_corner gmg_corner_of(const gmg_even &s, unsigned tile)
+{
+  const unsigned tx = tile % s.tiles[0], rest = tile / s.tiles[0], ty = rest % s.tiles[1], tz = rest / s.tiles[1];
+  gmg_corner c = {2 * (int)(tx * s.across + threadIdx.x), deep * (int)(ty * s.lines + threadIdx.y), (int)tz * s.high, 0, 0};
+  c.end = min(c.begin + s.high, s.n[2]), c.there = c.i < s.n[0] && c.j < s.n[1];
+  return c;
+}
+
+/* The same for all unknowns of the level. */
+template <int deep, int once = 0, class Body>
+static __device__ __forceinline__ void gmg_walk_even(const gmg_even &s, const real *f, const real *u, Body body)
+{
+  for (unsigned tile = blockIdx.x; tile < s.total; tile += gridDim.x) {
+    const gmg_corner c = gmg_corner_of<deep>(s, tile);
+    if (c.there) gmg_walk_pairs<deep, once>(s, f, u, c.i, c.j, c.begin, c.end, 1, body);
+  }
+}
+
+#endif
+#endif

@@ -1,0 +1,256 @@
+/* Rows of a 2D level that stream through the registers of a warp: a lane has STRIP_COLS columns, 16 bytes of a row, and shuffles tell
+   it what lies beside them; nothing else is shared. Rows are asked for long before they are needed, so that few warps keep memory
+   busy. Included by kernels of stencil and smoothers. */
+#ifndef GMG_STENCIL_OPERATOR_CUDA_WARP_ROWS_H
+#define GMG_STENCIL_OPERATOR_CUDA_WARP_ROWS_H
+
+#include "uniform_columns.cuh"
+#include "stencil/grid/map.h"
+
+#if GMG_REAL_F32
+typedef float4 real_vector;
+#else
+typedef double2 real_vector;
+#endif
+
+/* OWN: columns of a warp but those of its first and last lane; WARPS: of a thread block, BLOCKS: of these on a multiprocessor. */
+enum { STRIP_COLS = 16 / sizeof(real), STRIP_OWN = 30 * STRIP_COLS, STRIP_WARPS = 4, STRIP_BLOCKS = 4 };
+
+/* A lane's values of a row. */
+typedef struct {
+  real at[STRIP_COLS];
+} gmg_cells;
+
+/* Whether fields are made of whole vectors. NULL is. */
+static inline int gmg_is_strip(const void *x, const void *y, const void *z)
+{
+  return ((uintptr_t)x | (uintptr_t)y | (uintptr_t)z) % sizeof(real_vector) == 0;
+}
+
+/* Of `rows` in parts for warps, `beside` of them beside each other: how many rows a part has so that all are done soonest, where `room`
+   warps are at work at once and each takes `fill` rows more. */
+static inline int gmg_strip_rows(int rows, size_t beside, size_t room, int fill, int least)
+{
+  size_t best = 0;
+  int high = rows;
+  for (int parts = 1; parts == 1 || (long)parts * least <= rows; parts++) {
+    const int each = (rows + parts - 1) / parts;
+    const size_t total = beside * (size_t)((rows + each - 1) / each), time = (total + room - 1) / room * (size_t)(each + fill);
+    if (best && time >= best) continue;
+    best = time, high = each;
+  }
+  return high;
+}
+
+/* --- coarse rows from fine ones that go by pairs: row I reads columns 2 I - 1 + m, m < 4 ------------------------------- */
+
+enum { STRIP_PAIRS = STRIP_COLS / 2 }; /* coarse columns of a lane */
+
+/* Along the lines, and across them: there the weights of the rows from begin to end are the same. */
+typedef struct {
+  gmg_map x, y;
+  int begin, end;
+  real weight[4];
+} gmg_pair_maps;
+
+static inline gmg_pair_maps gmg_pair_maps_of(const gmg_map map[3])
+{
+  const gmg_map *m = &map[1];
+  const int before = m->at[0] - (2 * m->begin - 1); /* the first column that is read, 0 to 3 */
+  gmg_pair_maps p = {map[0], map[1], m->begin, m->begin, {0, 0, 0, 0}};
+  if (m->out != 1 || m->in != 2 || m->begin >= m->end || before < 0 || before + m->width > 4) return p;
+  for (int i = 0; i < m->width; i++) p.weight[before + i] = (real)m->repeat[0][i];
+  p.end = m->end;
+  return p;
+}
+
+/* Rows 2 K and 2 K + 1 of a map: what family_of() tells, the same from begin to end. */
+typedef struct {
+  int begin, end;
+  real own[2], side[2];
+} gmg_pair_family;
+
+static inline gmg_pair_family gmg_pair_family_of(const gmg_map *m)
+{
+  gmg_pair_family p = {(m->begin + 1) / 2, m->end / 2, {0, 0}, {0, 0}};
+  if (m->out != 2 || m->in != 1 || m->begin >= m->end) p.end = p.begin;
+  for (int b = 0; b < 2 && p.begin < p.end; b++) {
+    const int j = (b + m->begin) % 2, own = (m->begin + j) / 2 - m->at[j], side = own - 1 + 2 * b;
+    if (own >= 0 && own < m->width) p.own[b] = (real)m->repeat[j][own];
+    if (side >= 0 && side < m->width) p.side[b] = (real)m->repeat[j][side];
+  }
+  return p;
+}
+
+#ifdef __CUDACC__
+
+/* This warp's number in the thread block, known to the compiler to be the same for all lanes. */
+static __device__ __forceinline__ unsigned gmg_warp(void) { return __shfl_sync(~0u, threadIdx.x / 32, 0); }
+
+static __device__ __forceinline__ gmg_cells gmg_cells_of(real_vector v)
+{
+#if GMG_REAL_F32
+  return {{v.x, v.y, v.z, v.w}};
+#else
+  return {{v.x, v.y}};
+#endif
+}
+
+static __device__ __forceinline__ real_vector gmg_vector_of(const gmg_cells &c)
+{
+#if GMG_REAL_F32
+  return {c.at[0], c.at[1], c.at[2], c.at[3]};
+#else
+  return {c.at[0], c.at[1]};
+#endif
+}
+
+/* Whether a step checks what is there: known to the compiler. */
+struct gmg_checked {
+  static constexpr int value = 1;
+};
+struct gmg_plain {
+  static constexpr int value = 0;
+};
+
+/* The weight of a column in a row, 0 where that does not read it. */
+static __device__ __forceinline__ real gmg_weight_of(const gmg_map &m, int row, int column)
+{
+  const int at = column - __ldg(m.first + row);
+  return at >= 0 && at < m.width ? gmg_at(m.weight, (size_t)row * m.width + at) : (real)0;
+}
+
+#if GMG_REAL_F32
+typedef float2 coarse_vector;
+#else
+typedef double coarse_vector;
+#endif
+
+/* What a lane has of the coarse rows that are not done: of the earlier one and of the next. */
+typedef struct {
+  real w[STRIP_PAIRS][4], part[STRIP_PAIRS], next[STRIP_PAIRS];
+} gmg_gather;
+
+static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &p, int I, int mine)
+{
+  gmg_gather g;
+#pragma unroll
+  for (int d = 0; d < STRIP_PAIRS; d++) {
+    g.part[d] = g.next[d] = 0;
+#pragma unroll
+    for (int m = 0; m < 4; m++) g.w[d][m] = mine ? gmg_weight_of(p.x, I + d, 2 * (I + d) - 1 + m) : (real)0;
+  }
+  return g;
+}
+
+/* Takes fine row k, one after the other from 2 J0 - 1 to 2 J1. Returns the coarse row that this completes, or -1. An odd row begins
+   row J and is the third of J - 1, an even one is the second of J and the last of J - 1. */
+static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int J0, int J1, int k, const gmg_cells &r, gmg_gather *g)
+{
+  const real left = __shfl_up_sync(~0u, r.at[STRIP_COLS - 1], 1), right = __shfl_down_sync(~0u, r.at[0], 1);
+  const int J = (k + 1) / 2, odd = k & 1;
+  const auto along = [&](int row, int m) {
+    if (row >= p.begin && row < p.end) return p.weight[m];
+    return row >= J0 && row < J1 ? gmg_weight_of(p.y, row, 2 * row - 1 + m) : (real)0;
+  };
+  const real w_part = odd ? along(J - 1, 2) : along(J - 1, 3), w_next = odd ? along(J, 0) : along(J, 1);
+#pragma unroll
+  for (int d = 0; d < STRIP_PAIRS; d++) {
+    const real first = d > 0 ? r.at[2 * d - 1] : left, last = d + 1 < STRIP_PAIRS ? r.at[2 * d + 2] : right;
+    const real row = g->w[d][0] * first + g->w[d][1] * r.at[2 * d] + (g->w[d][2] * r.at[2 * d + 1] + g->w[d][3] * last);
+    if (odd) g->part[d] = g->next[d] + w_part * row, g->next[d] = w_next * row;
+    else g->part[d] += w_part * row, g->next[d] += w_next * row;
+  }
+  return odd ? -1 : J - 1;
+}
+
+static __device__ __forceinline__ coarse_vector gmg_gathered(const gmg_gather &g)
+{
+#if GMG_REAL_F32
+  return {g.part[0], g.part[1]};
+#else
+  return g.part[0];
+#endif
+}
+
+/* What a lane's fine columns take along the line from the coarse column that each belongs to, and from the one beside that. */
+typedef struct {
+  real own[STRIP_PAIRS][2], side[STRIP_PAIRS][2];
+} gmg_spread;
+
+/* Of fine column 2 parent + b, which is the lane's 2 d + b. */
+static __device__ __forceinline__ void gmg_spread_column(gmg_spread *s, const gmg_map &m, int d, int b, int parent, int exists)
+{
+  s->own[d][b] = exists ? gmg_weight_of(m, 2 * parent + b, parent) : (real)0;
+  s->side[d][b] = exists ? gmg_weight_of(m, 2 * parent + b, parent - 1 + 2 * b) : (real)0;
+}
+
+/* A coarse row, of which each lane has its part, on fine columns. */
+static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[STRIP_PAIRS])
+{
+  const real left = __shfl_up_sync(~0u, c[STRIP_PAIRS - 1], 1), right = __shfl_down_sync(~0u, c[0], 1);
+  gmg_cells e;
+#pragma unroll
+  for (int d = 0; d < STRIP_PAIRS; d++) {
+    const real low = d > 0 ? c[d - 1] : left, up = d + 1 < STRIP_PAIRS ? c[d + 1] : right;
+    e.at[2 * d] = s.own[d][0] * c[d] + s.side[d][0] * low, e.at[2 * d + 1] = s.own[d][1] * c[d] + s.side[d][1] * up;
+  }
+  return e;
+}
+
+/* body(k, r) for the rows begin <= k < end, of the lane's columns from i on: the residual, 0 where there is no unknown. It is not to
+   be used for the very first and last column of the warp. */
+template <class Body>
+static __device__ __forceinline__ void gmg_walk_strip(const gmg_even &s, const real *f, const real *u, int i, int begin, int end, Body body)
+{
+  enum { COLS = STRIP_COLS, AHEAD = 3, SLOTS = AHEAD + 3 };
+  const int exists = s.wraps[0] || (i >= 0 && i < s.n[0]), column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0, n = s.n[2];
+  const int stride = (int)s.stride;
+  const real inner = gmg_at(s.diag[2], 1);
+  gmg_cells diag, us[SLOTS], fs[SLOTS];
+#pragma unroll
+  for (int c = 0; c < COLS; c++) diag.at[c] = s.shift + gmg_at(s.diag[0], column + c) + gmg_at(s.diag[1], 0) + inner;
+  const auto is_there = [&](int k) { return s.wraps[2] || (k >= 0 && k < n); };
+  const auto ask = [&](int slot, int there, int at) {
+    us[slot] = fs[slot] = {};
+    if (!there) return;
+    us[slot] = gmg_cells_of(__ldg((const real_vector *)(u + at)));
+    fs[slot] = gmg_cells_of(__ldg((const real_vector *)(f + at)));
+  };
+  const auto ask_row = [&](int slot, int k) {
+    const int there = exists && is_there(k);
+    ask(slot, there, there ? gmg_around(k, n, s.wraps[2]) * stride + column : 0);
+  };
+#pragma unroll
+  for (int t = 0; t < AHEAD + 2; t++) ask_row(t, begin - 1 + t);
+  const auto step = [&](auto checks, int t, int k) {
+    constexpr int checked = decltype(checks)::value;
+    const gmg_cells below = us[t], here = us[(t + 1) % SLOTS], above = us[(t + 2) % SLOTS], rhs = fs[(t + 1) % SLOTS];
+    if (checked) ask_row((t + AHEAD + 2) % SLOTS, k + AHEAD + 1);
+    else ask((t + AHEAD + 2) % SLOTS, exists, (k + AHEAD + 1) * stride + column);
+    const real left = __shfl_up_sync(~0u, here.at[COLS - 1], 1), right = __shfl_down_sync(~0u, here.at[0], 1);
+    const real more = checked && is_there(k) ? gmg_at(s.diag[2], gmg_around(k, n, s.wraps[2])) - inner : (real)0;
+    gmg_cells r;
+#pragma unroll
+    for (int c = 0; c < COLS; c++) {
+      const real lo = c > 0 ? here.at[c - 1] : left, hi = c + 1 < COLS ? here.at[c + 1] : right;
+      const real sum = s.coupling[0] * (lo + hi) + s.coupling[2] * (below.at[c] + above.at[c]);
+      r.at[c] = rhs.at[c] - ((diag.at[c] + more) * here.at[c] - sum);
+      if (!exists || (checked && !is_there(k))) r.at[c] = 0;
+    }
+    body(k, r);
+  };
+  for (int k = begin; k < end; k += SLOTS) { /* rows that are far from walls and wraps go without checks */
+    if (k > 0 && k + SLOTS <= end && k + SLOTS + AHEAD < n) {
+#pragma unroll
+      for (int t = 0; t < SLOTS; t++) step(gmg_plain(), t, k + t);
+    } else {
+#pragma unroll
+      for (int t = 0; t < SLOTS; t++)
+        if (k + t < end) step(gmg_checked(), t, k + t);
+    }
+  }
+}
+
+#endif
+#endif

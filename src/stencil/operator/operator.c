@@ -1,0 +1,104 @@
+/* The operator of a level: three axes put into exec's memory. */
+#include "stencil/stencil.h"
+
+static const gmg_stencil_ops *const backends[][2] = {
+    [GMG_BACKEND_HOST] = {&gmg_stencil_host_f32, &gmg_stencil_host_f64},
+#ifdef GMG_CUDA
+    [GMG_BACKEND_CUDA] = {&gmg_stencil_cuda_f32, &gmg_stencil_cuda_f64},
+#endif
+};
+
+const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e) { return backends[e->backend][e->type]; }
+
+size_t gmg_face_count(const gmg_operator *A, int a) { return A->cells / A->n[a] * (A->n[a] + 1); }
+
+static gmg_status create_coefficients(gmg_exec *e, gmg_operator *A, int faces, int sigma)
+{
+  void *p = NULL;
+  for (int a = 0; a < A->dim && faces; a++) {
+    GMG_TRY(gmg_exec_alloc(e, "coefficients on faces", gmg_face_count(A, a) * e->real_size, &p));
+    A->face[a] = p;
+  }
+  if (!sigma) return GMG_OK;
+  GMG_TRY(gmg_exec_alloc(e, "sigma", A->cells * e->real_size, &p));
+  A->sigma = p;
+  return GMG_OK;
+}
+
+/* Rows inside an axis that do not differ (1), and those at its ends only in what they have of a wall (2). */
+static int uniformity(const gmg_axis *x)
+{
+  const size_t n = x->n;
+  for (size_t i = 2; i + 1 < n; i++)
+    if (x->lo[i] != x->lo[1] || x->hi[i] != x->hi[1] || x->diag[i] != x->diag[1]) return 0;
+  return n > 2 && x->lo[1] == x->hi[1] && x->hi[0] == x->hi[1] && x->lo[n - 1] == x->lo[1] ? 2 : 1;
+}
+
+gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, int faces, int sigma,
+                               gmg_operator *A)
+{
+  const gmg_axis_spec *first = &axis[0].spec;
+  *A = (gmg_operator){.type = e->type, .dim = dim, .cells = 1, .shift = shift};
+  A->centering = first->merged > 1 ? GMG_CELL : first->centering;
+  for (int a = 0; a < 3; a++) {
+    const gmg_axis *x = &axis[a];
+    A->n[a] = x->n;
+    A->cells *= x->n;
+    A->h[a] = x->h;
+    A->wraps[a] = gmg_axis_periodic(x) && x->n > 1;
+    A->stretch[a] = x->stretch;
+    A->uniform[a] = uniformity(x);
+    const struct {
+      const double *from;
+      const void **to;
+      int wanted;
+    } reals[] = {{x->lo, &A->lo[a], 1},           {x->hi, &A->hi[a], 1},           {x->diag, &A->diag[a], 1},
+                 {x->lo_diag, &A->lo_diag[a], faces}, {x->hi_diag, &A->hi_diag[a], faces}, {x->weight, &A->weight[a], 1}};
+    for (int i = 0; i < 6; i++) {
+      void *p = NULL;
+      if (!reals[i].wanted) continue;
+      GMG_TRY(gmg_exec_reals(e, "axis coefficients", x->n, reals[i].from, &p));
+      *reals[i].to = p;
+    }
+    void *below = NULL, *above = NULL;
+    GMG_TRY(gmg_exec_ints(e, "axis neighbours", x->n, x->below, &below));
+    A->below[a] = below;
+    GMG_TRY(gmg_exec_ints(e, "axis neighbours", x->n, x->above, &above));
+    A->above[a] = above;
+  }
+  return create_coefficients(e, A, faces, sigma);
+}
+
+void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double lone[3], const double beta[3])
+{
+  A->lone = 0;
+  for (int a = 0; a < 3; a++) {
+    A->coupling[a] = beta[a] * coupling[a];
+    A->lone += beta[a] * lone[a];
+  }
+}
+
+void gmg_operator_destroy(gmg_exec *e, gmg_operator *A)
+{
+  for (int a = 0; a < 3; a++) {
+    const size_t reals = A->n[a] * e->real_size, ints = A->n[a] * sizeof(int);
+    gmg_exec_release(e, (void *)A->lo[a], reals);
+    gmg_exec_release(e, (void *)A->hi[a], reals);
+    gmg_exec_release(e, (void *)A->diag[a], reals);
+    gmg_exec_release(e, (void *)A->lo_diag[a], reals);
+    gmg_exec_release(e, (void *)A->hi_diag[a], reals);
+    gmg_exec_release(e, (void *)A->face[a], A->n[a] ? gmg_face_count(A, a) * e->real_size : 0);
+    gmg_exec_release(e, (void *)A->weight[a], reals);
+    gmg_exec_release(e, (void *)A->below[a], ints);
+    gmg_exec_release(e, (void *)A->above[a], ints);
+  }
+  gmg_exec_release(e, (void *)A->sigma, A->cells * e->real_size);
+  *A = (gmg_operator){0};
+}
+
+double gmg_operator_sink(const gmg_operator *A) { return A->lone + A->shift; }
+
+void gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+{
+  gmg_stencil_of(e)->remove_mean(e, A, volume, x);
+}

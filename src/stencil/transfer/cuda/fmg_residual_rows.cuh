@@ -1,0 +1,120 @@
+/* Where a full multigrid start in mixed precision goes on to the next finer level in 2D: u is interpolated and its residual taken in one
+   pass, as rows stream through the registers of warps (cuda/warp_rows.cuh). Included by cuda/transfer.cu. */
+#ifndef GMG_STENCIL_TRANSFER_CUDA_FMG_RESIDUAL_ROWS_H
+#define GMG_STENCIL_TRANSFER_CUDA_FMG_RESIDUAL_ROWS_H
+
+#include "stencil/operator/cuda/warp_rows.cuh"
+
+#if GMG_REAL_F32
+typedef float4 narrow_vector;
+static __device__ __forceinline__ narrow_vector narrow_of(const gmg_cells &c) { return {c.at[0], c.at[1], c.at[2], c.at[3]}; }
+#else
+typedef float2 narrow_vector;
+static __device__ __forceinline__ narrow_vector narrow_of(const gmg_cells &c) { return {(float)c.at[0], (float)c.at[1]}; }
+#endif
+
+/* A warp has `high` coarse rows and the two fine ones of each. In step K coarse row K + 1 comes in, u of fine rows 2 K and 2 K + 1 is made,
+   and the residual of rows 2 K - 1 and 2 K. */
+static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
+    start_strip_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_pair_family py, unsigned beside, int high, const real *coarse, const real *f,
+                       const double *size, real *u, narrow_real *r)
+{
+  enum { COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, SLOTS = 4 };
+  const unsigned warp = blockIdx.x * STRIP_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
+  const int K0 = (int)ty * high, K1 = min(K0 + high, my.cols), stride = (int)s.stride;
+  const int i = (int)tx * STRIP_OWN + COLS * ((int)lane - 1), I = i / 2;
+  const int exists = s.wraps[0] || (i >= 0 && i < s.n[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
+  const int column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
+  if (K0 >= K1) return;
+  const real scale = (real)(1 / __ldg(size));
+  gmg_spread spread;
+  int from[PAIRS];
+  gmg_cells diag;
+#pragma unroll
+  for (int d = 0; d < PAIRS; d++) {
+    from[d] = I + d < mx.cols + PAIRS ? __ldg(mx.wrap + I + d) : 0;
+#pragma unroll
+    for (int b = 0; b < 2; b++) {
+      gmg_spread_column(&spread, mx, d, b, column / 2 + d, exists);
+      diag.at[2 * d + b] = s.shift + gmg_at(s.diag[0], column + 2 * d + b) + gmg_at(s.diag[1], 0);
+    }
+  }
+  real fetched[SLOTS][PAIRS]; /* coarse rows on their way */
+  gmg_cells rhs[SLOTS][2];    /* rows 2 K - 1 and 2 K of f */
+  const auto ask_coarse = [&](int slot, int K) {
+#pragma unroll
+    for (int d = 0; d < PAIRS; d++) fetched[slot][d] = K <= K1 + 1 ? __ldg(coarse + (size_t)__ldg(my.wrap + K) * mx.cols + from[d]) : (real)0;
+  };
+  const auto ask_f = [&](int slot, int K) {
+#pragma unroll
+    for (int q = 0; q < 2; q++) {
+      const int k = 2 * K - 1 + q, there = mine && k >= 2 * K0 && k < 2 * K1;
+      rhs[slot][q] = {};
+      if (there) rhs[slot][q] = gmg_cells_of(__ldg((const real_vector *)(f + ((size_t)k * stride + column))));
+    }
+  };
+  gmg_cells before = {}, here = {}, rows[4] = {}; /* coarse rows K - 1 and K across; u of fine rows 2 K - 2 to 2 K + 1 */
+#pragma unroll
+  for (int t = 0; t < SLOTS; t++) {
+    ask_coarse(t, K0 - 1 + t);
+    ask_f(t, K0 - 2 + t);
+  }
+  for (int T = 0; T < K1 - K0 + 3; T += SLOTS) {
+#pragma unroll
+    for (int t = 0; t < SLOTS; t++) { /* asks for what step K + SLOTS will take */
+      const int K = K0 - 2 + T + t;
+      const gmg_cells after = gmg_spread_row(spread, fetched[t]);
+      const gmg_cells right_side[2] = {rhs[t][0], rhs[t][1]};
+      ask_coarse(t, K + 1 + SLOTS);
+      ask_f(t, K + SLOTS);
+      const int around = s.wraps[2] ? (K < 0 ? K + my.cols : K >= my.cols ? K - my.cols : K) : K, is_there = around >= 0 && around < my.cols;
+#pragma unroll
+      for (int q = 0; q < 2; q++) {
+        const int repeats = around >= py.begin && around < py.end;
+        const real w = repeats ? py.own[q] : is_there ? gmg_weight_of(my, 2 * around + q, around) : (real)0;
+        const real w_side = repeats ? py.side[q] : is_there ? gmg_weight_of(my, 2 * around + q, around - 1 + 2 * q) : (real)0;
+        rows[q] = rows[q + 2];
+#pragma unroll
+        for (int c = 0; c < COLS; c++) rows[q + 2].at[c] = w * here.at[c] + w_side * (q ? after.at[c] : before.at[c]);
+        if (mine && K >= K0 && K < K1) *(real_vector *)(u + ((size_t)(2 * K + q) * stride + column)) = gmg_vector_of(rows[q + 2]);
+      }
+      before = here, here = after;
+#pragma unroll
+      for (int q = 0; q < 2; q++) {
+        const gmg_cells &at = rows[q + 1];
+        const real left = __shfl_up_sync(~0u, at.at[COLS - 1], 1), right = __shfl_down_sync(~0u, at.at[0], 1);
+        const int k = 2 * K - 1 + q, there = mine && k >= 2 * K0 && k < 2 * K1;
+        const real along = there ? gmg_at(s.diag[2], k) : (real)0;
+        gmg_cells res;
+#pragma unroll
+        for (int c = 0; c < COLS; c++) {
+          const real lo = c > 0 ? at.at[c - 1] : left, hi = c + 1 < COLS ? at.at[c + 1] : right;
+          const real sum = s.coupling[0] * (lo + hi) + s.coupling[2] * (rows[q].at[c] + rows[q + 2].at[c]);
+          res.at[c] = scale * (right_side[q].at[c] - ((diag.at[c] + along) * at.at[c] - sum));
+        }
+        if (there) *(narrow_vector *)(r + ((size_t)k * stride + column)) = narrow_of(res);
+      }
+    }
+  }
+}
+
+/* 1 where done. */
+static int start_strip(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f, void *u,
+                       const double *size, void *r)
+{
+  enum { FILL = 4, LEAST = 8 };
+  const gmg_device *d = gmg_device_of(e);
+  gmg_even s;
+  if (A->dim != 2 || !gmg_even_of(A, d->processors, f, u, r, &s) || s.n[0] % STRIP_COLS || !gmg_is_strip(f, u, r)) return 0;
+  for (int a = 0; a < 2; a++)
+    if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows) return 0;
+  const unsigned beside = (unsigned)((s.n[0] + STRIP_OWN - 1) / STRIP_OWN);
+  const int high = gmg_strip_rows(map[1].cols, beside, (size_t)d->processors * STRIP_BLOCKS * STRIP_WARPS, FILL, LEAST);
+  const unsigned total = beside * (unsigned)((map[1].cols + high - 1) / high);
+  start_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, d->stream>>>(
+      s, map[0], map[1], gmg_pair_family_of(&map[1]), beside, high, (const real *)coarse, (const real *)f, size, (real *)u,
+      (narrow_real *)r);
+  return 1;
+}
+
+#endif

@@ -1,0 +1,334 @@
+/* Transfers where unknowns go by pairs (gmg_pairs in map.h), in 2D and 3D: every fine value is fetched once. Included by
+   cuda/transfer.cu alone, whose kernels do all other cases and are the oracle in tests. */
+#ifndef GMG_STENCIL_TRANSFER_CUDA_PAIRS_H
+#define GMG_STENCIL_TRANSFER_CUDA_PAIRS_H
+
+#include "core/cuda/pdl.cuh"
+#include "restrict_faces.cuh"
+#include "transfer_rows.cuh"
+
+/* Unknowns of a 2D level on which the way to memory is what takes time. */
+enum { SMALL_LEVEL = 300000 };
+
+/* --- restriction ----------------------------------------------------------------------------------------------------- */
+
+/* 3D, by averages: a thread's columns make one column of coarse unknowns. */
+static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
+    average_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_map mz, const real *f, const real *u, real *coarse)
+{
+  const gmg_corner at = gmg_corner_of<2>(s, blockIdx.x);
+  if (!at.there) return;
+  const int I = at.i / 2, J = at.j / 2;
+  real w[2][2], sum = 0;
+#pragma unroll
+  for (int d = 0; d < 2; d++)
+#pragma unroll
+    for (int b = 0; b < 2; b++) w[d][b] = gmg_weight_of(my, J, at.j + d) * gmg_weight_of(mx, I, at.i + b);
+  gmg_walk_pairs<2>(s, f, u, at.i, at.j, at.begin, at.end, 1, [&](int k, size_t, const gmg_patch<2> &r, const gmg_patch<2> &) {
+    const real part = w[0][0] * r.at[0][0] + w[0][1] * r.at[0][1] + (w[1][0] * r.at[1][0] + w[1][1] * r.at[1][1]);
+    sum = (k % 2 ? sum : 0) + gmg_at(mz.weight, k) * part; /* two weights a row */
+    if (k % 2) coarse[((size_t)(k / 2) * my.rows + J) * mx.rows + I] = sum;
+  });
+}
+
+enum { INNER = 30 }; /* lanes of a warp whose neighbours are in it, too */
+
+/* 2D, by the adjoint of linear interpolation: a lane's pair of columns and the two beside it make a column of coarse unknowns. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    adjoint_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, unsigned warps, int rows, const real *f, const real *u, real *coarse)
+{
+  const unsigned warp = blockIdx.x * (GMG_THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const unsigned ty = warp / warps, tx = warp - ty * warps;
+  const int J0 = (int)ty * rows, J1 = min(J0 + rows, my.rows);
+  const int I = (int)(tx * INNER + lane) - 1, i = gmg_around(2 * I, s.n[0], s.wraps[0]), there = i >= 0 && i < s.n[0];
+  const int mine = lane > 0 && lane <= INNER && I < mx.rows;
+  real w[4];
+#pragma unroll
+  for (int m = 0; m < 4; m++) w[m] = mine ? gmg_weight_of(mx, I, 2 * I - 1 + m) : (real)0;
+  if (J0 >= J1) return;
+  real e[3] = {0, 0, 0}; /* of the three rows before */
+  gmg_walk_pairs<1>(s, f, u, i, 0, 2 * J0 - 1, 2 * J1 + 1, there, [&](int k, size_t, const gmg_patch<1> &r, const gmg_patch<1> &) {
+    const real left = __shfl_up_sync(~0u, r.at[0][1], 1), right = __shfl_down_sync(~0u, r.at[0][0], 1);
+    const real row = w[0] * left + w[1] * r.at[0][0] + (w[2] * r.at[0][1] + w[3] * right);
+    const int J = k / 2 - 1; /* ends with row 2 J + 2 */
+    if (k % 2 == 0 && J >= J0 && mine)
+      coarse[(size_t)J * mx.rows + I] = gmg_weight_of(my, J, k - 3) * e[0] + gmg_weight_of(my, J, k - 2) * e[1] +
+                                        gmg_weight_of(my, J, k - 1) * e[2] + gmg_weight_of(my, J, k) * row;
+    e[0] = e[1], e[1] = e[2], e[2] = row;
+  });
+}
+
+/* The same on small levels, where it is the way to memory that counts: a thread has a coarse unknown and asks at once for all that it
+   depends on. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    adjoint_small_kernel(gmg_even s, gmg_map mx, gmg_map my, const real *f, const real *u, real *coarse)
+{
+  const int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), J = c / mx.rows, I = c - J * mx.rows, n0 = s.n[0], n2 = s.n[2];
+  if (J >= my.rows) return;
+  int column[6], row[6]; /* those that are not there: -1 */
+#pragma unroll
+  for (int m = 0; m < 6; m++) {
+    column[m] = gmg_around(2 * I - 2 + m, n0, s.wraps[0]), row[m] = gmg_around(2 * J - 2 + m, n2, s.wraps[2]);
+    if (column[m] >= n0) column[m] = -1;
+    if (row[m] >= n2) row[m] = -1;
+  }
+  real v[6][6], rhs[4][4], w[4], sum = 0;
+  const auto at = [&](const real *x, int k, int i) { return row[k] >= 0 && column[i] >= 0 ? __ldg(x + (row[k] * n0 + column[i])) : (real)0; };
+#pragma unroll
+  for (int k = 0; k < 6; k++)
+#pragma unroll
+    for (int i = 0; i < 6; i++) v[k][i] = at(u, k, i);
+#pragma unroll
+  for (int k = 0; k < 4; k++)
+#pragma unroll
+    for (int i = 0; i < 4; i++) rhs[k][i] = at(f, k + 1, i + 1);
+#pragma unroll
+  for (int i = 0; i < 4; i++) w[i] = gmg_weight_of(mx, I, 2 * I - 1 + i);
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    const real along = row[k + 1] >= 0 ? gmg_at(s.diag[2], row[k + 1]) + gmg_at(s.diag[1], 0) + s.shift : (real)0;
+    real part = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const real diag = column[i + 1] >= 0 ? along + gmg_at(s.diag[0], column[i + 1]) : (real)0;
+      const real near = s.coupling[0] * (v[k + 1][i] + v[k + 1][i + 2]) + s.coupling[2] * (v[k][i + 1] + v[k + 2][i + 1]);
+      if (row[k + 1] >= 0 && column[i + 1] >= 0) part += w[i] * (rhs[k][i] - (diag * v[k + 1][i + 1] - near));
+    }
+    sum += gmg_weight_of(my, J, 2 * J - 1 + k) * part;
+  }
+  coarse[c] = sum;
+}
+
+/* 1 where done. */
+static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+{
+  const gmg_device *d = gmg_device_of(e);
+  gmg_even s;
+  if (restrict_flows(e, A, map, f, u, coarse)) return 1;
+  if (!gmg_even_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
+  if (A->dim == 3) {
+    for (int a = 0; a < 3; a++)
+      if (map[a].pairs != GMG_PAIRS_AVERAGE || map[a].width != 2) return 0;
+    average_pairs_kernel<<<s.total, gmg_block_of(s), 0, d->stream>>>(s, map[0], map[1], map[2], (const real *)f, (const real *)u,
+                                                                     (real *)coarse);
+    return 1;
+  }
+  for (int a = 0; a < 2; a++)
+    if (map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
+  if (A->cells < SMALL_LEVEL) {
+    const unsigned unknowns = (unsigned)(map[0].rows * map[1].rows);
+    adjoint_small_kernel<<<(unknowns + GMG_THREADS - 1) / GMG_THREADS, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], (const real *)f,
+                                                                                                 (const real *)u, (real *)coarse);
+    return 1;
+  }
+  if (restrict_strip(e, s, map, f, u, coarse)) return 1;
+  const unsigned warps = ((unsigned)map[0].rows + INNER - 1) / INNER, each = GMG_THREADS / 32;
+  int rows = 32;
+  while (rows > 2 && warps * (unsigned)((map[1].rows + rows - 1) / rows) < 8 * each * (unsigned)d->processors) rows /= 2;
+  const unsigned total = warps * (unsigned)((map[1].rows + rows - 1) / rows);
+  adjoint_pairs_kernel<<<(total + each - 1) / each, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], warps, rows, (const real *)f,
+                                                                                 (const real *)u, (real *)coarse);
+  return 1;
+}
+
+/* --- prolongation ---------------------------------------------------------------------------------------------------- */
+
+/* The weights of rows 2 I and 2 I + 1: of column I, and of the one beside on their side, which is where. */
+typedef struct {
+  real own[2], side[2];
+  int beside[2];
+} family;
+
+static __device__ __forceinline__ family family_of(const gmg_map &m, int I)
+{
+  family x;
+#pragma unroll
+  for (int b = 0; b < 2; b++) {
+    x.own[b] = gmg_weight_of(m, 2 * I + b, I), x.side[b] = gmg_weight_of(m, 2 * I + b, I - 1 + 2 * b);
+    x.beside[b] = __ldg(m.wrap + I - 1 + 2 * b);
+  }
+  return x;
+}
+
+/* Axes across (0, 1) and along (2); in 2D axis 1 is not there. */
+typedef struct {
+  gmg_map m[3];
+  int n[3], high; /* coarse unknowns */
+  unsigned across, lines, tiles[3];
+} prolongation;
+
+/* Every thread has a column of coarse unknowns and the pairs of fine ones inside. */
+template <int deep>
+static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
+{
+  gmg_take_over();
+  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
+  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
+  const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
+  if (I >= p.n[0] || J >= p.n[1]) return;
+  const size_t row = (size_t)p.n[0], slice = row * p.n[1];
+  const family fx = family_of(p.m[0], I), fy = deep == 2 ? family_of(p.m[1], J) : family{};
+  /* a coarse plane, interpolated across */
+  const auto across = [&](int K) {
+    const real *line = x + (size_t)K * slice;
+    const auto pair = [&](int j) {
+      const real *at = line + j * row;
+      const real low = __ldg(at + fx.beside[0]), here = __ldg(at + I), high = __ldg(at + fx.beside[1]);
+      gmg_patch<1> e;
+      e.at[0][0] = fx.side[0] * low + fx.own[0] * here, e.at[0][1] = fx.own[1] * here + fx.side[1] * high;
+      return e;
+    };
+    gmg_patch<deep> e;
+    const gmg_patch<1> here = pair(J);
+    if (deep == 1) e.at[0][0] = here.at[0][0], e.at[0][1] = here.at[0][1];
+#pragma unroll
+    for (int d = 0; d < deep && deep == 2; d++) {
+      const gmg_patch<1> side = pair(fy.beside[d]);
+#pragma unroll
+      for (int b = 0; b < 2; b++) e.at[d][b] = fy.own[d] * here.at[0][b] + fy.side[d] * side.at[0][b];
+    }
+    return e;
+  };
+  real *to = y + ((size_t)(2 * begin) * p.n[1] * deep + (size_t)J * deep) * 2 * row + 2 * I;
+  gmg_patch<deep> below = across(__ldg(p.m[2].wrap + begin - 1)), here = across(begin);
+  for (int K = begin; K < end; K++) {
+    const family fz = family_of(p.m[2], K);
+    const gmg_patch<deep> above = across(fz.beside[1]);
+#pragma unroll
+    for (int q = 0; q < 2; q++, to += 2 * deep * slice)
+#pragma unroll
+      for (int d = 0; d < deep; d++) {
+        real_pair *const at = (real_pair *)(to + d * 2 * row);
+        real_pair v = add ? *at : real_pair{0, 0};
+        const gmg_patch<deep> &side = q ? above : below;
+        v.x += fz.own[q] * here.at[d][0] + fz.side[q] * side.at[d][0];
+        v.y += fz.own[q] * here.at[d][1] + fz.side[q] * side.at[d][1];
+        *at = v;
+      }
+    below = here, here = above;
+  }
+}
+
+/* 0 where it does not apply. */
+static int prolongation_of(const gmg_map map[3], int processors, const void *y, prolongation *p)
+{
+  const int dim = map[2].rows > 1 ? 3 : 2, axis[3] = {0, dim == 3 ? 1 : 2, dim - 1};
+  *p = {};
+  if (map[0].rows == 1 || map[1].rows == 1 || (uintptr_t)y % sizeof(real_pair)) return 0;
+  for (int a = 0; a < dim; a++)
+    if (map[a].pairs != GMG_PAIRS_LINEAR) return 0;
+  for (int a = 0; a < 3; a++) p->m[a] = map[axis[a]], p->n[a] = map[axis[a]].cols;
+  const int most = dim == 3 ? 32 : GMG_THREADS;
+  for (p->across = 8; (int)p->across < most && (int)p->across < p->n[0];) p->across *= 2;
+  p->lines = dim == 3 ? GMG_THREADS / p->across : 1;
+  p->tiles[0] = ((unsigned)p->n[0] + p->across - 1) / p->across, p->tiles[1] = ((unsigned)p->n[1] + p->lines - 1) / p->lines;
+  for (p->high = 32; p->high > 1; p->high /= 2) /* thread blocks for all multiprocessors */
+    if ((size_t)p->tiles[0] * p->tiles[1] * (size_t)((p->n[2] + p->high - 1) / p->high) >= 3 * (size_t)processors) break;
+  p->tiles[2] = (unsigned)((p->n[2] + p->high - 1) / p->high);
+  return dim;
+}
+
+/* 1 where done. */
+static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
+{
+  gmg_device *d = gmg_device_of(e);
+  prolongation p;
+  const int dim = prolongation_of(map, d->processors, y, &p);
+  if (!dim) return 0;
+  if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= SMALL_LEVEL && prolong_strip(e, map, x, y, add)) return 1;
+  const unsigned total = p.tiles[0] * p.tiles[1] * p.tiles[2];
+  const dim3 block(p.across, p.lines);
+  gmg_launch_early(d, dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, dim3(total), block, 0, p, (const real *)x, (real *)y, add);
+  return 1;
+}
+
+/* --- prolongation that follows the coefficients ---------------------------------------------------------------------- */
+
+/* Faces of a family of two along an axis, ahead or behind: how far each may move outwards (host/prolong.c), from the face that
+   they share. In float 1 / in is approximate, 0 beyond 2^126 and infinite below 2^-126. */
+typedef struct {
+  real at[2];
+} limits;
+
+static __device__ __forceinline__ limits limits_of(real low, real shared, real high)
+{
+#if GMG_REAL_F32
+  const real inverse = __fdividef(1.0f, shared);
+  return {{fminf(low * inverse, 1.0f), fminf(high * inverse, 1.0f)}};
+#else
+  const real inverse = 1 / shared;
+  return {{low < shared ? low * inverse : 1, high < shared ? high * inverse : 1}};
+#endif
+}
+
+/* As prolong_pairs_kernel: a thread has a column of coarse unknowns. The moves of its eight children are six numbers. */
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
+    prolong_flows_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
+{
+  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
+  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
+  const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
+  if (I >= p.n[0] || J >= p.n[1]) return;
+  const unsigned row = (unsigned)p.n[0], slice = row * (unsigned)p.n[1], fine = 2 * row, fine_slice = 4 * slice;
+  const family fx = family_of(p.m[0], I), fy = family_of(p.m[1], J);
+  const unsigned column = 2 * J * fine + 2 * I, own = J * row + I;
+  const real *const left = x + (J * row + fx.beside[0]), *const right = x + (J * row + fx.beside[1]);
+  const real *const front = x + (fy.beside[0] * row + I), *const back = x + (fy.beside[1] * row + I);
+  real below = __ldg(x + ((unsigned)__ldg(p.m[2].wrap + begin - 1) * slice + own)), here = __ldg(x + (begin * slice + own));
+  gmg_patch<2> floor = gmg_patch_of<2>(z_face + (2 * begin * fine_slice + column), fine, 1);
+  for (int K = begin; K < end; K++) {
+    const family fz = family_of(p.m[2], K);
+    const unsigned base = K * slice, k = 2 * K, c = k * fine_slice + column;
+    const real above = __ldg(x + ((unsigned)fz.beside[1] * slice + own));
+    const gmg_patch<2> middle = gmg_patch_of<2>(z_face + (c + fine_slice), fine, 1);
+    const gmg_patch<2> ceiling = gmg_patch_of<2>(z_face + (c + 2 * fine_slice), fine, 1);
+    const real beside[3][2] = {{__ldg(left + base), __ldg(right + base)}, {__ldg(front + base), __ldg(back + base)}, {below, above}};
+    real move[3][2];
+#pragma unroll
+    for (int b = 0; b < 2; b++) {
+      move[0][b] = (fx.own[b] - 1) * here + fx.side[b] * beside[0][b];
+      move[1][b] = (fy.own[b] - 1) * here + fy.side[b] * beside[1][b];
+      move[2][b] = (fz.own[b] - 1) * here + fz.side[b] * beside[2][b];
+    }
+#pragma unroll
+    for (int q = 0; q < 2; q++) {
+      const unsigned at = c + q * fine_slice;
+      const real *const xs = x_face + (at + (k + q) * 2 * (unsigned)p.n[1] + 2 * J), *const ys = y_face + (at + (k + q) * fine);
+      const gmg_patch<1> y0 = gmg_patch_of<1>(ys, 0, 1), y1 = gmg_patch_of<1>(ys + fine, 0, 1), y2 = gmg_patch_of<1>(ys + 2 * fine, 0, 1);
+      gmg_patch<2> v;
+#pragma unroll
+      for (int d = 0; d < 2; d++) {
+        const real_pair old = *(const real_pair *)(y + at + d * fine);
+        v.at[d][0] = old.x, v.at[d][1] = old.y;
+      }
+#pragma unroll
+      for (int d = 0; d < 2; d++) {
+        const real *const line = xs + d * (fine + 1);
+        const limits lx = limits_of(__ldg(line), __ldg(line + 1), __ldg(line + 2));
+#pragma unroll
+        for (int b = 0; b < 2; b++) {
+          const limits ly = limits_of(y0.at[0][b], y1.at[0][b], y2.at[0][b]);
+          const limits lz = limits_of(floor.at[d][b], middle.at[d][b], ceiling.at[d][b]);
+          v.at[d][b] += here + lx.at[b] * move[0][b] + (ly.at[d] * move[1][d] + lz.at[q] * move[2][q]);
+        }
+      }
+#pragma unroll
+      for (int d = 0; d < 2; d++) *(real_pair *)(y + at + d * fine) = real_pair{v.at[d][0], v.at[d][1]};
+    }
+    below = here, here = above, floor = ceiling;
+  }
+}
+
+/* 1 where done: 3D, all axes coarsened, an even number of unknowns along each. */
+static int prolong_flows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *x, void *y)
+{
+  const gmg_device *d = gmg_device_of(e);
+  prolongation p;
+  if (A->cells > (size_t)1 << 31 || ((uintptr_t)A->face[1] | (uintptr_t)A->face[2]) % sizeof(real_pair)) return 0;
+  if (prolongation_of(map, d->processors, y, &p) != 3) return 0;
+  prolong_flows_kernel<<<p.tiles[0] * p.tiles[1] * p.tiles[2], dim3(p.across, p.lines), 0, d->stream>>>(
+      p, (const real *)A->face[0], (const real *)A->face[1], (const real *)A->face[2], (const real *)x, (real *)y);
+  return 1;
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* Restriction of the residual in 3D where coefficients lie on the faces, by averages over nested cells: included by
+   cuda/pairs.cuh. cuda/face_columns.cuh has the same fluxes one unknown at a time.
+
+   The average goes by control volumes, and so do fluxes: what leaves an unknown through a face that it shares with another of the
+   same coarse cell enters that one. So a coarse value is the average of f - (shift + sigma) u, and the fluxes through the border of
+   its cell: of the faces across each axis every second one is read, which for the two axes across lines is a sixth of all bytes
+   less. */
+#ifndef GMG_STENCIL_TRANSFER_CUDA_RESTRICT_FACES_H
+#define GMG_STENCIL_TRANSFER_CUDA_RESTRICT_FACES_H
+
+#include "stencil/operator/cuda/face_columns.cuh"
+
+/* Of two unknowns of a coarse cell along an axis: their weights, and what the fluxes at the two ends weigh. */
+typedef struct {
+  real w[2], in, out;
+} border;
+
+static __device__ __forceinline__ border border_of(const gmg_map &m, int row, const real *lo, const real *hi, int count)
+{
+  const int i = 2 * row, pair = i + 1 < count; /* the last one may be alone */
+  const real w0 = gmg_at(m.weight, 2 * row), w1 = pair ? gmg_at(m.weight, 2 * row + 1) : (real)0;
+  return {{w0, w1}, w0 * __ldg(lo + i), (pair ? w1 : w0) * __ldg(hi + i + pair)};
+}
+
+/* A thread has a column of coarse unknowns, the four columns of fine ones inside, and the flux into the next one. */
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
+    restrict_flows_kernel(gmg_flows s, gmg_map mx, gmg_map my, gmg_map mz, const real *f, const real *u, real *coarse)
+{
+  const gmg_corner at = gmg_corner_of<2>(s.s, blockIdx.x);
+  if (!at.there) return;
+  const unsigned n0 = (unsigned)s.s.n[0], n1 = (unsigned)s.s.n[1], n2 = (unsigned)s.s.n[2], slice = n0 * n1;
+  const unsigned i = (unsigned)at.i, j = (unsigned)at.j, column = j * n0 + i;
+  const border x = border_of(mx, at.i / 2, s.lo[0], s.hi[0], s.s.n[0]), y = border_of(my, at.j / 2, s.lo[1], s.hi[1], s.s.n[1]);
+  const int has_left = i > 0 || s.s.wraps[0], has_right = i + 2 < n0 || s.s.wraps[0];
+  const int has_front = j > 0 || s.s.wraps[1], has_back = j + 2 < n1 || s.s.wraps[1];
+  const unsigned left = j * n0 + (i > 0 ? i - 1 : n0 - 1), right = j * n0 + (i + 2 < n0 ? i + 2 : 0);
+  const unsigned front = (j > 0 ? j - 1 : n1 - 1) * n0 + i, back = (j + 2 < n1 ? j + 2 : 0) * n0 + i;
+  /* sum over the four columns */
+  const auto across = [&](auto value) {
+    return y.w[0] * (x.w[0] * value(0, 0) + x.w[1] * value(0, 1)) + y.w[1] * (x.w[0] * value(1, 0) + x.w[1] * value(1, 1));
+  };
+  const auto plane = [&](const real *field, unsigned k, int there) { return gmg_patch_of<2>(field + (k * slice + column), n0, there); };
+  /* upwards through the faces below plane k */
+  const auto flux = [&](unsigned k, const gmg_patch<2> &low, const gmg_patch<2> &high) {
+    const gmg_patch<2> face = plane(s.face[2], k, 1);
+    return across([&](int d, int b) { return face.at[d][b] * (low.at[d][b] - high.at[d][b]); });
+  };
+  unsigned k = (unsigned)at.begin;
+  gmg_patch<2> here = plane(u, k, 1);
+  real below = flux(k, plane(u, k > 0 ? k - 1 : n2 - 1, k > 0 || s.s.wraps[2]), here);
+  for (; k < (unsigned)at.end; k += 2) {
+    const unsigned planes = k + 1 < n2 ? 2 : 1, next = k + planes < n2 ? k + planes : 0;
+    const border z = border_of(mz, (int)(k / 2), s.lo[2], s.hi[2], s.s.n[2]);
+    const gmg_patch<2> second = plane(u, k + planes - 1, 1), above = plane(u, next, next > 0 || s.s.wraps[2]);
+    real sum = 0;
+#pragma unroll
+    for (int q = 0; q < 2; q++) {
+      const unsigned p = k + (planes > 1 ? q : 0), base = p * slice;
+      const gmg_patch<2> &v = q ? second : here;
+      const gmg_patch<2> rhs = plane(f, p, 1), sigma = plane(s.sigma, p, kind & GMG_SIGMA);
+      const real *const x_face = s.face[0] + (base + p * n1 + column + j), *const y_face = s.face[1] + (base + p * n0 + column);
+      const gmg_patch<1> ahead = gmg_patch_of<1>(u + (base + front), 0, has_front), behind = gmg_patch_of<1>(u + (base + back), 0, has_back);
+      const gmg_patch<1> y_in = gmg_patch_of<1>(y_face, 0, 1), y_out = gmg_patch_of<1>(y_face + 2 * n0, 0, 1);
+      real part = across([&](int d, int b) {
+        const real shift = kind & GMG_SIGMA ? s.s.shift + sigma.at[d][b] : s.s.shift;
+        return rhs.at[d][b] - shift * v.at[d][b];
+      });
+#pragma unroll
+      for (int d = 0; d < 2; d++) {
+        const real before = has_left ? __ldg(u + (base + left + d * n0)) : (real)0, after = has_right ? __ldg(u + (base + right + d * n0)) : (real)0;
+        const real *const face = x_face + d * (n0 + 1);
+        part += y.w[d] * (x.in * __ldg(face) * (before - v.at[d][0]) - x.out * __ldg(face + 2) * (v.at[d][1] - after));
+      }
+#pragma unroll
+      for (int b = 0; b < 2; b++)
+        part += x.w[b] * (y.in * y_in.at[0][b] * (ahead.at[0][b] - v.at[0][b]) - y.out * y_out.at[0][b] * (v.at[1][b] - behind.at[0][b]));
+      sum += z.w[q] * part;
+    }
+    const real top = flux(k + planes, second, above);
+    coarse[(k / 2 * (unsigned)my.rows + j / 2) * (unsigned)mx.rows + i / 2] = sum + (z.in * below - z.out * top);
+    here = above, below = top;
+  }
+}
+
+/* 1 where done. With coefficients on faces levels are nested: where an axis is coarsened row I reads columns 2 I and 2 I + 1,
+   the last one column alone where their number is odd. */
+static int restrict_flows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+{
+  gmg_flows w;
+  if (!gmg_flows_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
+  for (int a = 0; a < 3; a++)
+    if (map[a].width != 2 || (map[a].pairs != GMG_PAIRS_AVERAGE && (a < 2 || map[a].rows != (map[a].cols + 1) / 2))) return 0;
+  GMG_LAUNCH_FLOWS(restrict_flows_kernel, e, w, 0, w, map[0], map[1], map[2], (const real *)f, (const real *)u, (real *)coarse);
+  return 1;
+}
+
+#endif

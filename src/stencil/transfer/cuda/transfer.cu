@@ -1,0 +1,171 @@
+/* Transfers between grids on a CUDA device: tensor products of 1D maps, restriction of the residual, and prolongation that
+   follows the coefficients (host/prolong.c has its source and reasons). */
+extern "C" {
+#include "stencil/stencil.h"
+}
+
+#include "prolong.cuh"
+#include "pairs.cuh"
+#include "fmg_residual_rows.cuh"
+
+/* What value(i, j, k) of the columns' grid adds up to in row (x, y, z). Widths are those of the maps, known to the compiler
+   where they are the usual ones, or 0. */
+template <int width_x, int width_y, int width_z, class Value>
+static __device__ __forceinline__ real tensor_at(const gmg_map *m, size_t x, size_t y, size_t z, Value value)
+{
+  const int X = width_x ? width_x : m[0].width, Y = width_y ? width_y : m[1].width, Z = width_z ? width_z : m[2].width;
+  const real *wx = (const real *)m[0].weight + x * X, *wy = (const real *)m[1].weight + y * Y, *wz = (const real *)m[2].weight + z * Z;
+  const int *i = m[0].wrap + __ldg(m[0].first + x), *j = m[1].wrap + __ldg(m[1].first + y), *k = m[2].wrap + __ldg(m[2].first + z);
+  real sum = 0;
+#pragma unroll
+  for (int q = 0; q < Z; q++)
+#pragma unroll
+    for (int p = 0; p < Y; p++) {
+      const real w = __ldg(wz + q) * __ldg(wy + p);
+      if (!width_x && w == 0) continue;
+#pragma unroll
+      for (int c = 0; c < X; c++)
+        if (width_x || wx[c] != 0)
+          sum += w * __ldg(wx + c) * value((size_t)__ldg(i + c), (size_t)__ldg(j + p), (size_t)__ldg(k + q));
+    }
+  return sum;
+}
+
+typedef struct {
+  gmg_map m[3];
+} maps;
+
+static gmg_points rows_of(const gmg_map map[3])
+{
+  const size_t n[3] = {(size_t)map[0].rows, (size_t)map[1].rows, (size_t)map[2].rows};
+  return gmg_points_of(n);
+}
+
+#include "transfer_1d.cuh"
+
+/* LAUNCH(2, 2, 2) and so on: for the widths of the maps, where they are usual ones, else with 0, 0, 0. */
+#define FOR_WIDTHS(map, LAUNCH)                                                        \
+  switch (100 * map[0].width + 10 * map[1].width + map[2].width) {                     \
+    case 222: LAUNCH(2, 2, 2); break;                                                  \
+    case 221: LAUNCH(2, 2, 1); break;                                                  \
+    case 211: LAUNCH(2, 1, 1); break;                                                  \
+    default: LAUNCH(0, 0, 0);                                                          \
+  }
+
+template <int X, int Y, int Z> static __global__ void tensor_kernel(maps t, gmg_points p, const real *x, real *y, int add)
+{
+  const size_t c0 = (size_t)t.m[0].cols, c1 = (size_t)t.m[1].cols;
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    const real v = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return x[(d * c1 + b) * c0 + a]; });
+    y[c] = add ? y[c] + v : v;
+  });
+}
+
+extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
+{
+  if (prolong_line(e, map, x, y, add)) return;
+  const gmg_points p = rows_of(map);
+  const maps t = {{map[0], map[1], map[2]}};
+  const cudaStream_t stream = gmg_device_of(e)->stream;
+  if (prolong_pairs(e, map, x, y, add)) {
+    gmg_cuda_launched(e, "prolongation");
+    return;
+  }
+#define TENSOR(X, Y, Z) \
+  tensor_kernel<X, Y, Z><<<gmg_grid_of(p, 0), gmg_block_of(p), 0, stream>>>(t, p, (const real *)x, (real *)y, add)
+  FOR_WIDTHS(map, TENSOR)
+#undef TENSOR
+  gmg_cuda_launched(e, "transfer");
+}
+
+template <int kind, int X, int Y, int Z>
+static __global__ void restrict_kernel(gmg_operator A, maps t, gmg_points p, const real *f, const real *u, real *coarse)
+{
+  const size_t n0 = A.n[0], n1 = A.n[1];
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    coarse[c] = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) {
+      return gmg_residual_at<kind>(A, a, b, d, (d * n1 + b) * n0 + a, f, u);
+    });
+  });
+}
+
+template <int kind>
+static void restrict_kind(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+{
+  const gmg_points p = rows_of(map);
+  const maps t = {{map[0], map[1], map[2]}};
+  const cudaStream_t stream = gmg_device_of(e)->stream;
+#define RESTRICT(X, Y, Z)                                                                                       \
+  restrict_kernel<kind, X, Y, Z><<<gmg_grid_of(p, 0), gmg_block_of(p), 0, stream>>>(*A, t, p, (const real *)f, \
+                                                                                   (const real *)u, (real *)coarse)
+  FOR_WIDTHS(map, RESTRICT)
+#undef RESTRICT
+}
+
+/* Wide maps would compute a residual many times over. */
+extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
+                                              const void *u, void *r, void *coarse)
+{
+  enum { MOST_READS = 8 };
+  if (restrict_line(e, A, map, f, u, coarse)) return;
+  if (restrict_pairs(e, A, map, f, u, coarse)) {
+    gmg_cuda_launched(e, "restriction");
+    return;
+  }
+  if (map[0].width * map[1].width * map[2].width > MOST_READS) {
+    gmg_stencil_of(e)->residual(e, A, f, u, r);
+    R(gmg_tensor_cuda)(e, map, r, coarse, 0);
+    return;
+  }
+  switch (gmg_kind_of(A)) {
+#define RESTRICT(kind) \
+  case kind: restrict_kind<kind>(e, A, map, f, u, coarse); break;
+    GMG_KINDS(RESTRICT)
+#undef RESTRICT
+  }
+  gmg_cuda_launched(e, "restriction");
+}
+
+extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
+                                                  const void *f, void *u, const double *size, void *r)
+{
+  if (start_strip(e, A, map, coarse, f, u, size, r)) {
+    gmg_cuda_launched(e, "residual");
+    return;
+  }
+  R(gmg_tensor_cuda)(e, map, coarse, u, 0);
+  gmg_stencil_of(e)->scaled_residual(e, A, f, u, size, r);
+}
+
+static __global__ void prolong_faces_kernel(gmg_operator A, maps t, gmg_points p, const real *coarse, real *u)
+{
+  const size_t n0 = A.n[0], n1 = A.n[1], c0 = (size_t)t.m[0].cols, c1 = (size_t)t.m[1].cols;
+  const size_t stride[3] = {1, c0, c0 * c1}, step[3] = {1, n0, n0 * n1};
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    const size_t at[3] = {i, j, k}, line = k * n1 + j;
+    const size_t low[3] = {line * (n0 + 1) + i, (line + k) * n0 + i, line * n0 + i};
+    move m[3];
+    size_t parent = 0;
+    for (int a = 0; a < 3; a++) m[a] = move_of(t.m[a], at[a]), parent += m[a].parent * stride[a];
+    real v = coarse[parent];
+    const real own = v;
+    for (int a = 0; a < A.dim; a++) {
+      const real below = gmg_at(A.face[a], low[a]), above = gmg_at(A.face[a], low[a] + step[a]);
+      const real other = coarse[parent + m[a].other * stride[a] - m[a].parent * stride[a]];
+      v += limit_of(m[a], below, above) * (m[a].own * own + m[a].next * other);
+    }
+    u[c] += v;
+  });
+}
+
+extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u)
+{
+  const gmg_points p = gmg_points_of(A->n);
+  const maps t = {{map[0], map[1], map[2]}};
+  if (prolong_flows(e, A, map, c, u)) {
+    gmg_cuda_launched(e, "prolongation");
+    return;
+  }
+  prolong_faces_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, t, p, (const real *)c, (real *)u);
+  gmg_cuda_launched(e, "prolongation");
+}

@@ -1,0 +1,203 @@
+/* Transfers in 1D where the rows of the map repeat (map.h): no tables, and everything is read once. Included by cuda/transfer.cu
+   alone, whose general kernels do everything else and, here, the rows at the ends of the repetition: those are the first thread
+   blocks' business. */
+#ifndef GMG_STENCIL_TRANSFER_CUDA_TRANSFER_1D_H
+#define GMG_STENCIL_TRANSFER_CUDA_TRANSFER_1D_H
+
+enum { LINE_RUNS = 4 }; /* rows of a thread: enough loads on their way */
+static const unsigned line_block = (unsigned)GMG_THREADS * (unsigned)LINE_RUNS; /* rows of a thread block */
+
+/* Rows begin .. end - 1 repeat; the others, of the first `others` thread blocks, go by the tables. */
+typedef struct {
+  int begin, end, rows;
+  unsigned others, blocks;
+} line_rows;
+
+static line_rows line_rows_of(int begin, int end, int rows)
+{
+  const int rest = rows - (end - begin);
+  line_rows x = {begin, end, rows, (unsigned)(rest + GMG_THREADS - 1) / GMG_THREADS, 0};
+  x.blocks = x.others + ((unsigned)(end - begin) + line_block - 1) / line_block;
+  return x;
+}
+
+/* The row of a thread of the first thread blocks; -1: none. */
+static __device__ __forceinline__ int other_row(const line_rows &x)
+{
+  const int t = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), row = t < x.begin ? t : x.end + (t - x.begin);
+  return row < x.rows ? row : -1;
+}
+
+static int is_lone(const gmg_map *m) { return m->rows == 1 && m->cols == 1; }
+
+/* Whether it pays: else nearly all rows are others. */
+static int repeats_in_line(const gmg_map map[3], int out, int in)
+{
+  return is_lone(&map[1]) && is_lone(&map[2]) && map[0].out == out && map[0].in == in &&
+         2 * (long)(map[0].end - map[0].begin) > map[0].rows;
+}
+
+/* --- prolongation ---------------------------------------------------------------------------------------------------- */
+
+/* Row begin + 2 g + q reads the columns at[q] + g and (+ next) on. */
+typedef struct {
+  int at[2], next;
+  real weight[2][2];
+} line_prolong;
+
+static __global__ void __launch_bounds__(GMG_THREADS)
+    prolong_line_kernel(maps t, line_rows x, line_prolong m, const real *c, real *y, int add)
+{
+  if (blockIdx.x < x.others) {
+    const int row = other_row(x);
+    if (row < 0) return;
+    const real v = tensor_at<0, 0, 0>(t.m, (size_t)row, 0, 0, [&](size_t a, size_t, size_t) { return c[a]; });
+    y[row] = add ? y[row] + v : v;
+    return;
+  }
+  const int q = (int)threadIdx.x & 1; /* thread blocks take even numbers of rows */
+  const long first = (long)(blockIdx.x - x.others) * line_block + threadIdx.x, n = x.end - x.begin;
+  const real w0 = q ? m.weight[1][0] : m.weight[0][0], w1 = q ? m.weight[1][1] : m.weight[0][1];
+  const real *const from = c + (q ? m.at[1] : m.at[0]);
+  real *const to = y + x.begin;
+  real low[LINE_RUNS], high[LINE_RUNS], old[LINE_RUNS];
+#pragma unroll
+  for (int i = 0; i < LINE_RUNS; i++) {
+    const long at = first + i * GMG_THREADS, r = at < n ? at : q, g = r >> 1; /* two rows at least repeat */
+    low[i] = __ldg(from + g), high[i] = __ldg(from + g + m.next), old[i] = add ? to[r] : (real)0;
+  }
+#pragma unroll
+  for (int i = 0; i < LINE_RUNS; i++) {
+    const long r = first + i * GMG_THREADS;
+    if (r < n) to[r] = old[i] + (w0 * low[i] + w1 * high[i]);
+  }
+}
+
+/* y = map x, or y += that; 0 where the rows do not repeat. */
+static int prolong_line(const gmg_exec *e, const gmg_map map[3], const void *c, void *y, int add)
+{
+  const gmg_map *m = &map[0];
+  if (!repeats_in_line(map, 2, 1)) return 0;
+  const maps t = {{map[0], map[1], map[2]}};
+  const line_rows x = line_rows_of(m->begin, m->end, m->rows);
+  line_prolong p = {{m->at[0], m->at[1]}, m->width > 1, {}};
+  for (int q = 0; q < 2; q++)
+    for (int w = 0; w < m->width; w++) p.weight[q][w] = (real)m->repeat[q][w];
+  prolong_line_kernel<<<x.blocks, GMG_THREADS, 0, gmg_device_of(e)->stream>>>(t, x, p, (const real *)c, (real *)y, add);
+  gmg_cuda_launched(e, "transfer");
+  return 1;
+}
+
+/* --- restriction of the residual --------------------------------------------------------------------------------------- */
+
+typedef struct __attribute__((aligned(2 * sizeof(real)))) {
+  real a, b;
+} two_reals;
+
+/* Two neighbours, aligned in the field or not. */
+template <int aligned> static __device__ __forceinline__ two_reals two_at(const real *x)
+{
+  if (aligned) return *(const two_reals *)x;
+  two_reals v;
+  v.a = x[0], v.b = x[1];
+  return v;
+}
+
+/* Row c reads the residuals at 2 c + at .. 2 c + at + 3, of which it calls the inner two its own. */
+typedef struct {
+  int at;
+  real weight[4];
+} line_restrict;
+
+/* A lane has rows c, c + 32, ... of its warp, and the two unknowns of each; what lies beside them it has from the next lane. The
+   first and the last lane have those of one row more, beside those of the warp. No row that repeats reads beside a wall. */
+template <int aligned>
+static __global__ void __launch_bounds__(GMG_THREADS)
+    restrict_line_kernel(gmg_operator A, maps t, line_rows x, line_restrict m, const real *f, const real *u, real *coarse)
+{
+  if (blockIdx.x < x.others) {
+    const int row = other_row(x);
+    if (row < 0) return;
+    coarse[row] = tensor_at<0, 0, 0>(
+        t.m, (size_t)row, 0, 0, [&](size_t i, size_t, size_t) { return gmg_residual_at<GMG_CONSTANT>(A, i, 0, 0, i, f, u); });
+    return;
+  }
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+  const long first = x.begin + ((long)(blockIdx.x - x.others) * (GMG_THREADS / 32) + warp) * (32 * LINE_RUNS);
+  if (first >= x.end) return;
+  const real *const uc = u + m.at + 1, *const fc = f + m.at + 1;
+  two_reals v[LINE_RUNS], r[LINE_RUNS], beside = {0, 0};
+  real f_beside = 0;
+#pragma unroll
+  for (int i = 0; i < LINE_RUNS; i++) { /* row `end` is there, though it may not repeat */
+    const long c = 2 * min(first + 32 * i + lane, (long)x.end);
+    v[i] = two_at<aligned>(uc + c), r[i] = two_at<aligned>(fc + c);
+  }
+  if (lane == 0 || lane == 31) {
+    const long c = 2 * (lane ? min(first + 32 * LINE_RUNS, (long)x.end) : first - 1);
+    beside = two_at<aligned>(uc + c), f_beside = fc[c + (lane == 0)];
+  }
+  const real lo = gmg_at(A.lo[0], 1), hi = gmg_at(A.hi[0], 1);
+  const real diag = (real)A.shift + gmg_at(A.diag[0], 1) + gmg_at(A.diag[1], 0) + gmg_at(A.diag[2], 0);
+  const auto residual = [&](real rhs, real below, real here, real above) { return rhs - (diag * here - (lo * below + hi * above)); };
+  /* value(i) of the lane before or after, which for the first or last lane is in the stretch before or after */
+  const int before = (lane + 31) % 32, after = (lane + 1) % 32;
+
+  real passed = beside.b;
+#pragma unroll
+  for (int i = 0; i < LINE_RUNS; i++) {
+    const real turned = __shfl_sync(~0u, v[i].b, before);
+    r[i].a = residual(r[i].a, lane ? turned : passed, v[i].a, v[i].b);
+    passed = turned;
+  }
+  passed = beside.a;
+#pragma unroll
+  for (int i = LINE_RUNS - 1; i >= 0; i--) {
+    const real turned = __shfl_sync(~0u, v[i].a, after);
+    r[i].b = residual(r[i].b, v[i].a, v[i].b, lane < 31 ? turned : passed);
+    passed = turned;
+  }
+  /* the residual beside those of the warp: the second of the row before, the first of the row after */
+  const real r_beside = lane ? residual(f_beside, v[LINE_RUNS - 1].b, beside.a, beside.b) : residual(f_beside, beside.a, beside.b, v[0].a);
+
+  real sum[LINE_RUNS];
+  passed = r_beside;
+#pragma unroll
+  for (int i = 0; i < LINE_RUNS; i++) {
+    const real turned = __shfl_sync(~0u, r[i].b, before);
+    sum[i] = m.weight[0] * (lane ? turned : passed) + m.weight[1] * r[i].a + m.weight[2] * r[i].b;
+    passed = turned;
+  }
+  passed = r_beside;
+#pragma unroll
+  for (int i = LINE_RUNS - 1; i >= 0; i--) {
+    const real turned = __shfl_sync(~0u, r[i].a, after);
+    const long c = first + 32 * i + lane;
+    if (c < x.end) coarse[c] = sum[i] + m.weight[3] * (lane < 31 ? turned : passed);
+    passed = turned;
+  }
+}
+
+static int is_aligned(const void *p, int at) { return ((size_t)p + (size_t)at * sizeof(real)) % (2 * sizeof(real)) == 0; }
+
+/* coarse = map (f - A u); 0 where the rows do not repeat. */
+static int restrict_line(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+{
+  const gmg_map *m = &map[0];
+  const long n = (long)A->n[0];
+  if (A->dim != 1 || gmg_kind_of(A) != GMG_CONSTANT || !A->uniform[0] || !repeats_in_line(map, 1, 2)) return 0;
+  line_restrict w = {m->at[0] - 2 * m->begin, {}};
+  for (int i = 0; i < m->width; i++) w.weight[i] = (real)m->repeat[0][i];
+  /* four residuals a row, of inner unknowns: 2 c + at > 0, 2 c + at + 3 < n - 1 */
+  const long least = (2 - w.at) / 2, most = (n - 4 - w.at + 1) / 2; /* w.at is -GMG_MAP_PAD or more, n > 2 */
+  const int begin = m->begin > least ? m->begin : (int)least, end = m->end < most ? m->end : (int)most;
+  if (begin >= end) return 0;
+  const maps t = {{map[0], map[1], map[2]}};
+  const line_rows x = line_rows_of(begin, end, m->rows);
+  const auto kernel = is_aligned(f, w.at + 1) && is_aligned(u, w.at + 1) ? restrict_line_kernel<1> : restrict_line_kernel<0>;
+  kernel<<<x.blocks, GMG_THREADS, 0, gmg_device_of(e)->stream>>>(*A, t, x, w, (const real *)f, (const real *)u, (real *)coarse);
+  gmg_cuda_launched(e, "restriction");
+  return 1;
+}
+
+#endif
