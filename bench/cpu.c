@@ -16,7 +16,7 @@ enum { MOST_SIZES = 8, TRIAD_RUNS = 5 };
 static const double QUIET = 0.8; /* a row before which the triad was slower than that times its median was disturbed */
 
 #define SAME GMG_PRECISION_SAME
-#define BEST GMG_PRECISION_BEST
+#define BEST GMG_PRECISION_AUTO
 
 #define CYCLE_WHAT "one V(1,1) cycle: difference of solves of 7 and of 2 cycles over 5"
 #define SOLVE_WHAT "gmg_solve() to the tolerance, create excluded, default parameters"

@@ -118,7 +118,7 @@ static void residual_row(const char *name, run *r, const double *f, const double
    once and narrowed, and on the finest level the pass after writes z instead of u. */
 static void beta_cycle_row(const char *name, run *r, const double *f, double *u)
 {
-  const int is_f = r->params.cycle == GMG_CYCLE_BEST || r->params.cycle == GMG_CYCLE_F;
+  const int is_f = r->params.cycle == GMG_CYCLE_AUTO || r->params.cycle == GMG_CYCLE_F;
   const size_t real = r->params.precision == GMG_PRECISION_SAME ? sizeof(double) : sizeof(float);
   const double visit = 5 + 6 + 4.125 + 5.125;
   double bytes = real == sizeof(float) ? (8 + 4 + 8 - 4) * (double)r->cells : 0;

@@ -28,18 +28,18 @@ typedef struct {
 #define SOME_BOXES {3, 128 * 128 * 128, 256 * 256 * 256}
 #define BLOCKS GMG_PRECISION_SAME, {32, 8, 8}
 static const method methods[] = {
-    {"async", "async", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_BEST, {0}},
-    {"async_overlap0", "async", ANYWHERE, 0, 0, GMG_ORDER_NATURAL, GMG_PRECISION_BEST, {0}},
-    {"async_overlap0_two_colour", "async", ANYWHERE, 0, 0, GMG_ORDER_TWO_COLOUR, GMG_PRECISION_BEST, {0}},
-    {"async_two_colour", "async", ANYWHERE, 1, 0, GMG_ORDER_TWO_COLOUR, GMG_PRECISION_BEST, {0}},
-    {"async_deterministic", "async", ANYWHERE, 1, 1, GMG_ORDER_NATURAL, GMG_PRECISION_BEST, {0}},
+    {"async", "async", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
+    {"async_overlap0", "async", ANYWHERE, 0, 0, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
+    {"async_overlap0_two_colour", "async", ANYWHERE, 0, 0, GMG_ORDER_TWO_COLOUR, GMG_PRECISION_AUTO, {0}},
+    {"async_two_colour", "async", ANYWHERE, 1, 0, GMG_ORDER_TWO_COLOUR, GMG_PRECISION_AUTO, {0}},
+    {"async_deterministic", "async", ANYWHERE, 1, 1, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
     {"async_blocks", "async", SOME_BOXES, 1, 0, GMG_ORDER_NATURAL, BLOCKS},
     {"async_blocks_deterministic", "async", SOME_BOXES, 1, 1, GMG_ORDER_NATURAL, BLOCKS},
-    {"red_black", "red_black", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_BEST, {0}},
-    {"chebyshev", "chebyshev", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_BEST, {0}},
-    {"jacobi", "jacobi", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_BEST, {0}},
+    {"red_black", "red_black", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
+    {"chebyshev", "chebyshev", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
+    {"jacobi", "jacobi", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
     /* one plane after the other: a reference */
-    {"gauss_seidel", "gauss_seidel", {0, 0, 300000}, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_BEST, {0}},
+    {"gauss_seidel", "gauss_seidel", {0, 0, 300000}, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 

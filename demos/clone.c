@@ -309,7 +309,7 @@ int main(int argc, char **argv)
   int code = demo_options_read(argc, argv, &about, &o);
   if (code >= 0) return code;
   run r = {.o = &o};
-  if (o.params.accel == GMG_ACCEL_BEST) o.params.accel = GMG_ACCEL_FLEXIBLE_CG; /* sigma jumps along a border of any shape */
+  if (o.params.accel == GMG_ACCEL_AUTO) o.params.accel = GMG_ACCEL_FLEXIBLE_CG; /* sigma jumps along a border of any shape */
   code = read_input(&r);
   if (!code) code = demo_context_create(&o, &r.context);
   if (!code) code = simulate(&r);

@@ -16,7 +16,7 @@ static void sweep(const gmg_smoother_level *level, void *state, const void *f, v
 {
   (void)state, (void)leg; /* a polynomial in A is its own adjoint: both legs are the same */
   const gmg_operator *A = level->A;
-  const double diagonal = 2 * (A->coupling[0] + A->coupling[1] + A->coupling[2]) + A->lone + A->shift;
+  const double diagonal = 2 * (A->coupling[0] + A->coupling[1] + A->coupling[2]) + A->reaction_from_walls + A->shift;
   double *x = u;
   const double *r = level->scratch;
   for (int step = 0; step < 2 * steps; step++) {

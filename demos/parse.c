@@ -20,16 +20,16 @@ const demo_word demo_block_order_words[] = {
     {"natural", GMG_ORDER_NATURAL}, {"two-colour", GMG_ORDER_TWO_COLOUR}, {"random", GMG_ORDER_RANDOM},
     {"backward", GMG_ORDER_BACKWARD}, {0}};
 const demo_word demo_assignment_words[] = {
-    {"best", GMG_ASSIGN_BEST}, {"static", GMG_ASSIGN_STATIC}, {"dynamic", GMG_ASSIGN_DYNAMIC}, {0}};
+    {"best", GMG_ASSIGN_AUTO}, {"static", GMG_ASSIGN_STATIC}, {"dynamic", GMG_ASSIGN_DYNAMIC}, {0}};
 const demo_word demo_cycle_words[] = {
-    {"best", GMG_CYCLE_BEST}, {"v", GMG_CYCLE_V}, {"w", GMG_CYCLE_W}, {"f", GMG_CYCLE_F}, {0}};
+    {"best", GMG_CYCLE_AUTO}, {"v", GMG_CYCLE_V}, {"w", GMG_CYCLE_W}, {"f", GMG_CYCLE_F}, {0}};
 const demo_word demo_precision_words[] = {
-    {"best", GMG_PRECISION_BEST}, {"same", GMG_PRECISION_SAME}, {"mixed", GMG_PRECISION_MIXED}, {0}};
+    {"best", GMG_PRECISION_AUTO}, {"same", GMG_PRECISION_SAME}, {"mixed", GMG_PRECISION_MIXED}, {0}};
 const demo_word demo_accel_words[] = {
-    {"best", GMG_ACCEL_BEST}, {"none", GMG_ACCEL_NONE}, {"cg", GMG_ACCEL_CG}, {"fcg", GMG_ACCEL_FLEXIBLE_CG}, {0}};
+    {"best", GMG_ACCEL_AUTO}, {"none", GMG_ACCEL_NONE}, {"cg", GMG_ACCEL_CG}, {"fcg", GMG_ACCEL_FLEXIBLE_CG}, {0}};
 const demo_word demo_coarse_words[] = {{"cg", GMG_COARSE_CG}, {"cholesky", GMG_COARSE_CHOLESKY}, {0}};
 const demo_word demo_restriction_words[] = {
-    {"best", GMG_RESTRICT_BEST}, {"average", GMG_RESTRICT_AVERAGE}, {"adjoint", GMG_RESTRICT_ADJOINT}, {0}};
+    {"best", GMG_RESTRICT_AUTO}, {"average", GMG_RESTRICT_AVERAGE}, {"adjoint", GMG_RESTRICT_ADJOINT}, {0}};
 const demo_word demo_rhs_words[] = {{"smooth", DEMO_SMOOTH}, {"random", DEMO_RANDOM}, {0}};
 const demo_word demo_guess_words[] = {{"zero", DEMO_ZERO}, {"random", DEMO_RANDOM}, {0}};
 

@@ -166,7 +166,7 @@ static gmg_params meaning(const tuner *t, const gmg_params *params)
   gmg_params p = *params;
   const unsigned kind = kind_of(p.smoother);
   const int limited = t->o->device.kind == DEMO_HOST || p.in_flight || p.oversubscription;
-  if (p.assignment == GMG_ASSIGN_BEST) p.assignment = limited ? GMG_ASSIGN_DYNAMIC : GMG_ASSIGN_STATIC;
+  if (p.assignment == GMG_ASSIGN_AUTO) p.assignment = limited ? GMG_ASSIGN_DYNAMIC : GMG_ASSIGN_STATIC;
   if (kind != ASYNC) {
     p.overlap = p.passes = p.in_flight = p.oversubscription = 0, p.assignment = GMG_ASSIGN_STATIC;
     p.order = GMG_ORDER_NATURAL, p.local = GMG_LOCAL_RED_BLACK;

@@ -70,10 +70,10 @@ typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
 /** Multigrid cycle. Best: F where beta is an array (coarse grids then represent the fine one less well, and an F cycle, a sixth
  *  dearer, needs a quarter to a half less iterations: docs/omega.md), V elsewhere and where a symmetric cycle is asked for. Should F
  *  cycles turn out slow (more than half of the residual left a cycle, after 12), V cycles finish the solve. */
-typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F, GMG_CYCLE_BEST } gmg_cycle_kind;
+typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F, GMG_CYCLE_AUTO } gmg_cycle_kind;
 /** Krylov acceleration. Best: flexible CG where beta is an array or an axis is stretched by more than 3, else none. With an
  *  array beta a plain cycle (none) may diverge. CG takes a symmetric cycle, so smoothers that have an adjoint: not "async". */
-typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_BEST } gmg_accel;
+typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_AUTO } gmg_accel;
 /** Solver of the coarsest grid. */
 typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
 /** Relaxation inside a block of the asynchronous smoother. */
@@ -85,12 +85,12 @@ typedef enum { GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM, GMG_OR
  *  devices have a thread block to every block of unknowns and start them in order as they find room; of T host threads, number t
  *  takes the blocks t, t + T, ...). Dynamic: thread blocks that stay, or host threads, take the next block when they are done
  *  with one (Algorithm 3). Best: dynamic on host threads, and on a device where in_flight or oversubscription is set; else static. */
-typedef enum { GMG_ASSIGN_BEST, GMG_ASSIGN_STATIC, GMG_ASSIGN_DYNAMIC } gmg_assignment;
+typedef enum { GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC, GMG_ASSIGN_DYNAMIC } gmg_assignment;
 /** Restriction of residuals. Averaging: cells by overlap, vertices by full weighting with rows that sum to 1. Adjoint: the
  *  transpose of (bi-, tri-)linear interpolation under the control volumes. Best: adjoint for red-black
  *  relaxation on levels that coarsen one or two axes, averaging elsewhere (docs/omega.md); adjoint throughout for a
  *  symmetric cycle. */
-typedef enum { GMG_RESTRICT_BEST, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT } gmg_restriction;
+typedef enum { GMG_RESTRICT_AUTO, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT } gmg_restriction;
 /** Precision of the corrections. Same: the problem's type everywhere. Mixed (GMG_F64 only): cycles
  *  compute corrections in float from residuals in double, at half the bytes; residual, solution, acceleration and what can be
  *  reached are double's (iterative refinement: Wilkinson 1963). A full multigrid start is
@@ -99,7 +99,7 @@ typedef enum { GMG_RESTRICT_BEST, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT } g
  *  unless a symmetric cycle is asked for, there is one level only, beta varies by more than 1e5, or float's rounding would
  *  spoil nine tenths of a smooth correction (2D from 8600 x 8600, 1D from 8600, boundaries that hold nothing
  *  with a tiny sigma); gmg_plan_info::precision tells. */
-typedef enum { GMG_PRECISION_SAME, GMG_PRECISION_MIXED, GMG_PRECISION_BEST } gmg_precision;
+typedef enum { GMG_PRECISION_SAME, GMG_PRECISION_MIXED, GMG_PRECISION_AUTO } gmg_precision;
 
 typedef struct gmg_context gmg_context;   /**< Where gmg runs: host threads, or a device and a stream. */
 typedef struct gmg_solver gmg_solver;     /**< Hierarchy, smoother states and fields for one problem. */
@@ -145,7 +145,7 @@ typedef int gmg_monitor(void *data, int cycle, double residual, double target);
 /** How to solve: a plain value. Start from gmg_params_default() and change what differs. 0 means "choose for me"
  *  wherever a comment says so; gmg_plan() tells what was chosen. */
 typedef struct gmg_params {
-  gmg_cycle_kind cycle;          /**< V, W or F (GMG_CYCLE_BEST). */
+  gmg_cycle_kind cycle;          /**< V, W or F (GMG_CYCLE_AUTO). */
   int fmg;                       /**< > 0: full multigrid start with that many cycles a level; the guess in u is not used. */
   const gmg_smoother *smoother;  /**< BORROWED, must outlive the solver; default gmg_smoother_by_name("async"). */
   int pre;                       /**< Smoothing steps before the coarse correction (1). */
@@ -159,7 +159,7 @@ typedef struct gmg_params {
   size_t block[3];               /**< "async": unknowns of a block along each axis; 0: chosen for the cache. */
   gmg_block_order order;         /**< "async": order of the blocks (natural). */
   unsigned long seed;            /**< "async": seed of the random order (1). */
-  gmg_assignment assignment;     /**< "async": who relaxes which block (GMG_ASSIGN_BEST). */
+  gmg_assignment assignment;     /**< "async": who relaxes which block (GMG_ASSIGN_AUTO). */
   int in_flight;                 /**< "async": at most so many blocks are at work at once (Chow, Anzt, Dongarra 2015, Section 3.5):
                                       thread blocks of a device, dynamically assigned; host threads. 0: all that fit. */
   int oversubscription;          /**< "async" on a device, dynamically assigned: thread blocks that stay for every multiprocessor;
@@ -169,7 +169,7 @@ typedef struct gmg_params {
   int symmetric;                 /**< Symmetric cycle: reversed order on the upward leg, adjoint restriction. Costs rate;
                                       implied by GMG_ACCEL_CG. */
   gmg_restriction restriction;   /**< Restriction of residuals (best). */
-  gmg_accel accel;               /**< Acceleration (GMG_ACCEL_BEST). */
+  gmg_accel accel;               /**< Acceleration (GMG_ACCEL_AUTO). */
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (CG). */
   double coarse_rtol;            /**< Relative tolerance of the coarse CG; 0: 1e-6, or 1e-4 where cycles compute in
                                       float. A CUDA device may solve up to 64 unknowns directly, to rounding. */
@@ -184,7 +184,7 @@ typedef struct gmg_params {
                                       dominate it on fine grids. If f_eff = 0: relative to the first residual. */
   double atol;                   /**< Absolute tolerance (0). */
   int check_every;               /**< Measure the residual every so many cycles (1). 0: never; max_cycles cycles are run. */
-  gmg_precision precision;       /**< Type in which cycles compute (GMG_PRECISION_BEST). */
+  gmg_precision precision;       /**< Type in which cycles compute (GMG_PRECISION_AUTO). */
   int time_levels;               /**< 1: the report tells the time spent on each level on a device too, where that takes marks on
                                       the stream and now and then a wait for them (0). Host contexts always tell. */
   gmg_monitor *monitor;          /**< Called after each measured residual, or NULL. */

@@ -35,7 +35,7 @@ GMG_API gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream, g
  *  Dongarra, Gates, Tomov (2011), for comparison: with all on the device nothing is copied.
  *
  *  Put it into gmg_params::smoother. The device holds u, f, scratch and the operator of every level but the coarsest, beyond what
- *  gmg_plan() counts. Like a smoother of one's own it takes no part in GMG_PRECISION_BEST; GMG_PRECISION_MIXED may be asked for.
+ *  gmg_plan() counts. Like a smoother of one's own it takes no part in GMG_PRECISION_AUTO; GMG_PRECISION_MIXED may be asked for.
  *  A device that fails leaves NaN in u, and the solve ends as GMG_DIVERGED.
  *  @param device  context of the device, BORROWED; used by the thread that solves. A host context does too: a rehearsal
  *  @param inner   BORROWED, a smoother with functions for that context   @param[out] smoother NULL on failure

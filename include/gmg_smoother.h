@@ -47,7 +47,7 @@ typedef struct gmg_operator {
   double h[3];             /**< Mean mesh width; host. */
   double stretch[3];       /**< Largest over smallest mesh width; host. */
   double shift;            /**< sigma; host. */
-  double lone;             /**< Wall terms of axes with a single unknown, which act like a shift; host. */
+  double reaction_from_walls;             /**< Wall terms of axes with a single unknown, which act like a shift; host. */
 } gmg_operator;
 
 struct gmg_exec; /* private: where the level lives */

@@ -101,7 +101,7 @@ int smoothers(study *s)
   const scale x = scale_of(s);
   for (const grid *at = x.smoother; at < x.smoother + MOST_GRIDS && at->dim; at++)
     for (int overlap = 0; overlap < 2; overlap++) {
-      smoothing how = {.overlap = overlap, .deterministic = 1, .fold = 1, .assignment = GMG_ASSIGN_BEST};
+      smoothing how = {.overlap = overlap, .deterministic = 1, .fold = 1, .assignment = GMG_ASSIGN_AUTO};
       if (smoother_row(s, at, &how, x.smoother_runs)) return 1;
       how.deterministic = 0;
       for (int i = 0; i < 12; i++) { /* orders, by workers and assignments */

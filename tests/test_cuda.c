@@ -4,23 +4,23 @@
 /* --- operations ------------------------------------------------------------------------------------------------------ */
 
 /* A direction of conjugate gradients in both memories: a twin of four doubles. */
-static void put(twin *d, gmg_direction v)
+static void put(twin *d, gmg_cg_scalars v)
 {
   ON_BOTH(i) (void)gmg_exec_write_reals(&d->exec[i], d->at[i], sizeof v / sizeof v.pq, (const double *)&v);
 }
 
-static gmg_direction got(const twin *d, int i)
+static gmg_cg_scalars got(const twin *d, int i)
 {
-  gmg_direction v;
+  gmg_cg_scalars v;
   gmg_exec_read_reals(&d->exec[i], d->at[i], sizeof v / sizeof v.pq, (double *)&v);
   return v;
 }
 
 static void same_direction(const char *name, const char *what, const gmg_exec *e, const twin *d, double limit)
 {
-  const gmg_direction a = got(d, HOST), b = got(d, DEVICE);
+  const gmg_cg_scalars a = got(d, HOST), b = got(d, DEVICE);
   same_number(name, what, e, a.pq, b.pq, limit), same_number(name, what, e, a.pr, b.pr, limit);
-  same_number(name, what, e, a.zr, b.zr, limit), same_number(name, what, e, a.share, b.share, limit);
+  same_number(name, what, e, a.zr, b.zr, limit), same_number(name, what, e, a.beta, b.beta, limit);
 }
 
 static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size_t n)
@@ -32,7 +32,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   twin direction = begin_twin(&wide[0], &wide[1], 4, 0);
   double norm[2], stepped[2];
   gmg_range range[2];
-  put(&direction, (gmg_direction){.pq = 10, .pr = 7});
+  put(&direction, (gmg_cg_scalars){.pq = 10, .pr = 7});
   ON_BOTH(i) {
     const gmg_exec *e = i ? d : h;
     const gmg_vector_ops *v = e->vector;
@@ -41,10 +41,10 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->axpy(e, n, 0.3, x.at[i], y.at[i]);
     v->xpay(e, n, y.at[i], -1.7, r.at[i]);
     v->add(e, n, 0.25, r.at[i]);
-    stepped[i] = v->step(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], 3, NULL, 1);
-    v->narrow(e, n, 2, y.at[i], slim.at[i]);
-    v->grow(e, n, size.at[i], slim.at[i], 0.25, y.at[i]);
-    v->shrink(e, n, size.at[i], y.at[i], slim.at[i]);
+    stepped[i] = v->cg_update(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], 3, NULL, 1);
+    v->convert_to_low(e, n, 2, y.at[i], slim.at[i]);
+    v->axpby_from_low(e, n, size.at[i], slim.at[i], 0.25, y.at[i]);
+    v->scale_to_low(e, n, size.at[i], y.at[i], slim.at[i]);
     v->correct(e, n, (gmg_correction){.z = slim.at[i], .scale = 0.3, .narrow = 1}, y.at[i]);
     if (n > 1) /* fields that do not begin with a pair */
       v->correct(e, n - 1, (gmg_correction){.z = (float *)slim.at[i] + 1, .scale = 0.2, .narrow = 1}, (char *)y.at[i] + e->real_size);
@@ -62,11 +62,11 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     const gmg_exec *e = i ? d : h;
     const double unknown = 0;
     (void)gmg_exec_write_reals(&wide[i], size.at[i], 1, &unknown);
-    e->vector->unit(e, n, x.at[i], size.at[i], NULL);
-    e->vector->shrink(e, n, size.at[i], x.at[i], slim.at[i]);
-    e->vector->unit(e, n, x.at[i], size.at[i], slim_too.at[i]);
+    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], NULL);
+    e->vector->scale_to_low(e, n, size.at[i], x.at[i], slim.at[i]);
+    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], slim_too.at[i]);
     same(name, "unit and shrink", &narrow[i], &narrow[i], slim.at[i], slim_too.at[i], n, 0);
-    e->vector->centre(e, n, x.at[i]);
+    e->vector->subtract_mean(e, n, x.at[i]);
   }
   if (n > 1) same_twin(name, "centre", &x, 64);
   ON_BOTH(i) {
@@ -88,7 +88,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
       const double known = 3.5;
       (void)gmg_exec_write_reals(&wide[i], size.at[i], 1, &known);
       e->vector->fill(e, n, keep ? 0.75 : NAN, y.at[i]);
-      e->vector->grow(e, n, size.at[i], z.at[i], keep, y.at[i]);
+      e->vector->axpby_from_low(e, n, size.at[i], z.at[i], keep, y.at[i]);
     }
     same_twin(name, keep ? "grow" : "grow anew", &y, 8);
     end_twin(&z);
@@ -140,7 +140,7 @@ static void operations(const char *name, const both *b, int l)
 /* Steps of conjugate gradients that are none: nothing moves, whatever stands in p and q. */
 static void no_steps(const char *name, const gmg_exec e[2], twin *direction, size_t n)
 {
-  static const gmg_direction none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
+  static const gmg_cg_scalars none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
                                        {.pq = INFINITY, .pr = 1}, {.pq = 1, .pr = NAN}, {.pq = NAN, .pr = 1}};
   const gmg_exec narrow[2] = {gmg_exec_make(e[0].context, GMG_F32, 0), gmg_exec_make(e[1].context, GMG_F32, 0)};
   twin p = begin_twin(&e[0], &e[1], n, 0), u = begin_twin(&e[0], &e[1], n, 16), u_before = begin_twin(&e[0], &e[1], n, 16);
@@ -150,7 +150,7 @@ static void no_steps(const char *name, const gmg_exec e[2], twin *direction, siz
     double norm[2];
     put(direction, none[k]);
     ON_BOTH(i) {
-      norm[i] = e[i].vector->step(&e[i], n, direction->at[i], p.at[i], p.at[i], u.at[i], r.at[i], 2, slim.at[i], 1);
+      norm[i] = e[i].vector->cg_update(&e[i], n, direction->at[i], p.at[i], p.at[i], u.at[i], r.at[i], 2, slim.at[i], 1);
       same(name, "u without a step", &e[i], &e[i], u_before.at[i], u.at[i], n, 0);
       same(name, "r without a step", &e[i], &e[i], r_before.at[i], r.at[i], n, 0);
       assert_true(got(direction, i).pq == 0);
@@ -165,7 +165,7 @@ static void no_steps(const char *name, const gmg_exec e[2], twin *direction, siz
 /* Conjugate gradients between two cycles, their numbers in memory; the correction of either type, scaled by a number or by one there. */
 static void directions(const char *name, const both *b, int l)
 {
-  static const gmg_direction none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
+  static const gmg_cg_scalars none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
   gmg_solver *const *s = b->solver;
   const gmg_operator *A[2] = {&s[0]->level[l].A, &s[1]->level[l].A};
   const gmg_exec e[2] = {*s[0]->levels_exec, *s[1]->levels_exec};
@@ -180,22 +180,22 @@ static void directions(const char *name, const both *b, int l)
     gmg_correction c[2];
     ON_BOTH(i) c[i] = (gmg_correction){how % 2 ? slim.at[i] : z.at[i], 0.5, how % 2, how / 2 ? size.at[i] : NULL};
     for (int flexible = 0; flexible < 2; flexible++) {
-      put(&d, (gmg_direction){.pq = 4, .pr = 5, .zr = 2, .share = 7});
-      ON_BOTH(i) gmg_stencil_of(&e[i])->share(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
+      put(&d, (gmg_cg_scalars){.pq = 4, .pr = 5, .zr = 2, .beta = 7});
+      ON_BOTH(i) gmg_stencil_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
       same_direction(name, flexible ? "flexible share" : "share", &e[0], &d, few);
       for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
         put(&d, none[k]);
         ON_BOTH(i) {
-          gmg_stencil_of(&e[i])->share(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
-          assert_true(got(&d, i).share == 0);
+          gmg_stencil_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
+          assert_true(got(&d, i).beta == 0);
         }
       }
     }
     for (int anew = 0; anew < 2; anew++) { /* not kept: NaN may stand there */
-      put(&d, (gmg_direction){.share = anew ? 0 : 0.25});
+      put(&d, (gmg_cg_scalars){.beta = anew ? 0 : 0.25});
       ON_BOTH(i) {
         if (anew) e[i].vector->fill(&e[i], n, NAN, p.at[i]);
-        gmg_stencil_of(&e[i])->direct_apply(&e[i], A[i], c[i], d.at[i], p.at[i], z.at[i], q.at[i]);
+        gmg_stencil_of(&e[i])->cg_direction(&e[i], A[i], c[i], d.at[i], p.at[i], z.at[i], q.at[i]);
       }
       same_twin(name, "direction", &p, few), same_twin(name, "its image", &q, few);
       same_direction(name, "its inner products", &e[0], &d, few);

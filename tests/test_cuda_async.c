@@ -306,7 +306,7 @@ static void assignments_converge(void **state)
     gmg_assignment assignment;
     int in_flight, oversubscription, deterministic;
   } ways[] = {{GMG_ASSIGN_STATIC, 0, 0, 0},  {GMG_ASSIGN_DYNAMIC, 0, 0, 0}, {GMG_ASSIGN_DYNAMIC, 0, 1, 0}, {GMG_ASSIGN_DYNAMIC, 0, 64, 0},
-              {GMG_ASSIGN_BEST, 1 << 20, 0, 0}, {GMG_ASSIGN_BEST, 16, 0, 0},  {GMG_ASSIGN_BEST, 5, 4, 0},     {GMG_ASSIGN_DYNAMIC, 0, 0, 1}};
+              {GMG_ASSIGN_AUTO, 1 << 20, 0, 0}, {GMG_ASSIGN_AUTO, 16, 0, 0},  {GMG_ASSIGN_AUTO, 5, 4, 0},     {GMG_ASSIGN_DYNAMIC, 0, 0, 1}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
     const gmg_problem p = shaped_problem(&s[g]);

@@ -25,7 +25,7 @@ static void onto_agrees(const char *name, const both *b, int way, int can, int c
   if (!keep) ON_BOTH(i) wide[i]->vector->fill(wide[i], n, NAN, at[i]);
   if (lifts) s[0]->levels_stencil->tensor(narrow[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
   s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], c.at[0], steps, leg);
-  wide[0]->vector->grow(wide[0], n, size.at[0], c.at[0], keep, at[0]);
+  wide[0]->vector->axpby_from_low(wide[0], n, size.at[0], c.at[0], keep, at[0]);
   const gmg_onto to = {at[1], 0.25, size.at[1], keep, lifts ? coarse.at[1] : NULL, lifts ? L[1]->prolong : NULL};
   const int done = s[1]->smoother->sweep_onto(&L[1]->view, L[1]->smoother, f.at[1], c.at[1], steps, leg, &to);
   if (done != (lifts ? can_lift && steps == 1 : can)) fail_msg("%s, way %d: done %d", name, way, done);

@@ -27,10 +27,10 @@ static void memory_as_planned(void **state)
     gmg_precision precision;
     gmg_accel accel;
     int fmg, deterministic;
-  } rows[] = {{"default", GMG_PRECISION_BEST, GMG_ACCEL_NONE, 0, 0},
+  } rows[] = {{"default", GMG_PRECISION_AUTO, GMG_ACCEL_NONE, 0, 0},
               {"double, deterministic", GMG_PRECISION_SAME, GMG_ACCEL_NONE, 0, 1},
-              {"full multigrid", GMG_PRECISION_BEST, GMG_ACCEL_NONE, 1, 0},
-              {"flexible CG", GMG_PRECISION_BEST, GMG_ACCEL_FLEXIBLE_CG, 0, 0}};
+              {"full multigrid", GMG_PRECISION_AUTO, GMG_ACCEL_NONE, 1, 0},
+              {"flexible CG", GMG_PRECISION_AUTO, GMG_ACCEL_FLEXIBLE_CG, 0, 0}};
   const gmg_problem p = make_problem(3, N, N, N, GMG_CELL, "dddddd");
   const size_t bytes = unknowns(&p) * sizeof(double);
   double *values = field(unknowns(&p), 63), *f, *u;

@@ -214,7 +214,7 @@ static void assignments(void **state)
   const double alone = measured_factor(&p, &params, 1, 15);
   params.in_flight = 1;
   for (int threads = 1; threads <= 4; threads += 3)
-    for (params.assignment = GMG_ASSIGN_BEST; params.assignment <= GMG_ASSIGN_DYNAMIC; params.assignment++)
+    for (params.assignment = GMG_ASSIGN_AUTO; params.assignment <= GMG_ASSIGN_DYNAMIC; params.assignment++)
       assert_true(measured_factor(&p, &params, threads, 15) == alone);
   for (int run = 0; run < RUNS; run++) {
     params.assignment = (gmg_assignment)(run % 3), params.in_flight = 2 * (run % 2);

@@ -117,7 +117,7 @@ static void chebyshev_follows_its_polynomial(void **state)
       for (size_t i = 0; i < n; i++) w[i] = u[i] = cos(angle * (double)(i % m)) * cos(2 * angle * (double)(i / m));
       session s = begin_solver(&p, &params, 2);
       double low, high;
-      gmg_rough_range(&s.solver->level[0].A, &low, &high);
+      gmg_high_frequency_range(&s.solver->level[0].A, &low, &high);
       const double theta = (high + low) / 2, delta = (high - low) / 2;
       assert_near(low, (p.shift + 2 * c) / diag, 1e-12); /* one axis at its roughest beginning, the other smooth */
       assert_near(high, (p.shift + 8 * c) / diag, 1e-12);

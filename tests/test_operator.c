@@ -212,8 +212,8 @@ static void passes_match_their_parts(void **state)
         memcpy(w, v, N * sizeof *w);
         for (size_t x = 0; x < N; x++) w[x] = (0.7 * z[x] - w[x]) / 2; /* before */
         stencil->apply(e, A, v, r);
-        gmg_direction d = {.share = -2};
-        stencil->direct_apply(e, A, c, &d, w, f, u[1]);
+        gmg_cg_scalars d = {.beta = -2};
+        stencil->cg_direction(e, A, c, &d, w, f, u[1]);
         const double vr = stencil->dot(e, A, v, r), vf = stencil->dot(e, A, v, f), largest = norm2(r, N);
         assert_near(d.pq, vr, 1e-12 * fabs(vr));
         assert_near(d.pr, vf, 1e-12 * norm2(v, N) * norm2(f, N));
@@ -225,8 +225,8 @@ static void passes_match_their_parts(void **state)
 
         memcpy(w, r, N * sizeof *w);
         memcpy(u[1], u[0], N * sizeof *w);
-        d = (gmg_direction){.pq = 2, .pr = 0.6};
-        sums[t][3] = e->vector->step(e, N, &d, f, z, u[1], w, 5, narrow ? small : NULL, 1);
+        d = (gmg_cg_scalars){.pq = 2, .pr = 0.6};
+        sums[t][3] = e->vector->cg_update(e, N, &d, f, z, u[1], w, 5, narrow ? small : NULL, 1);
         for (size_t x = 0; x < N; x++) {
           assert_near(u[1][x], u[0][x] + 0.3 * f[x], 1e-15);
           assert_near(w[x], r[x] - 0.3 * z[x], 1e-15 * largest);
@@ -247,24 +247,24 @@ static void shares(const gmg_exec *e, const gmg_operator *A, const gmg_correctio
 {
   const gmg_stencil_ops *S = gmg_stencil_of(e);
   const double dot = scale * S->dot(e, A, z, y), tolerance = 1e-12 * norm2(z, A->cells) * norm2(y, A->cells);
-  gmg_direction d = {.pq = 4, .pr = 5, .zr = 2, .share = 7};
-  S->share(e, A, c, y, 1, &d);
-  assert_near(d.share, -dot / 4, tolerance);
+  gmg_cg_scalars d = {.pq = 4, .pr = 5, .zr = 2, .beta = 7};
+  S->cg_beta(e, A, c, y, 1, &d);
+  assert_near(d.beta, -dot / 4, tolerance);
   assert_true(d.pq == 4 && d.pr == 5 && d.zr == 2);
-  S->share(e, A, c, y, 0, &d);
-  assert_near(d.share, dot / 2, tolerance);
+  S->cg_beta(e, A, c, y, 0, &d);
+  assert_near(d.beta, dot / 2, tolerance);
   assert_near(d.zr, dot, tolerance);
-  static const gmg_direction none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
+  static const gmg_cg_scalars none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
   for (int flexible = 0; flexible < 2; flexible++)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) { /* no direction: whatever the quotient is */
-      d = none[i], d.share = 7;
-      S->share(e, A, c, y, flexible, &d);
-      assert_true(d.share == 0);
+      d = none[i], d.beta = 7;
+      S->cg_beta(e, A, c, y, flexible, &d);
+      assert_true(d.beta == 0);
       if (!flexible) assert_near(d.zr, dot, tolerance);
     }
-  d = (gmg_direction){.pq = 4, .zr = 0, .share = 7};
-  S->share(e, A, c, y, 0, &d);
-  assert_true(d.share == 0);
+  d = (gmg_cg_scalars){.pq = 4, .zr = 0, .beta = 7};
+  S->cg_beta(e, A, c, y, 0, &d);
+  assert_true(d.beta == 0);
 }
 
 /* Where there is no direction before, p may hold anything; and where there is no step to take nothing moves. */
@@ -274,22 +274,22 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_co
   const size_t n = A->cells, bytes = n * sizeof *z;
   double *p = malloc(bytes), *q = malloc(bytes), *image = malloc(bytes), *u = malloc(bytes), *left = malloc(bytes);
   float *slim = malloc(n * sizeof *slim);
-  gmg_direction d = {.share = 0};
+  gmg_cg_scalars d = {.beta = 0};
   for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN;
-  S->direct_apply(e, A, c, &d, p, r, q);
+  S->cg_direction(e, A, c, &d, p, r, q);
   for (size_t i = 0; i < n; i++) assert_near(p[i], scale * z[i], 1e-15);
   S->apply(e, A, p, image);
   const double largest = norm2(image, n);
   for (size_t i = 0; i < n; i++) assert_near(q[i], image[i], 1e-13 * largest);
   assert_near(d.pq, S->dot(e, A, p, image), 1e-12 * norm2(p, n) * largest);
   assert_near(d.pr, S->dot(e, A, p, r), 1e-12 * norm2(p, n) * norm2(r, n));
-  static const gmg_direction none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
+  static const gmg_cg_scalars none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
                                        {.pq = INFINITY, .pr = 1}, {.pq = 1, .pr = NAN}, {.pq = NAN, .pr = 1}};
   for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN; /* 0 times that would be seen */
   for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
     d = none[k];
     memcpy(u, z, bytes), memcpy(left, r, bytes);
-    const double norm = e->vector->step(e, n, &d, p, q, u, left, 2, slim, 1);
+    const double norm = e->vector->cg_update(e, n, &d, p, q, u, left, 2, slim, 1);
     assert_memory_equal(u, z, bytes), assert_memory_equal(left, r, bytes);
     assert_true(d.pq == 0);
     if (isfinite(none[k].pq) && isfinite(none[k].pr)) assert_near(norm, norm2(r, n), 1e-12 * norm);
@@ -297,8 +297,8 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_co
     for (size_t i = 0; i < n; i++) assert_near((double)slim[i], 2 * r[i], 1e-6 * fabs(r[i]));
   }
   memcpy(p, z, bytes), memcpy(q, image, bytes), memcpy(u, z, bytes), memcpy(left, r, bytes);
-  d = (gmg_direction){.pq = 2, .pr = 1};
-  assert_true(isnan(e->vector->step(e, n, &d, p, q, u, left, 2, NULL, 0))); /* nobody asked */
+  d = (gmg_cg_scalars){.pq = 2, .pr = 1};
+  assert_true(isnan(e->vector->cg_update(e, n, &d, p, q, u, left, 2, NULL, 0))); /* nobody asked */
   assert_true(d.pq == 2);
   for (size_t i = 0; i < n; i++) {
     assert_near(u[i], 1.5 * z[i], 1e-15);

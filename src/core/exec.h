@@ -21,17 +21,17 @@ typedef struct gmg_correction {
   const void *z;
   double scale;
   int narrow;
-  const double *size; /* in exec's memory: what stands there instead of scale, for gmg_vector_ops::correct, gmg_stencil_ops::follow,
-                         correct_residual, share and direct_apply; else NULL */
+  const double *size; /* in exec's memory: what stands there instead of scale, for gmg_vector_ops::correct, gmg_stencil_ops::loop_residual,
+                         correct_residual, cg_beta and cg_direction; else NULL */
 } gmg_correction;
 
 /* What conjugate gradients know of their direction p, in exec's memory. All zeros: there is none yet. */
-typedef struct gmg_direction {
+typedef struct gmg_cg_scalars {
   double pq;    /* <p, A p>; 0: there is no direction, the next one is the correction alone */
   double pr;    /* <p, r> */
   double zr;    /* <z, r> of the correction z that it came from; plain conjugate gradients only */
-  double share; /* of this direction in the next one */
-} gmg_direction;
+  double beta;  /* of this direction in the next one */
+} gmg_cg_scalars;
 
 /* Vector kernels: n reals each, in exec's memory. Sums are made in double, over chunks that depend on n alone, so
    they are bitwise the same for any number of threads. */
@@ -42,22 +42,22 @@ typedef struct gmg_vector_ops {
   void (*xpay)(const gmg_exec *e, size_t n, const void *x, double a, void *y);      /* y = x + a y */
   void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
-  void (*narrow)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
+  void (*convert_to_low)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
   void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *x);          /* x = x + c */
   /* y = y + a p, r = r - a q, a = <p, r> / <p, A p>: a step of conjugate gradients. Where that is no step to take (core/cg_scalars.h) y and r
      stay as they are, and the direction is no more. slim = scale r in the narrower type unless NULL. Returns ||r||_2, NaN where an
      inner product is none. Not wanted: NaN, and nobody waits. */
-  double (*step)(const gmg_exec *e, size_t n, gmg_direction *d, const void *p, const void *q, void *y, void *r, double scale, void *slim,
+  double (*cg_update)(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, double scale, void *slim,
                  int wanted);
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
   /* Those that need no number on the host, so nobody waits. y = x / size[0] in the narrower type, size[0] about ||x||_2 (any number
      for 0, NaN or infinity), two doubles in exec's memory; what size[0] was before (0: unknown) saves a device reading x twice
      where it is about right again; y = NULL: only size. The same with the size that stands there. y = size[0] z + keep y, z of the
      narrower type. x = x - (mean of x). */
-  void (*unit)(const gmg_exec *e, size_t n, const void *x, double *size, void *y);
-  void (*shrink)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y);
-  void (*grow)(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y);
-  void (*centre)(const gmg_exec *e, size_t n, void *x);
+  void (*normalize_to_low)(const gmg_exec *e, size_t n, const void *x, double *size, void *y);
+  void (*scale_to_low)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y);
+  void (*axpby_from_low)(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y);
+  void (*subtract_mean)(const gmg_exec *e, size_t n, void *x);
 } gmg_vector_ops;
 
 /* Memory, time and health of a backend. */
@@ -111,11 +111,11 @@ typedef struct gmg_outlook {
    must stay where it is. */
 typedef struct gmg_graph gmg_graph;
 typedef struct gmg_graph_ops {
-  /* What is enqueued from here on. loop: of one cycle, whose residual is looked at by gmg_stencil_ops::follow. 0: not possible now. */
+  /* What is enqueued from here on. loop: of one cycle, whose residual is looked at by gmg_stencil_ops::loop_residual. 0: not possible now. */
   int (*begin)(gmg_context *c, int loop);
   int (*decides)(gmg_context *c); /* whether a loop can start by itself (outlook.starts) */
   void (*around)(gmg_context *c, int starts); /* of a loop: what is enqueued from here on goes round. starts: before it was only
-                                                 gmg_stencil_ops::lead; else nothing */
+                                                 gmg_stencil_ops::loop_first_residual; else nothing */
   gmg_graph *(*end)(gmg_context *c); /* NULL: the work cannot be replayed */
   int (*replay)(gmg_context *c, gmg_graph *graph); /* only enqueues; 0: not possible now */
   /* The same over and over while the outlook is good, and unless it starts at least once. Blocks; norms: of the residuals; returns

@@ -145,7 +145,7 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   if (!p) return gmg_fail(c, GMG_ERR_ARGUMENT, "params is NULL");
   if (!p->smoother)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "params.smoother is NULL (gmg_smoother_by_name() returns NULL for unknown names)");
-  const integer_field integers[] = {{"cycle", (long)p->cycle, GMG_CYCLE_V, GMG_CYCLE_BEST},
+  const integer_field integers[] = {{"cycle", (long)p->cycle, GMG_CYCLE_V, GMG_CYCLE_AUTO},
                                     {"fmg", p->fmg, 0, 100},
                                     {"pre", p->pre, 0, 100},
                                     {"post", p->post, 0, 100},
@@ -155,18 +155,18 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
                                     {"overlap", p->overlap, 0, 2},
                                     {"passes", p->passes, 1, 100},
                                     {"order", (long)p->order, GMG_ORDER_NATURAL, GMG_ORDER_BACKWARD},
-                                    {"assignment", (long)p->assignment, GMG_ASSIGN_BEST, GMG_ASSIGN_DYNAMIC},
+                                    {"assignment", (long)p->assignment, GMG_ASSIGN_AUTO, GMG_ASSIGN_DYNAMIC},
                                     {"in_flight", p->in_flight, 0, 1 << 20},
                                     {"oversubscription", p->oversubscription, 0, 64},
                                     {"deterministic", p->deterministic, 0, 1},
                                     {"symmetric", p->symmetric, 0, 1},
-                                    {"restriction", (long)p->restriction, GMG_RESTRICT_BEST, GMG_RESTRICT_ADJOINT},
-                                    {"accel", (long)p->accel, GMG_ACCEL_NONE, GMG_ACCEL_BEST},
+                                    {"restriction", (long)p->restriction, GMG_RESTRICT_AUTO, GMG_RESTRICT_ADJOINT},
+                                    {"accel", (long)p->accel, GMG_ACCEL_NONE, GMG_ACCEL_AUTO},
                                     {"coarse", (long)p->coarse, GMG_COARSE_CG, GMG_COARSE_CHOLESKY},
                                     {"max_levels", p->max_levels, 0, GMG_MAX_LEVELS},
                                     {"max_cycles", p->max_cycles, 0, 1000000},
                                     {"check_every", p->check_every, 0, 1000000},
-                                    {"precision", (long)p->precision, GMG_PRECISION_SAME, GMG_PRECISION_BEST},
+                                    {"precision", (long)p->precision, GMG_PRECISION_SAME, GMG_PRECISION_AUTO},
                                     {"time_levels", p->time_levels, 0, 1}};
   const real_field reals[] = {{"omega", p->omega, 0, 2},
                               {"coarse_rtol", p->coarse_rtol, 0, 1},

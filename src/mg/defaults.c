@@ -48,7 +48,7 @@ static void use(gmg_params *q, const preset *s)
   q->local = s->local, q->local_sweeps = s->local_sweeps, q->overlap = s->overlap, q->passes = s->passes;
   for (int a = 0; a < 3; a++) q->block[a] = s->block[a];
   q->order = GMG_ORDER_NATURAL, q->deterministic = 0;
-  q->assignment = GMG_ASSIGN_BEST, q->in_flight = q->oversubscription = 0;
+  q->assignment = GMG_ASSIGN_AUTO, q->in_flight = q->oversubscription = 0;
 }
 
 gmg_status gmg_params_set_preset(gmg_params *params, const char *name)
@@ -63,15 +63,15 @@ gmg_status gmg_params_set_preset(gmg_params *params, const char *name)
 
 gmg_params gmg_params_default(void)
 {
-  gmg_params q = {.cycle = GMG_CYCLE_BEST,
+  gmg_params q = {.cycle = GMG_CYCLE_AUTO,
                   .pre = 1,
                   .post = 1,
                   .seed = 1,
-                  .accel = GMG_ACCEL_BEST,
+                  .accel = GMG_ACCEL_AUTO,
                   .coarse = GMG_COARSE_CG,
                   .max_cycles = 100,
                   .check_every = 1,
-                  .precision = GMG_PRECISION_BEST};
+                  .precision = GMG_PRECISION_AUTO};
   use(&q, &presets[0]);
   return q;
 }

@@ -105,7 +105,7 @@ static double factor_at(two_grid *g, const gmg_operator *A, const gmg_params *p)
 
 double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gmg_params *params, int symmetric, int samples)
 {
-  two_grid g = {.centering = centering, .adjoint = A->adjoint, .symmetric = symmetric, .s = {.sink = gmg_operator_sink(A)}};
+  two_grid g = {.centering = centering, .adjoint = A->adjoint, .symmetric = symmetric, .s = {.sink = gmg_operator_reaction(A)}};
   if (!params->smoother->symbol || A->face[0]) return NAN;
   for (int a = 0; a < 3; a++)
     if (A->stretch[a] > 1.5) return NAN; /* no Fourier modes there */

@@ -21,7 +21,7 @@ static int alike(const gmg_operator *a, const gmg_operator *b)
 {
   const double scale_a = a->coupling[0] + a->coupling[1] + a->coupling[2];
   const double scale_b = b->coupling[0] + b->coupling[1] + b->coupling[2];
-  int same = fabs(gmg_operator_sink(a) / scale_a - gmg_operator_sink(b) / scale_b) < 0.01;
+  int same = fabs(gmg_operator_reaction(a) / scale_a - gmg_operator_reaction(b) / scale_b) < 0.01;
   for (int i = 0; i < 3; i++)
     same = same && a->coarsened[i] == b->coarsened[i] &&
            fabs(a->coupling[i] / scale_a - b->coupling[i] / scale_b) < 0.01;

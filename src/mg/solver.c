@@ -13,8 +13,8 @@ static gmg_params resolved(const gmg_params *given, const gmg_problem *problem)
   gmg_params p = *given;
   const int array = problem->beta || problem->beta_face[0];
   const int symmetric = p.symmetric || p.accel == GMG_ACCEL_CG; /* an F cycle is not */
-  if (p.cycle == GMG_CYCLE_BEST) p.cycle = array && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
-  if (p.accel == GMG_ACCEL_BEST)
+  if (p.cycle == GMG_CYCLE_AUTO) p.cycle = array && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
+  if (p.accel == GMG_ACCEL_AUTO)
     p.accel = array || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
   if (p.rtol == 0) p.rtol = gmg_type_traits_of(type)->rtol;
   if (p.coarsen_threshold == 0) p.coarsen_threshold = 0.6;
@@ -67,7 +67,7 @@ static gmg_status create_coarse(gmg_solver *s)
   return s->coarse->update ? s->coarse->update(s->levels_exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
 }
 
-enum { ALL_SIZES = GMG_SIZES + 2 }; /* that, and for gmg_vector_ops::unit */
+enum { ALL_SIZES = GMG_SIZES + 2 }; /* that, and for gmg_vector_ops::normalize_to_low */
 
 static gmg_status create_fine_fields(gmg_solver *s)
 {
@@ -129,7 +129,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   s->problem = *p;
   GMG_TRY(copy_positions(s));
   s->params = resolved(params, p);
-  s->free_cycle = params->cycle == GMG_CYCLE_BEST;
+  s->free_cycle = params->cycle == GMG_CYCLE_AUTO;
   s->vector = s->exec.vector;
   s->stencil = gmg_stencil_of(&s->exec);
   s->coarse = gmg_coarse_of(params->coarse);

@@ -13,7 +13,7 @@
 typedef struct gmg_level {
   gmg_operator A;
   double volume;           /* sum of the control volumes */
-  double coupling1[3], lone1[3]; /* typical couplings, and wall terms of lone axes, for beta = 1 */
+  double coupling1[3], reaction_from_walls1[3]; /* typical couplings, and wall terms of lone axes, for beta = 1 */
   int by_faces;            /* prolongation depends on the coefficients; its adjoint would not be cheap: not in symmetric cycles */
   gmg_map prolong[3];      /* from the next coarser level, as are all maps */
   gmg_map restrict_[3];    /* residuals */
@@ -98,9 +98,9 @@ struct gmg_solver {
   double *f_size;         /* there, too: what the data of a full multigrid start were divided by */
   void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
   void *krylov[4];        /* fine fields of the acceleration: r, z (not in mixed precision), p, q */
-  gmg_direction *direction; /* what is known of p, in exec's memory */
-  gmg_map lone;           /* identity on an axis with one unknown: a face's normal axis */
-  gmg_map wide_lone;      /* the same in the problem's type, where levels have the narrower one */
+  gmg_cg_scalars *direction; /* what is known of p, in exec's memory */
+  gmg_map single_cell_map;           /* identity on an axis with one unknown: a face's normal axis */
+  gmg_map single_cell_map_high;      /* the same in the problem's type, where levels have the narrower one */
   double *history;        /* [max_cycles + 1] */
   gmg_level_report report[GMG_MAX_LEVELS];
   gmg_clock clock;        /* accounts: the levels */
@@ -151,7 +151,7 @@ void gmg_cycle(gmg_solver *s, int l);
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z); /* of A c = r; norm: ||r||_2; z: room */
 gmg_correction gmg_cycle_on_own(gmg_solver *s, double scale); /* the same where own_f holds scale r */
 void gmg_cycle_into(gmg_solver *s, const void *r, double *size, void *z); /* the same, and z is the correction; size: room for
-                                                                             gmg_vector_ops::unit; nobody waits */
+                                                                             gmg_vector_ops::normalize_to_low; nobody waits */
 /* That, in mixed precision, or where level l's f holds it. NULL: the correction is in to.x; else it is still to go there. */
 const void *gmg_cycle_onto(gmg_solver *s, int l, gmg_onto to);
 void gmg_charge(gmg_solver *s, int level);                       /* time of a solve from now on belongs to that level */

@@ -36,7 +36,7 @@ static const char *difference(const gmg_problem *a, const gmg_problem *b)
 static void take_typical(gmg_level *L, double shift, const gmg_coefficients *found)
 {
   L->A.shift = shift;
-  gmg_operator_set_typical(&L->A, L->coupling1, L->lone1, found->beta_mean);
+  gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, found->beta_mean);
 }
 
 /* A mixed solver is left alone where the new coefficients are too much for its narrower type. */

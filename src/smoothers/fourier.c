@@ -125,7 +125,7 @@ void gmg_symbol_chebyshev(const gmg_operator *A, const gmg_params *p, gmg_leg le
 {
   (void)leg;
   double low, high;
-  gmg_rough_range(A, &low, &high);
+  gmg_high_frequency_range(A, &low, &high);
   const double theta = (high + low) / 2, delta = (high - low) / 2;
   identity(s);
   for (int m = 0; m < s->modes; m++) {

@@ -18,7 +18,7 @@ int gmg_smoother_whole(const gmg_params *params);
 static inline int gmg_may_go_aside(const gmg_operator *A) { return A->type == GMG_F64; }
 
 /* Range of the eigenvalues of D^-1 A over the frequencies that the coarser grid cannot see. */
-void gmg_rough_range(const gmg_operator *A, double *lowest, double *highest);
+void gmg_high_frequency_range(const gmg_operator *A, double *lowest, double *highest);
 
 /* Weights: params->omega if given, else the best known. weight.c says where they come from. */
 double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p);

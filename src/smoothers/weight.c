@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-void gmg_rough_range(const gmg_operator *A, double *lowest, double *highest)
+void gmg_high_frequency_range(const gmg_operator *A, double *lowest, double *highest)
 {
   double sum = 0, rough = INFINITY, any = INFINITY;
   for (int a = 0; a < 3; a++) {
@@ -18,9 +18,9 @@ void gmg_rough_range(const gmg_operator *A, double *lowest, double *highest)
   }
   if (rough == INFINITY) rough = any;
   if (rough == INFINITY) rough = 0; /* no coupling at all: A is its diagonal */
-  const double diag = gmg_operator_sink(A) + sum;
-  *lowest = diag > 0 ? (gmg_operator_sink(A) + 2 * rough) / diag : 1;
-  *highest = diag > 0 ? (gmg_operator_sink(A) + 2 * sum) / diag : 1;
+  const double diag = gmg_operator_reaction(A) + sum;
+  *lowest = diag > 0 ? (gmg_operator_reaction(A) + 2 * rough) / diag : 1;
+  *highest = diag > 0 ? (gmg_operator_reaction(A) + 2 * sum) / diag : 1;
   if (*highest < 1.001 * *lowest) *highest = 1.001 * *lowest; /* keep the interval an interval */
 }
 
@@ -32,7 +32,7 @@ static double strong_axes(const gmg_operator *A, double *share)
     sum += A->coupling[a];
     most = fmax(most, A->coupling[a]);
   }
-  *share = sum > 0 ? 2 * sum / (gmg_operator_sink(A) + 2 * sum) : 0;
+  *share = sum > 0 ? 2 * sum / (gmg_operator_reaction(A) + 2 * sum) : 0;
   return most > 0 ? sum / most : 1;
 }
 
@@ -58,7 +58,7 @@ static double over_relaxation(const gmg_operator *A, const weight_table tables)
 double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p)
 {
   double low, high;
-  gmg_rough_range(A, &low, &high);
+  gmg_high_frequency_range(A, &low, &high);
   return p->omega > 0 ? p->omega : 2 / (low + high);
 }
 

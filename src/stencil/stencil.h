@@ -42,9 +42,9 @@ typedef struct gmg_stencil_ops {
                              void *r);
   /* The same of a cycle that is replayed (gmg_graph_ops): scales and norm stay in exec's memory. c.z = NULL: u has its correction;
      r = NULL: the residual itself is not stored. NULL where nothing is replayed. */
-  void (*follow)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, void *r);
+  void (*loop_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, void *r);
   /* r = f - A u, which such cycles start from, unless they go on: then nothing. r = NULL and NULL likewise. */
-  void (*lead)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
+  void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
   /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual, where that has to be stored */
   void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                             void *r, void *coarse);
@@ -61,9 +61,9 @@ typedef struct gmg_stencil_ops {
   void (*remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
   /* Conjugate gradients, whose numbers stay in exec's memory, so nobody waits. First the direction's share in the next one, from <c, y>:
      flexible: y = A p; else y = r, and <z, r> becomes that (core/cg_scalars.h). */
-  void (*share)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_direction *d);
+  void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d);
   /* Then p = c + share p, where p may hold anything if share is 0, and q = A p; <p, q> and <p, x> become those of p. */
-  void (*direct_apply)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_direction *d, void *p, const void *x, void *q);
+  void (*cg_direction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x, void *q);
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
   /* u += P c for coefficients on faces, P depending on them (host/prolong.c); map: of kind GMG_MAP_PROLONG_LINEAR */
@@ -103,7 +103,7 @@ static inline void gmg_face_axes(int axis, int *p, int *q)
 }
 
 /* What stands on the diagonal besides the couplings: the shift, and the walls of axes with a single unknown. */
-double gmg_operator_sink(const gmg_operator *A);
+double gmg_operator_reaction(const gmg_operator *A);
 
 /* Takes the volume-weighted mean off x. Nobody waits. */
 void gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x);

@@ -33,11 +33,11 @@ static __global__ void narrow_kernel(size_t n, real a, const real *x, narrow_rea
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    step_kernel(size_t n, gmg_direction *d, const real *p, const real *q, real *y, real *r, real scale, narrow_real *slim, gmg_total *part,
+    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, real scale, narrow_real *slim, gmg_total *part,
                 unsigned *arrived, gmg_total *to)
 {
   double step;
-  const int goes = gmg_direction_leads(d, &step), tells = gmg_direction_is_known(d);
+  const int goes = gmg_cg_step_length(d, &step), tells = gmg_cg_is_known(d);
   const real a = (real)step;
   gmg_total t = {0, 0, 0, 0};
   const auto leave = [&](size_t i, real left) {
@@ -118,7 +118,7 @@ static gmg_total look(const gmg_exec *e, size_t n, const void *x, const char *wh
 
 static double norm2(const gmg_exec *e, size_t n, const void *x) { return sqrt(look(e, n, x, "norm2").first); }
 
-static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+static void convert_to_low(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
   narrow_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (const real *)x, (narrow_real *)y);
   gmg_cuda_launched(e, "narrow");
@@ -129,7 +129,7 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
   change(e, n, c, (real)1, x);
 }
 
-static double step(const gmg_exec *e, size_t n, gmg_direction *d, const void *p, const void *q, void *y, void *r, double scale,
+static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, double scale,
                    void *slim, int wanted)
 {
   gmg_device *on = gmg_device_of(e);
@@ -204,7 +204,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / own), x, y, &squares_again); });
 }
 
-static void unit(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
+static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
 {
   gmg_device *d = gmg_device_of(e);
   const unsigned grid = chunk_grid(n, 1);
@@ -220,13 +220,13 @@ static __global__ void __launch_bounds__(GMG_THREADS) shrink_kernel(size_t n, co
   for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, scale, x, y, &squares); });
 }
 
-static void shrink(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)
+static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)
 {
   shrink_kernel<<<chunk_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, size, (const real *)x, (narrow_real *)y);
   gmg_cuda_launched(e, "shrink");
 }
 
-static void grow(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
+static void axpby_from_low(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
 {
   change_by(e, n, 1, size, (const narrow_real *)z, (real)keep, (real *)y);
 }
@@ -237,7 +237,7 @@ static __global__ void centre_kernel(size_t n, const gmg_total *sums, real *x)
   gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
 }
 
-static void centre(const gmg_exec *e, size_t n, void *x)
+static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 {
   gmg_device *d = gmg_device_of(e);
   launch_look(e, n, x, d->scalar);
@@ -245,5 +245,5 @@ static void centre(const gmg_exec *e, size_t n, void *x)
   gmg_cuda_launched(e, "centre");
 }
 
-extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill,    copy, axpy,  xpay, add,    norm2, narrow,
-                                                      correct, step, range, unit, shrink, grow,  centre};
+extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill,    copy, axpy,  xpay, add,    norm2, convert_to_low,
+                                                      correct, cg_update, range, normalize_to_low, scale_to_low, axpby_from_low,  subtract_mean};

@@ -57,7 +57,7 @@ static share share_of(size_t n, int c)
   return (share){begin, begin + chunk < n ? begin + chunk : n};
 }
 
-static void narrow(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+static void convert_to_low(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
   const real *restrict X = x, A = (real)a;
   narrow_real *restrict Y = y;
@@ -95,11 +95,11 @@ GMG_INLINE double step_piece(const int goes, size_t begin, size_t end, real a, c
   return squares;
 }
 
-static double step(const gmg_exec *e, size_t n, gmg_direction *d, const void *p, const void *q, void *y, void *r, double scale,
+static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, double scale,
                    void *slim, int wanted)
 {
   double a, part[CHUNKS] = {0}, sum = 0;
-  const int goes = gmg_direction_leads(d, &a), tells = wanted && gmg_direction_is_known(d);
+  const int goes = gmg_cg_step_length(d, &a), tells = wanted && gmg_cg_is_known(d);
   const real A = (real)a, S = (real)scale, *restrict residual = r;
   narrow_real *restrict to = slim;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
@@ -165,16 +165,16 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   return (gmg_range){r.least + poison, r.most + poison, r.mean + poison};
 }
 
-static void unit(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
+static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
 {
   const double norm = norm2(e, n, x);
   *size = isnormal(norm) ? norm : 1;
-  if (y) narrow(e, n, 1 / *size, x, y);
+  if (y) convert_to_low(e, n, 1 / *size, x, y);
 }
 
-static void shrink(const gmg_exec *e, size_t n, const double *size, const void *x, void *y) { narrow(e, n, 1 / *size, x, y); }
+static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y) { convert_to_low(e, n, 1 / *size, x, y); }
 
-static void grow(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
+static void axpby_from_low(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
 {
   const narrow_real *restrict Z = z;
   real *restrict Y = y;
@@ -183,7 +183,7 @@ static void grow(const gmg_exec *e, size_t n, const double *size, const void *z,
   for (size_t i = 0; i < n; i++) Y[i] = S * (real)Z[i] + (K != 0 ? K * Y[i] : 0); /* y may hold anything where it is not kept */
 }
 
-static void centre(const gmg_exec *e, size_t n, void *x) { add(e, n, -range(e, n, x).mean, x); }
+static void subtract_mean(const gmg_exec *e, size_t n, void *x) { add(e, n, -range(e, n, x).mean, x); }
 
-const gmg_vector_ops R(gmg_vector_host) = {fill,    copy, axpy,  xpay, add,    norm2, narrow,
-                                           correct, step, range, unit, shrink, grow,  centre};
+const gmg_vector_ops R(gmg_vector_host) = {fill,    copy, axpy,  xpay, add,    norm2, convert_to_low,
+                                           correct, cg_update, range, normalize_to_low, scale_to_low, axpby_from_low,  subtract_mean};

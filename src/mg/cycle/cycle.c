@@ -188,9 +188,9 @@ void gmg_cycle_into(gmg_solver *s, const void *r, double *size, void *z)
     (void)gmg_cycle_from_zero(s, r, 1, z);
     return;
   }
-  s->vector->unit(&s->exec, cells, r, size, s->own_f); /* of size 1, or it might leave the range of the type */
+  s->vector->normalize_to_low(&s->exec, cells, r, size, s->own_f); /* of size 1, or it might leave the range of the type */
   const void *c = gmg_cycle_onto(s, 0, (gmg_onto){.x = z, .scale = 1, .size = size});
-  if (c) s->vector->grow(&s->exec, cells, size, c, 0, z);
+  if (c) s->vector->axpby_from_low(&s->exec, cells, size, c, 0, z);
 }
 
 gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, void *z)
@@ -198,7 +198,7 @@ gmg_correction gmg_cycle_from_zero(gmg_solver *s, const void *r, double norm, vo
   gmg_level *L = &s->level[0];
   if (s->mixed) { /* of size 1, or it might leave the range of the type */
     const double scale = norm > 0 ? 1 / norm : 1;
-    s->vector->narrow(&s->exec, L->A.cells, scale, r, s->own_f);
+    s->vector->convert_to_low(&s->exec, L->A.cells, scale, r, s->own_f);
     return gmg_cycle_on_own(s, scale);
   }
   if (s->levels == 1) { /* the coarse solver may change its f: give it a copy */

@@ -12,7 +12,7 @@ static void sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, g
     for (int side = 0; side < 2; side++) {
       if (!L->faces.g[a][side]) continue;
       gmg_map maps[3] = {L->average[0], L->average[1], L->average[2]};
-      maps[a] = e == s->levels_exec ? s->lone : s->wide_lone;
+      maps[a] = e == s->levels_exec ? s->single_cell_map : s->single_cell_map_high;
       gmg_stencil_of(e)->tensor(e, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
     }
 }
@@ -25,7 +25,7 @@ static void narrow_faces(gmg_solver *s)
   for (int a = 0; a < s->problem.dim; a++)
     for (int side = 0; side < 2; side++)
       if (s->wide[l].faces.g[a][side])
-        s->vector->shrink(&s->exec, A->cells / A->n[a], s->f_size, s->wide[l].faces.g[a][side], s->level[l].faces.g[a][side]);
+        s->vector->scale_to_low(&s->exec, A->cells / A->n[a], s->f_size, s->wide[l].faces.g[a][side], s->level[l].faces.g[a][side]);
 }
 
 /* f and g of the levels in the problem's type; returns f of the last of them before boundary values are folded in. */
@@ -62,13 +62,13 @@ static void sample_finest(gmg_solver *s, const void *f, const void *f_eff)
   }
   s->stencil->tensor(&s->exec, s->wide[first - 1].average, sample_wide(s, f), s->own_u, 0); /* own_u: room */
   fold_wide(s);
-  if (s->singular) s->vector->centre(&s->exec, C->A.cells, s->own_u); /* taken off below; were it large, nothing would be left then */
+  if (s->singular) s->vector->subtract_mean(&s->exec, C->A.cells, s->own_u); /* taken off below; were it large, nothing would be left then */
   if (!s->has_values) {
-    s->vector->unit(&s->exec, C->A.cells, s->own_u, s->f_size, C->r);
+    s->vector->normalize_to_low(&s->exec, C->A.cells, s->own_u, s->f_size, C->r);
     return;
   }
-  s->vector->unit(&s->exec, s->top->A.cells, f_eff, s->f_size, NULL);
-  s->vector->shrink(&s->exec, C->A.cells, s->f_size, s->own_u, C->r);
+  s->vector->normalize_to_low(&s->exec, s->top->A.cells, f_eff, s->f_size, NULL);
+  s->vector->scale_to_low(&s->exec, C->A.cells, s->f_size, s->own_u, C->r);
   narrow_faces(s);
 }
 
@@ -116,7 +116,7 @@ static const void *coarse_wide(gmg_solver *s, int l, const gmg_map **map)
   if (l + 1 == s->wides) {
     const size_t cells = ghosts ? gmg_padded_cells(&C->A) : C->A.cells;
     if (ghosts) s->levels_stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
-    s->vector->grow(&s->exec, cells, s->f_size, ghosts ? C->padded : C->u, 0, s->own_u); /* own_u: room */
+    s->vector->axpby_from_low(&s->exec, cells, s->f_size, ghosts ? C->padded : C->u, 0, s->own_u); /* own_u: room */
     return s->own_u;
   }
   if (!ghosts) return W->u;

@@ -86,8 +86,8 @@ static void narrow_coefficients(gmg_solver *s, int l)
 {
   const gmg_operator *from = &s->wide[l].A, *to = &s->level[l].A;
   for (int a = 0; a < from->dim && from->face[a]; a++)
-    s->vector->narrow(&s->exec, gmg_face_count(from, a), 1, from->face[a], (void *)to->face[a]);
-  if (from->sigma) s->vector->narrow(&s->exec, from->cells, 1, from->sigma, (void *)to->sigma);
+    s->vector->convert_to_low(&s->exec, gmg_face_count(from, a), 1, from->face[a], (void *)to->face[a]);
+  if (from->sigma) s->vector->convert_to_low(&s->exec, from->cells, 1, from->sigma, (void *)to->sigma);
 }
 
 void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)

@@ -62,9 +62,9 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, cons
     for (size_t i = 0; i < axis[a].n; i++) length += axis[a].weight[i];
     L->volume *= length;
     L->coupling1[a] = gmg_axis_coupling(&axis[a].spec) / axis[a].spec.beta;
-    L->lone1[a] = axis[a].n == 1 ? axis[a].diag[0] : 0;
+    L->reaction_from_walls1[a] = axis[a].n == 1 ? axis[a].diag[0] : 0;
   }
-  gmg_operator_set_typical(&L->A, L->coupling1, L->lone1, s->found.beta_mean);
+  gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, s->found.beta_mean);
   return GMG_OK;
 }
 
@@ -216,8 +216,8 @@ static gmg_status create_lone_map(gmg_solver *s)
   const gmg_axis_spec spec = gmg_axis_spec_of(&none, 0);
   gmg_axis axis;
   GMG_TRY(gmg_axis_create(s->context, &spec, &axis));
-  gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->lone);
-  if (status == GMG_OK && s->mixed) status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->wide_lone);
+  gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map);
+  if (status == GMG_OK && s->mixed) status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map_high);
   gmg_axis_destroy(&axis);
   return status;
 }
@@ -276,7 +276,7 @@ void gmg_hierarchy_destroy(gmg_solver *s)
     release_field(&s->exec, W->A.cells, W->u), release_field(&s->exec, W->A.cells, W->f);
     destroy_level(&s->exec, W);
   }
-  gmg_map_destroy(e, &s->lone);
-  gmg_map_destroy(&s->exec, &s->wide_lone);
+  gmg_map_destroy(e, &s->single_cell_map);
+  gmg_map_destroy(&s->exec, &s->single_cell_map_high);
   s->levels = 0;
 }

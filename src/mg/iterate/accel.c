@@ -158,17 +158,17 @@ static void go_round(gmg_solver *s, const void *f, void *u)
   const gmg_operator *A = &s->top->A;
   const int starts = gmg_starts_by_itself(s);
   gmg_correction c = {.z = NULL};
-  if (starts) s->stencil->lead(&s->exec, A, f, u, s->mixed ? s->own_f : NULL);
+  if (starts) s->stencil->loop_first_residual(&s->exec, A, f, u, s->mixed ? s->own_f : NULL);
   s->exec.graph->around(s->context, starts);
   if (!s->mixed) {
     gmg_iteration it = {.f = f, .u = u};
     plain(s, &it);
-    s->stencil->follow(&s->exec, A, c, f, u, NULL);
+    s->stencil->loop_residual(&s->exec, A, c, f, u, NULL);
     return;
   }
   c = (gmg_correction){.narrow = 1, .size = s->exec.graph->size(s->context)};
   c.z = gmg_cycle_onto(s, 0, (gmg_onto){.x = u, .scale = 1, .size = c.size, .keep = 1});
-  s->stencil->follow(&s->exec, A, c, f, u, s->own_f);
+  s->stencil->loop_residual(&s->exec, A, c, f, u, s->own_f);
   if (s->singular) gmg_remove_mean(&s->exec, A, s->top->volume, u);
 }
 
@@ -230,7 +230,7 @@ static void from_zero(gmg_solver *s, const void *f, void *u) { (void)gmg_cycle_f
 static gmg_correction preconditioned(gmg_solver *s, const gmg_iteration *it)
 {
   if (s->mixed && isnan(it->norm)) {
-    s->vector->unit(&s->exec, s->top->A.cells, s->krylov[0], s->size, s->own_f);
+    s->vector->normalize_to_low(&s->exec, s->top->A.cells, s->krylov[0], s->size, s->own_f);
     gmg_do(s, GMG_RECORDED_CORRECTION, s->own_f, s->own_u, on_own);
     return (gmg_correction){.z = s->own_u, .narrow = 1, .size = s->size};
   }
@@ -256,12 +256,12 @@ static void conjugate_gradients(gmg_solver *s, gmg_iteration *it)
   gmg_charge(s, 0);
   it->fresh = 0;
   if (s->singular) gmg_remove_mean(s->levels_exec, &s->level[0].A, s->level[0].volume, (void *)z.z); /* else u drifts */
-  if (!flexible || !it->first) s->stencil->share(e, A, z, flexible ? q : r, flexible, s->direction); /* q: nothing yet at first */
-  s->stencil->direct_apply(e, A, z, s->direction, p, r, q);
+  if (!flexible || !it->first) s->stencil->cg_beta(e, A, z, flexible ? q : r, flexible, s->direction); /* q: nothing yet at first */
+  s->stencil->cg_direction(e, A, z, s->direction, p, r, q);
   it->first = 0;
   next_scale(it);
   void *slim = s->mixed && !it->unseen ? s->own_f : NULL;
-  it->norm = s->vector->step(e, A->cells, s->direction, p, q, it->u, r, it->scale, slim, !it->unseen);
+  it->norm = s->vector->cg_update(e, A->cells, s->direction, p, q, it->u, r, it->scale, slim, !it->unseen);
   if (slim) take_norm(it, it->norm);
 }
 

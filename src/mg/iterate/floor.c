@@ -7,7 +7,7 @@ static double unit_roundoff(gmg_type type) { return gmg_type_traits_of(type)->ep
 
 static double norm_of(const gmg_solver *s, const gmg_operator *A)
 {
-  double norm = gmg_operator_sink(A);
+  double norm = gmg_operator_reaction(A);
   for (int a = 0; a < 3; a++) norm += 4 * A->coupling[a] / s->found.beta_mean[a] * s->found.beta_most * A->stretch[a];
   return norm;
 }

@@ -19,7 +19,7 @@ static inline void gmg_chebyshev_sweep(const gmg_smoother_level *l, void *d, con
                                        gmg_chebyshev_correct *correct)
 {
   double low, high;
-  gmg_rough_range(l->A, &low, &high);
+  gmg_high_frequency_range(l->A, &low, &high);
   const double theta = (high + low) / 2, delta = (high - low) / 2, sigma = theta / delta;
   void *const at[2] = {u, other}; /* with so many corrections to go modulo 2 */
   int left = gmg_chebyshev_corrections(l, steps);

@@ -129,7 +129,7 @@ static gmg_status update(const gmg_smoother_level *l, void *state)
   const gmg_memory_ops *memory = t->exec.memory;
   GMG_VISIT(o->device);
   o->device->error[0] = 0;
-  t->A.shift = A->shift, t->A.lone = A->lone;
+  t->A.shift = A->shift, t->A.reaction_from_walls = A->reaction_from_walls;
   for (int a = 0; a < 3; a++) {
     t->A.coupling[a] = A->coupling[a];
     if (A->face[a]) memory->upload(o->device, (void *)t->A.face[a], A->face[a], gmg_face_count(A, a) * t->exec.real_size);

@@ -71,10 +71,10 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
 
 void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double lone[3], const double beta[3])
 {
-  A->lone = 0;
+  A->reaction_from_walls = 0;
   for (int a = 0; a < 3; a++) {
     A->coupling[a] = beta[a] * coupling[a];
-    A->lone += beta[a] * lone[a];
+    A->reaction_from_walls += beta[a] * lone[a];
   }
 }
 
@@ -96,7 +96,7 @@ void gmg_operator_destroy(gmg_exec *e, gmg_operator *A)
   *A = (gmg_operator){0};
 }
 
-double gmg_operator_sink(const gmg_operator *A) { return A->lone + A->shift; }
+double gmg_operator_reaction(const gmg_operator *A) { return A->reaction_from_walls + A->shift; }
 
 void gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {

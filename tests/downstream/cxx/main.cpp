@@ -15,7 +15,7 @@ namespace {
 void sweep(const gmg_smoother_level *level, void *, const void *f, void *u, int steps, gmg_leg)
 {
   const gmg_operator &A = *level->A;
-  const double diagonal = 2 * (A.coupling[0] + A.coupling[1] + A.coupling[2]) + A.lone + A.shift;
+  const double diagonal = 2 * (A.coupling[0] + A.coupling[1] + A.coupling[2]) + A.reaction_from_walls + A.shift;
   const auto *r = static_cast<const double *>(level->scratch);
   for (int step = 0; step < steps; step++) {
     gmg_level_residual(level, f, u, level->scratch);

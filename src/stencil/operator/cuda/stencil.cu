@@ -212,7 +212,7 @@ static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_cor
   return narrow_residual(e, A, f, u, scale, r, NULL);
 }
 
-static void follow(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, void *r)
+static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, void *r)
 {
   gmg_tally *t = gmg_device_of(e)->tally;
   if (c.z) change(e, A->cells, c, (real)1, u);
@@ -220,7 +220,7 @@ static void follow(const gmg_exec *e, const gmg_operator *A, gmg_correction c, c
   gmg_cuda_launched(e, "residual norm");
 }
 
-static void lead(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
+static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
   gmg_tally *t = gmg_device_of(e)->tally;
   launch_norm(e, A, f, u, {1, NULL, NULL, NULL, NULL, 1, gmg_device_of(e)->turn}, r, &t->residual);
@@ -232,12 +232,12 @@ static void lead(const gmg_exec *e, const gmg_operator *A, const void *f, const 
 template <typename type>
 static __global__ void __launch_bounds__(GMG_THREADS)
     share_kernel(gmg_operator A, gmg_points p, double scale, const double *given, const type *z, const real *y, int flexible,
-                 gmg_direction *direction, SUMS)
+                 gmg_cg_scalars *direction, SUMS)
 {
-  if (dot_of(A, p, z, y, part, arrived, to)) gmg_direction_share(direction, flexible, (given ? *given : scale) * to->first);
+  if (dot_of(A, p, z, y, part, arrived, to)) gmg_cg_set_beta(direction, flexible, (given ? *given : scale) * to->first);
 }
 
-static void share(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_direction *d)
+static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
 {
   const gmg_points p = points_of(A);
   const dim3 grid = gmg_grid_of(p, 1), block = gmg_block_of(p);
@@ -249,14 +249,14 @@ static void share(const gmg_exec *e, const gmg_operator *A, gmg_correction c, co
 }
 
 /* first: <p, A p>; second: <p, x>. Apart from the kernels, some of which would take 80 registers or more in float and not 64. */
-static __device__ __noinline__ void note_sums(gmg_total t, gmg_direction *direction, SUMS)
+static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direction, SUMS)
 {
   if (gmg_grid_total(t, part, arrived, to)) direction->pq = to->first, direction->pr = to->second;
 }
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    direction_kernel(gmg_operator A, gmg_columns p, const real *d, const real *x, real *q, gmg_direction *direction, SUMS)
+    direction_kernel(gmg_operator A, gmg_columns p, const real *d, const real *x, real *q, gmg_cg_scalars *direction, SUMS)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
@@ -270,7 +270,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    direction_flows_kernel(gmg_operator A, gmg_flows w, const real *p, const real *x, real *q, gmg_direction *direction, SUMS)
+    direction_flows_kernel(gmg_operator A, gmg_flows w, const real *p, const real *x, real *q, gmg_cg_scalars *direction, SUMS)
 {
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
@@ -295,11 +295,11 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
   note_sums(t, direction, part, arrived, to);
 }
 
-static void direct_apply(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_direction *d, void *p, const void *x, void *q)
+static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x, void *q)
 {
   const gmg_columns columns = gmg_columns_of(A->n);
   gmg_flows w;
-  change(e, A->cells, c, (const double *)&d->share, p);
+  change(e, A->cells, c, (const double *)&d->beta, p);
   if (gmg_flows_of(A, gmg_device_of(e)->processors, p, x, q, &w))
     GMG_LAUNCH_FLOWS(direction_flows_kernel, e, w, 1, *A, w, (const real *)p, (const real *)x, (real *)q, d, IN_SUMS(e));
   else GMG_LAUNCH(direction_kernel, e, A, columns, 1, *A, columns, (const real *)p, (const real *)x, (real *)q, d, IN_SUMS(e));
@@ -328,16 +328,16 @@ const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .interpolated_residual = R(gmg_interpolated_residual_cuda),
                                              .unit_residual = unit_residual,
                                              .correct_residual = correct_residual,
-                                             .follow = follow,
-                                             .lead = lead,
+                                             .loop_residual = loop_residual,
+                                             .loop_first_residual = loop_first_residual,
                                              .restrict_residual = R(gmg_restrict_residual_cuda),
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,
                                              .magnitude = magnitude,
                                              .dot = dot,
                                              .remove_mean = remove_mean,
-                                             .share = share,
-                                             .direct_apply = direct_apply,
+                                             .cg_beta = cg_beta,
+                                             .cg_direction = cg_direction,
                                              .tensor = R(gmg_tensor_cuda),
                                              .prolong_faces = R(gmg_prolong_faces_cuda),
                                              .fold = R(gmg_fold_cuda),

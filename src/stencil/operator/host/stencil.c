@@ -156,9 +156,9 @@ static double field_dot(const gmg_exec *e, const gmg_operator *A, int narrow, co
 
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y) { return field_dot(e, A, 0, x, y); }
 
-static void share(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_direction *d)
+static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
 {
-  gmg_direction_share(d, flexible, (c.size ? *c.size : c.scale) * field_dot(e, A, c.narrow, c.z, y));
+  gmg_cg_set_beta(d, flexible, (c.size ? *c.size : c.scale) * field_dot(e, A, c.narrow, c.z, y));
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
@@ -255,7 +255,7 @@ extern void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator 
                                           const void *u, void *r, void *coarse);
 extern double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
                                            double scale, void *r);
-extern void R(gmg_direct_apply_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_direction *d, void *p,
+extern void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p,
                                      const void *x, void *q);
 extern void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
 extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
@@ -283,8 +283,8 @@ const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .magnitude = magnitude,
                                              .dot = dot,
                                              .remove_mean = remove_mean,
-                                             .share = share,
-                                             .direct_apply = R(gmg_direct_apply_host),
+                                             .cg_beta = cg_beta,
+                                             .cg_direction = R(gmg_cg_direction_host),
                                              .correct_residual = R(gmg_correct_residual_host),
                                              .tensor = R(gmg_tensor_host),
                                              .prolong_faces = R(gmg_prolong_faces_host),

@@ -169,10 +169,10 @@ double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gm
   return sqrt(run(e, &x).first);
 }
 
-void R(gmg_direct_apply_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_direction *d, void *p, const void *x,
+void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
                               void *q)
 {
-  const work w = {change, look_dots, A, c, p, (real)d->share, x, q, 1};
+  const work w = {change, look_dots, A, c, p, (real)d->beta, x, q, 1};
   const pair sums = run(e, &w);
   d->pq = sums.first, d->pr = sums.second;
 }
