@@ -23,7 +23,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTS_ON_DEVICE = ["factors", "order", "singular", "coefficients", "fluxes", "outcomes", "divergence", "precision", "solve", "random"]
 CUDA_TESTS = ["cuda", "cuda_red_black", "cuda_line", "cuda_async", "cuda_legs", "cuda_aside", "cuda_solves", "cuda_bands", "cuda_service",
-              "cuda_tail", "cuda_waits", "cuda_graph", "cuda_ranges"]
+              "cuda_fused_levels", "cuda_waits", "cuda_graph", "cuda_ranges"]
 ALONE = ["cuda_rounds", "cuda_faults", "cuda_flips"]  # they look at the device's memory, or fill it, or need its time
 TOOLS = ["memcheck", "initcheck", "synccheck", "racecheck"]
 NO_SHARED = ["memcheck", "initcheck", "synccheck"]  # kernels of one thread an unknown share nothing
@@ -61,11 +61,11 @@ SANITIZED = [
     ("cuda", "operations_agree_on_faces", NO_SHARED, 7, 0),
     ("cuda_red_black", "fused_red_black_agrees", TOOLS, 3, 0),
     ("cuda_red_black", "red_black_in_line_agrees", NO_SHARED, 17, 0),
-    ("cuda_tail", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
-    ("cuda_tail", "levels_agree", RACES, 11, 4096),  # of ten cases three have levels for a cluster, whose launch takes up to ten seconds
-    ("cuda_tail", "levels_on_faces_agree", NO_SHARED, 11, 50000),
-    ("cuda_tail", "levels_on_faces_agree", RACES, 47, 50000),
-    ("cuda_tail", "updates_reach_them", ["memcheck", "initcheck"], 1, 0),
+    ("cuda_fused_levels", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
+    ("cuda_fused_levels", "levels_agree", RACES, 11, 4096),  # of ten cases three have levels for a cluster, whose launch takes up to ten seconds
+    ("cuda_fused_levels", "levels_on_faces_agree", NO_SHARED, 11, 50000),
+    ("cuda_fused_levels", "levels_on_faces_agree", RACES, 47, 50000),
+    ("cuda_fused_levels", "updates_reach_them", ["memcheck", "initcheck"], 1, 0),
     ("cuda_solves", "smoothers_agree", NO_SHARED, 3, 0),  # of six smoothers Jacobi and Chebyshev alone, in all problems
     ("cuda_solves", "coarse_grids_agree", NO_SHARED, 3, 40000),  # conjugate gradients and Cholesky on the coarsest grid
     ("cuda_solves", "coarse_grids_agree", RACES, 3, 3500),

@@ -65,17 +65,17 @@ class Checks(unittest.TestCase):
         self.program("test_cuda_line", FAILS)
         self.program("test_cuda_legs", "exit 77")
         self.program("test_cuda_async", "echo '[       OK ] one'; sleep 60")
-        self.program("test_cuda_tail", "echo '[       OK ] one'; exit 139")
+        self.program("test_cuda_fused_levels", "echo '[       OK ] one'; exit 139")
         self.program("test_cuda_waits", "exit 0")
         self.program("test_no_device", f'test "${{CUDA_VISIBLE_DEVICES-set}}" = "" || exit 1; {PASSES}')
         self.program("test_regression", f'test -f "$1" && test $2 = cuda || exit 1; {PASSES}')
         self.program("test_cuda_graph", f'test "$1 $2" = "* by_cycles" || exit 1; {PASSES}')
         start = time.monotonic()
-        only = "cuda,cuda_line,cuda_legs,cuda_async,cuda_tail,cuda_waits,no_device,regression_cuda,cuda_graph_by_cycles,cuda_solves"
+        only = "cuda,cuda_line,cuda_legs,cuda_async,cuda_fused_levels,cuda_waits,no_device,regression_cuda,cuda_graph_by_cycles,cuda_solves"
         r = self.check(only, "--seconds", "1", code=1)
         self.assertLess(time.monotonic() - start, 20)  # what hangs was stopped
         told = {name: r[name]["outcome"] for name in only.split(",")}
-        self.assertEqual(told, {"cuda": "passed", "cuda_line": "failed", "cuda_legs": "skipped", "cuda_async": "stopped", "cuda_tail": "failed",
+        self.assertEqual(told, {"cuda": "passed", "cuda_line": "failed", "cuda_legs": "skipped", "cuda_async": "stopped", "cuda_fused_levels": "failed",
                                 "cuda_waits": "failed", "no_device": "passed", "regression_cuda": "passed", "cuda_graph_by_cycles": "passed",
                                 "cuda_solves": "missing"})
         self.assertEqual((r["cuda_line"]["passed"], r["cuda_line"]["failed"]), (1, 1))

@@ -205,7 +205,7 @@ static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gm
 {
   const int most = s->params.max_levels ? s->params.max_levels : GMG_MAX_LEVELS;
   if (gmg_coarsen(now, s->params.coarsen_threshold, next, coarsened) == 0) return 0;
-  const size_t enough = s->params.coarse_cells ? s->params.coarse_cells : s->coarse->liked;
+  const size_t enough = s->params.coarse_cells ? s->params.coarse_cells : s->coarsest.ops->preferred_cells;
   return l + 1 < most && now[0].n * now[1].n * now[2].n > enough;
 }
 
