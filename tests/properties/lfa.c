@@ -2,7 +2,6 @@
    discrete symbol, Chebyshev steps against their polynomial. */
 #include "sweeps.h"
 
-#include "mg/lfa.h"
 
 #include <math.h>
 #include <stdlib.h>

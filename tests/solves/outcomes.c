@@ -2,7 +2,6 @@
    test_divergence.c. */
 #include "reference.h"
 
-#include "mg/solver.h"
 
 #include <math.h>
 #include <stdio.h>
