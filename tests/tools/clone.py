@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the demo clone on small images, compares with dense solutions of its equation and checks what it says of bad input. Images
-are written and read here, as bytes. Usage: test_clone.py DEMO_FOLDER SOURCE_ROOT"""
+are written and read here, as bytes. Usage: clone.py DEMO_FOLDER SOURCE_ROOT"""
 import json
 import pathlib
 import struct

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs every demo as a user would and checks what it prints, its exit code, its JSON, its HDF5 and XDMF files and its
-pictures. Usage: test_demos.py DEMO_FOLDER SOURCE_ROOT [PART ...]"""
+pictures. Usage: demos.py DEMO_FOLDER SOURCE_ROOT [PART ...]"""
 import json
 import math
 import pathlib

@@ -2,9 +2,6 @@
    discrete symbol, Chebyshev steps against their polynomial. */
 #include "sweeps.h"
 
-#include "mg/lfa.h"
-#include "smoothers/weight.h"
-
 #include <math.h>
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-sys.path.insert(0, str(root / "tests"))
+sys.path.insert(0, str(root / "tests/api"))
 import headers  # noqa: E402
 
 text = re.sub(r"!.*", "", (root / "fortran/gmg.f90").read_text())

@@ -1,7 +1,6 @@
 /* Exact red-black on CUDA, where both colours are relaxed in one pass, against the host, which has one after the other. */
 #include "twins.h"
 
-#include "stencil/grid/axis.h"
 
 /* Red-black on the finest level in all ways that there are: 1 to 3 steps; reversed; from zero. */
 static void red_black_agrees(const char *name, const gmg_problem *p)

@@ -64,7 +64,7 @@ typedef struct {
 #define ASYNC(sweeps_, overlap_) .smoother = "async", .sweeps = (sweeps_), .overlap = (overlap_)
 #define CHEBYSHEV(degree) .smoother = "chebyshev", .sweeps = (degree)
 #define MIXED .precision = GMG_PRECISION_MIXED
-#define CHOSEN .precision = GMG_PRECISION_BEST, .cycle = GMG_CYCLE_BEST, .accel = GMG_ACCEL_BEST
+#define CHOSEN .precision = GMG_PRECISION_AUTO, .cycle = GMG_CYCLE_AUTO, .accel = GMG_ACCEL_AUTO
 
 /* Large sizes: on a GPU rows stream in 2D beyond 300,000 unknowns, planes stream and legs are fused beyond 500,000, and in float
    planes stream beyond 5,000,000. */

@@ -9,8 +9,6 @@
 #ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
 
-size_t gmg_cuda_waits(const gmg_context *c); /* src/core/cuda/context.cu */
-void gmg_cuda_without_rounds(gmg_context *c);
 
 static int by_cycles;
 
@@ -45,7 +43,7 @@ static pair begin_pair(const char *name, const gmg_problem *p, const gmg_params 
   pair x = {.name = name, .cells = unknowns(p)};
   if (own_stream) assert_int_equal(cudaStreamCreateWithFlags(&x.stream, cudaStreamNonBlocking), cudaSuccess);
   assert_int_equal(gmg_context_create_cuda(0, x.stream, &x.c), GMG_OK);
-  if (by_cycles) gmg_cuda_without_rounds(x.c);
+  if (by_cycles) gmg_cuda_without_device_loop(x.c);
   for (int i = 0; i < 2; i++) assert_ok(x.c, gmg_solver_create(x.c, p, q, &x.solver[i]));
   x.solver[ENQUEUED]->exec.graph = NULL;
   x.e = &x.solver[ENQUEUED]->exec;
@@ -94,11 +92,11 @@ static long same_solve(pair *x)
   char text[2][600];
   double *values[2];
   for (int i = 0; i < 2; i++) {
-    const size_t before = gmg_cuda_waits(x->c);
+    const size_t before = gmg_cuda_synchronisations(x->c);
     x->e->vector->fill(x->e, x->cells, x->guess, x->u[i]);
     const gmg_status status = gmg_solve(x->solver[i], x->f, x->u[i], &r[i]);
     if (status >= GMG_ERR_ARGUMENT && !x->refused) fail_msg("%s: %s", x->name, gmg_context_error(x->c));
-    x->waits[i] = gmg_cuda_waits(x->c) - before;
+    x->waits[i] = gmg_cuda_synchronisations(x->c) - before;
     snprintf(text[i], sizeof text[i], "%s", gmg_context_error(x->c));
     values[i] = malloc(x->cells * sizeof *values[i]);
     gmg_exec_read_reals(x->e, x->u[i], x->cells, values[i]);

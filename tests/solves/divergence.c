@@ -1,7 +1,7 @@
 /* Growth and NaN during a solve: GMG_DIVERGED, with the level where it began in the text, soon, and nothing else broken. */
 #include "util.h"
 
-#include "core/exec.h"
+#include "internals.h"
 
 #include <math.h>
 #include <stdio.h>

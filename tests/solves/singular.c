@@ -1,7 +1,7 @@
 /* Singular problems: all Neumann or fully periodic, with right-hand sides that are not compatible. */
 #include "reference.h"
 
-#include "mg/solver.h"
+#include "internals.h"
 
 #include <math.h>
 #include <stdio.h>

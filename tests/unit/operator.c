@@ -2,7 +2,7 @@
    with boundary values and shift, in 1D, 2D and 3D; float against double. */
 #include "reference.h"
 
-#include "mg/solver.h"
+#include "internals.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
 
-size_t gmg_cuda_waits(const gmg_context *c); /* src/core/cuda/context.cu: how often the host has waited for the device */
 
 /* The same by the runtime's calls themselves, wherever they come from (ld --wrap): all that may wait for the device. */
 static size_t blocking;
@@ -48,10 +47,10 @@ static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg
   double norm[2], f_norm[2], mean[2];
   gmg_report r;
   ON_BOTH(i) {
-    const size_t before = i ? gmg_cuda_waits(b.context[i]) : 0, blocked = blocking;
+    const size_t before = i ? gmg_cuda_synchronisations(b.context[i]) : 0, blocked = blocking;
     assert_ok(b.context[i], gmg_solve(b.solver[i], f.at[i], u.at[i], &r));
-    if (i && gmg_cuda_waits(b.context[i]) != before)
-      fail_msg("%s: the host waited %zu times in a solve that nobody measures", name, gmg_cuda_waits(b.context[i]) - before);
+    if (i && gmg_cuda_synchronisations(b.context[i]) != before)
+      fail_msg("%s: the host waited %zu times in a solve that nobody measures", name, gmg_cuda_synchronisations(b.context[i]) - before);
     nothing_blocked(name, blocked);
     assert_int_equal(r.cycles, 4);
     const gmg_level *L = b.solver[i]->top;
@@ -63,7 +62,7 @@ static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg
   /* other blocks, other rates, in as many cycles on the finest grid: a prime size takes four times the factor */
   const double most = pow(4, q.max_cycles - 1 + (q.fmg > 1 ? q.fmg : 1));
   assert_true(norm[1] <= most * norm[0] + 1e4 * epsilon_of(e[0]) * f_norm[0]);
-  assert_true(gmg_cuda_waits(b.context[DEVICE]) > 0 && blocking > 0); /* the norm just now: the counters count */
+  assert_true(gmg_cuda_synchronisations(b.context[DEVICE]) > 0 && blocking > 0); /* the norm just now: the counters count */
   size_t blocked = 0;
   for (int turn = 0; turn < 3; turn++) { /* recorded, replayed, and again */
     if (turn == 1) blocked = blocking;
@@ -149,15 +148,15 @@ static void measured(const char *name, const gmg_problem *p, gmg_params q, size_
   gmg_solver *s;
   q.rtol = 1e-14;
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
-  assert_ok(c, create_there(c, p, &q, &s));
+  assert_ok(c, create_on_device(c, p, &q, &s));
   const gmg_exec *e = &s->exec;
   twin f = begin_twin(e, e, unknowns(p), 61), u = begin_twin(e, e, unknowns(p), 0);
   for (int turn = 0; turn < 3; turn++) { /* cycles are enqueued, recorded, replayed */
     gmg_report r;
     e->vector->fill(e, unknowns(p), 0, u.at[0]);
-    const size_t before = gmg_cuda_waits(c);
+    const size_t before = gmg_cuda_synchronisations(c);
     assert_int_equal(gmg_solve(s, f.at[0], u.at[0], &r), GMG_NOT_CONVERGED);
-    const size_t waits = gmg_cuda_waits(c) - before, expected = (size_t)r.history_length - 1 + more;
+    const size_t waits = gmg_cuda_synchronisations(c) - before, expected = (size_t)r.history_length - 1 + more;
     assert_int_equal(r.cycles, q.max_cycles);
     for (int i = 1; i < r.history_length; i++) assert_true(r.history[i] < 0.5 * r.history[i - 1]);
     if (waits != expected) fail_msg("%s, %d iterations: the host waited %zu times, not %zu", name, q.max_cycles, waits, expected);
@@ -207,12 +206,12 @@ static void small_calls_only_enqueue(void **state)
       const gmg_exec *e = &s->exec;
       twin f = begin_twin(e, e, unknowns(&p), 61), u = begin_twin(e, e, unknowns(&p), 62), flux = begin_twin(e, e, 2 * unknowns(&p), 0);
       void *const along[3] = {flux.at[0], NULL, NULL};
-      const size_t before = gmg_cuda_waits(c), blocked = blocking;
+      const size_t before = gmg_cuda_synchronisations(c), blocked = blocking;
       assert_ok(c, gmg_residual(s, f.at[0], u.at[0], u.at[1]));
       assert_ok(c, gmg_flux(s, u.at[0], along, NULL));
       if (p.bc[0][0] != GMG_PERIODIC) assert_ok(c, gmg_set_boundary_constant(s, 0, 0, 0.5));
       assert_ok(c, gmg_precondition(s, f.at[0], u.at[1]));
-      if (gmg_cuda_waits(c) != before) fail_msg("%s: the host waited %zu times", plain[i].name, gmg_cuda_waits(c) - before);
+      if (gmg_cuda_synchronisations(c) != before) fail_msg("%s: the host waited %zu times", plain[i].name, gmg_cuda_synchronisations(c) - before);
       nothing_blocked(plain[i].name, blocked);
       assert_int_equal(e->memory->health(c), GMG_OK);
       end_twin(&f), end_twin(&u), end_twin(&flux);
@@ -251,9 +250,9 @@ static void only_norms_are_read(void **state)
       assert_ok(c, gmg_solver_create(c, &p, &q, &s));
       const gmg_exec *e = &s->exec;
       twin f = begin_twin(e, e, unknowns(&p), 61), u = begin_twin(e, e, unknowns(&p), 0);
-      const size_t before = gmg_cuda_waits(c);
+      const size_t before = gmg_cuda_synchronisations(c);
       assert_ok(c, gmg_solve(s, f.at[0], u.at[0], &r));
-      const size_t waits = gmg_cuda_waits(c) - before, more = k == 3 ? 1 + waits_for_the_truth(&r) : 0;
+      const size_t waits = gmg_cuda_synchronisations(c) - before, more = k == 3 ? 1 + waits_for_the_truth(&r) : 0;
       if (waits > (size_t)r.history_length + more) fail_msg("%s, %s: %d cycles, %d norms, %zu waits", plain[i].name, names[k], r.cycles, r.history_length, waits);
       end_twin(&f), end_twin(&u);
       gmg_solver_destroy(s);

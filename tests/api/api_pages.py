@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The pages of docs/api. Usage:
-  test_api_pages.py ROOT                             every page is in the index, every exported function on a page, with its
+  api_pages.py ROOT                             every page is in the index, every exported function on a page, with its
                                                      prototype as in the header, and every page of C calls has an example
-  test_api_pages.py ROOT PAGE COMPILER LIBRARY [FLAG...]   every ```c block of the page compiles, runs and exits with 0"""
+  api_pages.py ROOT PAGE COMPILER LIBRARY [FLAG...]   every ```c block of the page compiles, runs and exits with 0"""
 import pathlib
 import re
 import subprocess

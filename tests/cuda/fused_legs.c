@@ -2,7 +2,6 @@
    and the correction of u; sweeps and the restricted residual. */
 #include "twins.h"
 
-#include "smoothers/relax/partition.h"
 
 /* --- the way up ------------------------------------------------------------------------------------------------------ */
 
@@ -302,7 +301,7 @@ static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_para
   }
   print_message("%s: blocks of %zu x %zu x %zu\n", name, q.block[0], q.block[1], q.block[2]);
   gmg_solver_destroy(b.solver[HOST]);
-  assert_ok(b.context[HOST], create_there(b.context[HOST], p, &q, &b.solver[HOST]));
+  assert_ok(b.context[HOST], gmg_solver_create(b.context[HOST], p, &q, &b.solver[HOST]));
   return b;
 }
 

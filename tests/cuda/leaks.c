@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 
-void gmg_cuda_without_rounds(gmg_context *c); /* src/core/cuda/context.cu */
 
 /* --- rounds ------------------------------------------------------------------------------------------------------------ */
 
@@ -128,7 +127,7 @@ static void replays(void **state)
     gmg_context *c;
     double *f, *u;
     assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
-    if (by_cycles) gmg_cuda_without_rounds(c);
+    if (by_cycles) gmg_cuda_without_device_loop(c);
     assert_int_equal(cudaMalloc((void **)&f, sizeof *f * CELLS) | cudaMalloc((void **)&u, sizeof *u * CELLS), cudaSuccess);
     assert_int_equal(cudaMemcpy(f, values, sizeof *f * CELLS, cudaMemcpyHostToDevice), cudaSuccess);
     for (int turn = 0; turn < ROUNDS; turn++) {

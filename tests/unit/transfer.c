@@ -1,11 +1,7 @@
 /* The 1D maps and their tensor products: what they must reproduce, whatever the size. */
 #include "sample.h"
 
-#include "mg/solver.h"
-#include "stencil/grid/axis.h"
-#include "stencil/grid/coarsen.h"
-#include "stencil/grid/map.h"
-#include "stencil/stencil.h"
+#include "internals.h"
 
 #include <math.h>
 #include <stdlib.h>

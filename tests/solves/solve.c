@@ -2,7 +2,7 @@
 #include "media.h"
 #include "reference.h"
 
-#include "mg/solver.h"
+#include "internals.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
    every class of problem and any size of numbers; and are refused, or not chosen, where they would not. */
 #include "media.h"
 
-#include "mg/solver.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -369,7 +368,7 @@ static void full_multigrid(void **state)
       gmg_params q = gmg_params_default();
       q.deterministic = 1, q.fmg = 1 + k / 3 % 2, q.check_every = k / 6, q.max_cycles = k / 3 % 2 + 1, q.coarse_rtol = 1e-6;
       q.accel = k == 8 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
-      const double mean = k % 2 && gmg_is_singular(&p, 0) ? 1e5 : 0; /* which is then taken off */
+      const double mean = k % 2 && strspn(shapes[i].bc, "np") == strlen(shapes[i].bc) ? 1e5 : 0; /* which is then taken off */
       for (int m = 0; m < 2; m++) start(&p, q, m ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, scale[k % 3], mean, u[m]);
       const double size = norm2(u[0], n);
       for (size_t c = 0; c < n; c++) u[1][c] -= u[0][c];

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The shared library exports the functions of the public headers, all of them, and nothing else.
-Usage: test_symbols.py NM LIBRARY ROOT"""
+Usage: symbols.py NM LIBRARY ROOT"""
 import pathlib
 import subprocess
 import sys

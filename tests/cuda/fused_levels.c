@@ -65,7 +65,7 @@ static void take_mean(double *x, size_t n)
 static int compare(const char *name, gmg_context *c, const gmg_problem *p, const gmg_params *q)
 {
   gmg_solver *s;
-  assert_ok(c, create_there(c, p, q, &s));
+  assert_ok(c, create_on_device(c, p, q, &s));
   const int some = s->fused_levels.ops != NULL, count = s->levels - s->fused_levels.level;
   /* rounding, times the condition that the levels have together: in 1D it grows with n^2 (2048 in float: 0.042) */
   const double longest = (double)p->n[0] / 2, in_1d = fmax(100, 5e-5 * longest * longest);

@@ -168,8 +168,6 @@ static void mixed_reaches_what_double_does(void **state)
 }
 
 /* The coarse solver alone, on grids for a warp, a thread block and the whole device: the same solution, and nobody waits. */
-size_t gmg_cuda_waits(const gmg_context *c); /* src/core/cuda/context.cu: how often the host has waited for the device */
-
 static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coarse_kind kind)
 {
   if (!taken(unknowns(&p))) return;
@@ -181,11 +179,11 @@ static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coar
   twin f = begin_twin(e[0], e[1], unknowns(&p), 61), u = begin_twin(e[0], e[1], unknowns(&p), 62);
   for (int turn = 0; turn < 2; turn++) { /* nothing of the first stays */
 #ifdef GMG_CUDA
-    const size_t before = gmg_cuda_waits(b.context[DEVICE]);
+    const size_t before = gmg_cuda_synchronisations(b.context[DEVICE]);
 #endif
     ON_BOTH(i) assert_ok(b.context[i], gmg_precondition(b.solver[i], f.at[i], u.at[i]));
 #ifdef GMG_CUDA
-    assert_int_equal(gmg_cuda_waits(b.context[DEVICE]), before);
+    assert_int_equal(gmg_cuda_synchronisations(b.context[DEVICE]), before);
 #endif
     const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
     if (!(difference <= (type == GMG_F64 ? 1e-8 : 1e-2))) fail_msg("coarsest grid, %s: host and device differ by %g", name, difference);

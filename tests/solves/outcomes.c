@@ -2,7 +2,6 @@
    test_divergence.c. */
 #include "reference.h"
 
-#include "mg/solver.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -179,7 +178,7 @@ static void report_is_consistent(void **state)
     seconds += r.level[l].seconds;
     assert_true((on_device || r.level[l].seconds >= 0) && r.level[l].cells == r.level[l].n[0] * r.level[l].n[1] * r.level[l].n[2]);
   }
-  if (!on_device) assert_near(seconds, r.seconds, 0.2 * r.seconds + 1e-4); /* there: test_cuda_service, levels_are_timed() */
+  if (!on_device) assert_near(seconds, r.seconds, 0.2 * r.seconds + 1e-4); /* there: test_cuda_device_context, levels_are_timed() */
   /* again from the solution: nothing to do */
   assert_ok(s.context, solve_in(&s, f, u, &r));
   assert_int_equal(r.cycles, 0);
