@@ -121,8 +121,11 @@ typedef struct gmg_graph_ops {
   void (*destroy)(gmg_graph *graph);
 } gmg_graph_ops;
 
+typedef struct gmg_backend_tables gmg_backend_tables; /* backend.h */
+
 struct gmg_exec {
   gmg_context *context; /* BORROWED */
+  const gmg_backend_tables *tables; /* the backend's; those below are among them */
   const gmg_memory_ops *memory;
   const gmg_trace_ops *trace;
   const gmg_graph_ops *graph; /* NULL: the backend does not replay */
