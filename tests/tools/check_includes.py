@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Rejects includes that point the wrong way. The order of the house: public headers -> core -> stencil -> smoothers and
-coarse -> mg; demos, bench and study see public headers only, but for the measurement of single operations. Also: src/mg/ holds no #ifdef, no backend's and no precision's name.
+coarse -> mg; demos, bench and study see public headers only, but for the measurement of single operations. Also:
+- src/mg/ holds no #ifdef, no backend's and no precision's name;
+- one smoother's folder does not include another's, and relax/, which they share, includes none;
+- only core/backend.h asks whether the library is built with CUDA; only the registry and the defaults look a smoother up by name.
 Usage: check_includes.py ROOT"""
 import pathlib
 import re
@@ -19,12 +22,24 @@ ALLOWED = {
 }
 MEASURES_INSIDE = {"bench/gpu_operations.c", "bench/gpu_cublas.c"}
 FORBIDDEN_IN_MG = re.compile(r"#\s*if(def|ndef)?\b|\b(float|GMG_F32|GMG_F64|FLT_\w+|DBL_\w+|\w*cuda\w*|\w*CUDA\w*|\w+_host(_f\d\d)?|GMG_BACKEND\w*)\b")
+SHARED_BY_SMOOTHERS = {"relax"}
+ASKS_FOR_CUDA = re.compile(r"#\s*(el)?if\w*\b.*\bGMG_CUDA\b")
+MAY_ASK_FOR_CUDA = {"src/core/backend.h"} | {  # the others until their tables are by backend
+    f"src/{name}.c" for name in ("core/exec", "stencil/operator/operator", "coarse/cg", "coarse/cholesky", "coarse/fused_levels/fused_levels")}
+BY_NAME = re.compile(r"\bgmg_smoother_by_name\(")
+MAY_LOOK_UP = {"src/smoothers/registry.c", "src/mg/defaults.c"}
 GUARD = re.compile(r"#\s*ifndef\s+GMG_\w+_H\b")
 
 
 def room_of(path: pathlib.Path, root: pathlib.Path) -> str:
     parts = path.relative_to(root).parts
     return parts[1] if parts[0] == "src" else parts[0]
+
+
+def smoother_of(path: pathlib.Path, root: pathlib.Path) -> str:
+    """The folder of src/smoothers that a file is in, or an empty string."""
+    parts = path.relative_to(root).parts
+    return parts[2] if parts[:2] == ("src", "smoothers") and len(parts) > 3 else ""
 
 
 def main(root: pathlib.Path) -> int:
@@ -35,7 +50,8 @@ def main(root: pathlib.Path) -> int:
         seen += 1
         room = room_of(path, root)
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            where = f"{path.relative_to(root)}:{number}"
+            name_here = str(path.relative_to(root))
+            where = f"{name_here}:{number}"
             include = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
             if include:
                 name = include.group(1)
@@ -46,9 +62,16 @@ def main(root: pathlib.Path) -> int:
                 else:
                     problems.append(f"{where}: {name} not found")
                     continue
-                if to not in ALLOWED[room] and str(path.relative_to(root)) not in MEASURES_INSIDE:
+                if to not in ALLOWED[room] and name_here not in MEASURES_INSIDE:
                     problems.append(f"{where}: {room} must not include {to} ({name})")
+                mine, other = smoother_of(path, root), smoother_of(target, root.resolve())
+                if mine and other and mine != other and other not in SHARED_BY_SMOOTHERS:
+                    problems.append(f"{where}: smoothers/{mine} must not include smoothers/{other} ({name})")
             code = re.sub(r"/\*.*?\*/", "", line)
+            if room in ALLOWED["mg"] - {"include"} and ASKS_FOR_CUDA.search(code) and name_here not in MAY_ASK_FOR_CUDA:
+                problems.append(f"{where}: only core/backend.h asks whether there is CUDA: {line.strip()}")
+            if room in ALLOWED["mg"] - {"include"} and BY_NAME.search(re.sub(r'"[^"]*"', "", code)) and name_here not in MAY_LOOK_UP:
+                problems.append(f"{where}: a smoother is looked up by its name: {line.strip()}")
             default = path.name == "defaults.c" and ".type =" in code  # the documented default is a name of the API
             if room == "mg" and FORBIDDEN_IN_MG.search(code) and not GUARD.match(code) and not default:
                 problems.append(f"{where}: mg names a backend, a precision or a condition: {line.strip()}")

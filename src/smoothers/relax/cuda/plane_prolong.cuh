@@ -11,7 +11,7 @@
 #include "geometry.cuh"
 
 extern "C" {
-#include "stencil/grid/map.h"
+#include "smoothers/fused.h"
 }
 
 #include <cuda_pipeline.h>
