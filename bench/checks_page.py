@@ -1,4 +1,11 @@
-"""The part of docs/gpu.md that says what passes on a device, from the file of checks.py."""
+"""bench/results/checks.md: what passes on a device, from the file of checks.py. study.py writes it."""
+
+HEAD = """# What passes on a GPU
+Made by `bench/study.py` from `bench/results/h200-checks.json`, the file of `bench/checks.py`: do not edit. It lists all tests that need a
+device, tests of the host that also run on one, and kernels of every family under compute-sanitizer. racecheck is the slowest tool and
+takes fewer cases of some tests. Stopped and skipped entries are listed as such.
+
+"""
 
 
 def lines(head, rows):
@@ -77,5 +84,9 @@ def checks_table(data):
     return "\n\n".join([f"{origin(data)} {len(data['results'])} entries: {words}.",
                         lines(["test (name in CTest)", "result"], [[f"`{r['name']}`", tests_cell(r)] for r in tests]),
                         tools_words(tools), tools_table(tools),
-                        ("Asynchronous smoothers, 100 solves each: the mean factor of the last five of 12 cycles with f = 0 from a random u, larger "
-                         "than that of the first cycles in the tables above; without overlap with weight 1."), bands_table(data["results"])])
+                        ("Asynchronous smoothers, 100 solves each: mean factor of the last five of 12 cycles with f = 0 from a random u. It is larger "
+                         "than that of the first cycles in docs/performance.md. Without overlap the weight is 1."), bands_table(data["results"])])
+
+
+def checks_page(data):
+    return HEAD + (checks_table(data) if data else "*Not measured yet.*") + "\n"

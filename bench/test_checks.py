@@ -193,6 +193,14 @@ class Checks(unittest.TestCase):
             self.assertIn(line, page)
         self.assertIn("commit abcdef", page)
 
+    def test_whole_page(self):
+        self.program("test_no_device", PASSES)
+        self.check("no_device")
+        page = checks_page.checks_page(json.loads(self.json.read_text()))
+        self.assertTrue(page.startswith("# What passes on a GPU\n"), page)
+        self.assertIn("| `no_device` | 2 passed |", page)
+        self.assertIn("Not measured yet", checks_page.checks_page(None))
+
 
 if __name__ == "__main__":
     unittest.main()
