@@ -87,7 +87,7 @@ typedef enum { GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } g
 typedef enum { GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM, GMG_ORDER_BACKWARD } gmg_block_order;
 /** Who relaxes which block of the asynchronous smoother (docs/api/params.md). Static: fixed in advance. Dynamic: a worker takes the
  *  next block when it has finished one. AUTO selects dynamic on host threads, and on a device where in_flight or
- *  oversubscription is set; else static. Methods: Tsai, Nayak, Chow, Anzt (2022), Algorithms 2 and 3. */
+ *  oversubscription is set; else static. After Tsai, Nayak, Chow, Anzt (2022). */
 typedef enum { GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC, GMG_ASSIGN_DYNAMIC } gmg_assignment;
 /** Restriction of residuals. Average: cells by overlap, vertices by full weighting with rows that sum to 1. Adjoint: the
  *  transpose of (bi-, tri-)linear interpolation with respect to the control volumes. AUTO selects adjoint for a symmetric cycle,
