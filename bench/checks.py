@@ -22,9 +22,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTS_ON_DEVICE = ["factors", "order", "singular", "coefficients", "fluxes", "outcomes", "divergence", "precision", "solve", "random"]
-CUDA_TESTS = ["cuda", "cuda_red_black", "cuda_line", "cuda_async", "cuda_legs", "cuda_aside", "cuda_solves", "cuda_bands", "cuda_service",
-              "cuda_tail", "cuda_waits", "cuda_graph", "cuda_ranges"]
-ALONE = ["cuda_rounds", "cuda_faults", "cuda_flips"]  # they look at the device's memory, or fill it, or need its time
+CUDA_TESTS = ["cuda_operations", "cuda_red_black", "cuda_line", "cuda_async", "cuda_fused_legs", "cuda_fused_legs_double_buffered", "cuda_solves", "cuda_convergence_spread", "cuda_device_context",
+              "cuda_fused_levels", "cuda_synchronisations", "cuda_graph", "cuda_nvtx"]
+ALONE = ["cuda_leaks", "cuda_faults", "cuda_bit_flips"]  # they look at the device's memory, or fill it, or need its time
 TOOLS = ["memcheck", "initcheck", "synccheck", "racecheck"]
 NO_SHARED = ["memcheck", "initcheck", "synccheck"]  # kernels of one thread an unknown share nothing
 RACES = ["racecheck"]  # takes up to a hundred times as long as the others: rows of its own where that is minutes
@@ -35,14 +35,14 @@ RACES = ["racecheck"]  # takes up to a hundred times as long as the others: rows
 # where these numbers meet every kernel's variants: look again (GMG_TEST_EVERY) when one is added.
 # A graph goes by cycles: compute-sanitizer sees nothing in the body of a conditional node (CONTRIBUTING.md).
 SANITIZED = [
-    ("cuda_legs", "sweeps_onto_agree", TOOLS, 4, 0),  # the way up of a mixed cycle, strips
-    ("cuda_legs", "patches_onto_agree", TOOLS, 1, 0),
-    ("cuda_legs", "residuals_in_patches_agree", TOOLS, 1, 0),  # smoothing and restricted residual in one pass
-    ("cuda_legs", "residuals_in_the_pass_agree", TOOLS, 3, 200000),
-    ("cuda_legs", "ways_down_agree", TOOLS, 1, 0),
-    ("cuda_legs", "red_black_legs_agree", TOOLS, 4, 0),  # levels of half a million: smaller ones go by colours
-    ("cuda_aside", "async_legs_agree", TOOLS, 1, 0),  # those of u in double, put aside in between
-    ("cuda_aside", "red_black_legs_agree", TOOLS, 1, 0),
+    ("cuda_fused_legs", "sweeps_onto_agree", TOOLS, 4, 0),  # the way up of a mixed cycle, strips
+    ("cuda_fused_legs", "patches_onto_agree", TOOLS, 1, 0),
+    ("cuda_fused_legs", "residuals_in_patches_agree", TOOLS, 1, 0),  # smoothing and restricted residual in one pass
+    ("cuda_fused_legs", "residuals_in_the_pass_agree", TOOLS, 3, 200000),
+    ("cuda_fused_legs", "ways_down_agree", TOOLS, 1, 0),
+    ("cuda_fused_legs", "red_black_legs_agree", TOOLS, 4, 0),  # levels of half a million: smaller ones go by colours
+    ("cuda_fused_legs_double_buffered", "async_legs_agree", TOOLS, 1, 0),  # those of u in double, put aside in between
+    ("cuda_fused_legs_double_buffered", "red_black_legs_agree", TOOLS, 1, 0),
     ("cuda_async", "all_ways_agree", TOOLS, 25, 0),
     ("cuda_async", "tiny_sizes_agree", TOOLS, 11, 0),  # blocks of all shapes
     ("cuda_async", "patches_agree", TOOLS, 2, 0),
@@ -55,17 +55,17 @@ SANITIZED = [
     ("cuda_line", "smoothing_agrees", TOOLS, 37, 0),
     ("cuda_line", "one_block_agrees", TOOLS, 19, 0),
     ("cuda_line", "transfers_agree", NO_SHARED, 13, 200000),
-    ("cuda", "operations_agree", TOOLS, 2, 0),  # residuals, norms, transfers, the synchronous smoothers
-    ("cuda", "operations_agree_in_strips", TOOLS, 3, 0),
-    ("cuda", "operations_agree_in_media", NO_SHARED, 1, 0),
-    ("cuda", "operations_agree_on_faces", NO_SHARED, 7, 0),
+    ("cuda_operations", "operations_agree", TOOLS, 2, 0),  # residuals, norms, transfers, the synchronous smoothers
+    ("cuda_operations", "operations_agree_in_strips", TOOLS, 3, 0),
+    ("cuda_operations", "operations_agree_in_media", NO_SHARED, 1, 0),
+    ("cuda_operations", "operations_agree_on_faces", NO_SHARED, 7, 0),
     ("cuda_red_black", "fused_red_black_agrees", TOOLS, 3, 0),
     ("cuda_red_black", "red_black_in_line_agrees", NO_SHARED, 17, 0),
-    ("cuda_tail", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
-    ("cuda_tail", "levels_agree", RACES, 11, 4096),  # of ten cases three have levels for a cluster, whose launch takes up to ten seconds
-    ("cuda_tail", "levels_on_faces_agree", NO_SHARED, 11, 50000),
-    ("cuda_tail", "levels_on_faces_agree", RACES, 47, 50000),
-    ("cuda_tail", "updates_reach_them", ["memcheck", "initcheck"], 1, 0),
+    ("cuda_fused_levels", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
+    ("cuda_fused_levels", "levels_agree", RACES, 11, 4096),  # of ten cases three have levels for a cluster, whose launch takes up to ten seconds
+    ("cuda_fused_levels", "levels_on_faces_agree", NO_SHARED, 11, 50000),
+    ("cuda_fused_levels", "levels_on_faces_agree", RACES, 47, 50000),
+    ("cuda_fused_levels", "updates_reach_them", ["memcheck", "initcheck"], 1, 0),
     ("cuda_solves", "smoothers_agree", NO_SHARED, 3, 0),  # of six smoothers Jacobi and Chebyshev alone, in all problems
     ("cuda_solves", "coarse_grids_agree", NO_SHARED, 3, 40000),  # conjugate gradients and Cholesky on the coarsest grid
     ("cuda_solves", "coarse_grids_agree", RACES, 3, 3500),
@@ -104,7 +104,7 @@ def entries():
     made += [entry("cuda_graph_by_cycles", "test_cuda_graph", "*", "by_cycles")]
     made += [entry("regression_cuda", "test_regression", FACTORS, "cuda", limit=900)]
     made += [entry(f"{name}_cuda", f"test_{name}", "cuda", limit=900) for name in TESTS_ON_DEVICE]
-    made += [entry("demos_cuda", "test_demos.py", DEMOS, ".", "devices")]
+    made += [entry("demos_cuda", "tools/demos.py", DEMOS, ".", "devices")]
     made += [entry(name, f"test_{name}", alone=True) for name in ALONE]
     for tool in TOOLS:
         for program, test, tools, every, most in SANITIZED:
@@ -187,7 +187,7 @@ def record_of(entry, output, status, seconds):
     if cases:
         record["cases"] = [int(n) for n in cases.groups()]
         good = good and record["cases"][0] > 0
-    if entry["name"] == "cuda_bands":
+    if entry["name"] == "cuda_convergence_spread":
         record["bands"] = bands(output)
     if entry["name"] == "regression_cuda":
         record["factors"] = factors(output)

@@ -4,7 +4,7 @@
 
 #include "util.h"
 
-#include "mg/solver.h"
+#include "internals.h"
 
 static inline gmg_params same_precision(void)
 {

@@ -1,5 +1,6 @@
 /* Contexts on a CUDA device, their memory, and how failures there become a status. */
 #include "device.h"
+#include "testing.h"
 
 #include "gmg_cuda.h"
 
@@ -61,9 +62,8 @@ static gmg_status health(gmg_context *c)
 extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc, cuda_release, device_memory, cuda_upload,
                                                    cuda_download, now, health};
 
-/* For tests. */
-extern "C" size_t gmg_cuda_waits(const gmg_context *c) { return c->device->waits; }
-extern "C" void gmg_cuda_without_rounds(gmg_context *c) { c->device->no_rounds = 1; }
+extern "C" size_t gmg_cuda_synchronisations(const gmg_context *c) { return c->device->waits; }
+extern "C" void gmg_cuda_without_device_loop(gmg_context *c) { c->device->no_rounds = 1; }
 
 gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
 {
