@@ -5,7 +5,7 @@
 
 #include "core/exec.h"
 #include "mg/lfa.h"
-#include "mg/solver.h"
+#include "mg/iterate/iterate.h"
 #include "smoothers/relax/partition.h"
 #include "smoothers/weight.h"
 #include "stencil/grid/axis.h"

@@ -16,7 +16,7 @@ static inline gmg_params same_precision(void)
 static inline void smooth(session *s, const double *f, double *u, int steps, gmg_leg leg)
 {
   gmg_level *L = &s->solver->level[0];
-  s->solver->smoother->sweep(&L->view, L->smoother, f, u, steps, leg);
+  s->solver->mg.smoother->sweep(&L->view, L->smoother, f, u, steps, leg);
 }
 
 #endif

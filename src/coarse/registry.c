@@ -1,4 +1,5 @@
 /* What there is for the bottom of a cycle: by kind for the coarsest grid, by backend for several levels. */
+#include "core/backend.h"
 #include "kernels.h"
 
 const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind)
@@ -8,20 +9,8 @@ const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind)
   return registry[kind];
 }
 
-#ifdef GMG_CUDA
-extern const gmg_coarse_kernels gmg_coarse_kernels_cuda_f32, gmg_coarse_kernels_cuda_f64;
-#endif
+const gmg_coarse_kernels gmg_coarse_kernels_none = {.cg = NULL};
 
-const gmg_coarse_kernels *gmg_coarse_kernels_of(const gmg_exec *e)
-{
-  static const gmg_coarse_kernels none;
-  static const gmg_coarse_kernels *const kernels[][2] = {
-      [GMG_BACKEND_HOST] = {&none, &none},
-#ifdef GMG_CUDA
-      [GMG_BACKEND_CUDA] = {&gmg_coarse_kernels_cuda_f32, &gmg_coarse_kernels_cuda_f64},
-#endif
-  };
-  return kernels[e->backend][e->type];
-}
+const gmg_coarse_kernels *gmg_coarse_kernels_of(const gmg_exec *e) { return e->tables->coarse[e->type]; }
 
 const gmg_bottom_ops *const *gmg_fused_levels_of(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->fused_levels; }

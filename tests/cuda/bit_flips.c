@@ -84,7 +84,7 @@ static trial begin_trial(size_t n)
   assert_int_equal(cudaMemcpy(t.f, t.host_f, bytes, cudaMemcpyHostToDevice), cudaSuccess);
   assert_int_equal(gmg_context_create_cuda(0, t.own, &t.c), GMG_OK);
   assert_ok(t.c, gmg_solver_create(t.c, &t.p, &q, &t.solver));
-  assert_true(t.solver->mixed && t.solver->fused_levels.level < t.solver->levels);
+  assert_true(t.solver->high_levels > 0 && t.solver->fused_levels.level < t.solver->levels);
   for (int i = 0; i < CALM; i++) calm(&t);
   assert_int_equal(recordings(t.solver), 1);
   for (int i = 0; i < 2; i++) { /* the first time is not counted */
@@ -140,7 +140,7 @@ typedef struct {
 /* level -1: the caller's u. */
 static void one_flip(trial *t, int level, double value, double share, uint64_t *seed, tally *sum)
 {
-  const gmg_level *L = level < 0 ? t->solver->top : &t->solver->level[level];
+  const gmg_level *L = level < 0 ? t->solver->finest : &t->solver->level[level];
   const size_t place = level < 0 ? some_place(t->n, seed) : (size_t)(0.999999 * (uniform(seed) + 0.5) * (double)L->A.cells);
   const double delay = share * t->least * t->bytes_a_ms;
   flip x = {.size = sizeof(double), .delay = delay < DELAY ? (size_t)delay : DELAY};

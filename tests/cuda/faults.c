@@ -117,7 +117,7 @@ static int flips(int where, const shape *box, gmg_precision precision, int fmg, 
     flip.level = (int)(seed + (uint64_t)run) % t.solver->levels - 1; /* the coarsest is not smoothed */
     flip.visits = (int)(4 * (uniform(&seed) + 0.5)), flip.place = 0.999999 * (uniform(&seed) + 0.5);
     /* half of them in the exponent and the sign */
-    const int bits = flip.level >= 0 && t.solver->mixed ? 32 : 64, fraction = bits == 32 ? 23 : 52;
+    const int bits = flip.level >= 0 && t.solver->high_levels > 0 ? 32 : 64, fraction = bits == 32 ? 23 : 52;
     flip.bit = run % 2 ? fraction + (int)((bits - fraction) * (uniform(&seed) + 0.5)) : (int)(fraction * (uniform(&seed) + 0.5));
     flip.exec = t.e, flip.u = t.at_u, flip.cells = t.cells, flip.done = 0;
     const int level = flip.level, bit = flip.bit;

@@ -22,7 +22,7 @@ static void onto_agrees(const char *name, const both *b, int way, int can, int c
   twin size = begin_twin(wide[0], wide[1], 1, 85);
   double *const at[2] = {(double *)x.at[0] + skip, (double *)x.at[1] + skip};
   if (!keep) ON_BOTH(i) wide[i]->vector->fill(wide[i], n, NAN, at[i]);
-  if (lifts) s[0]->levels_stencil->tensor(narrow[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
+  if (lifts) s[0]->mg.stencil->tensor(narrow[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
   s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], c.at[0], steps, leg);
   wide[0]->vector->axpby_from_low(wide[0], n, size.at[0], c.at[0], keep, at[0]);
   const gmg_update_target to = {at[1], 0.25, size.at[1], keep, lifts ? coarse.at[1] : NULL, lifts ? L[1]->prolong : NULL};
@@ -114,7 +114,7 @@ static void restricts(const char *name, const both *b, int way, int can)
                                                 way & 1 ? GMG_FROM_ZERO : GMG_FROM_CURRENT, L->restrict_, got.at[0]);
   if (done != can) fail_msg("%s, way %d: done %d", name, way, done);
   if (done) {
-    s->levels_stencil->restrict_residual(e, &L->A, L->restrict_, f.at[1], u.at[1], L->r, got.at[1]);
+    s->mg.stencil->restrict_residual(e, &L->A, L->restrict_, f.at[1], u.at[1], L->r, got.at[1]);
     same_twin(name, "restricted residual", &got, 2048);
   }
   end_twin(&f), end_twin(&u), end_twin(&got);
@@ -194,7 +194,7 @@ static void way_down_agrees(gmg_problem p, gmg_block_order order, size_t x, size
   twin c = begin_twin(e[0], e[1], b.solver[HOST]->level[1].A.cells, 0);
   e[1]->vector->fill(e[1], n, NAN, u.at[1]);
   w.solver[HOST]->smoother->sweep(&W->view, W->smoother, f.at[0], u.at[0], 2, GMG_LEG_DOWN);
-  b.solver[HOST]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
+  b.solver[HOST]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
   const gmg_fused_ops *ops = b.solver[DEVICE]->fused;
   const int done = ops->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_, c.at[1]);
   assert_int_equal(done, 1);
@@ -234,7 +234,7 @@ static void exact_way_down(const char *name, const both *b, int can)
   e[1]->vector->fill(e[1], n, NAN, u.at[1]);
   ON_BOTH(i) e[1]->vector->fill(e[1], coarse, NAN, again.at[i]);
   s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, GMG_LEG_DOWN);
-  s[0]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
+  s[0]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
   for (int steps = 1; steps <= 2; steps++) { /* neither from a u that is not 0 nor two steps */
     const gmg_start start = steps == 1 ? GMG_FROM_CURRENT : GMG_FROM_ZERO;
     const int done = ops->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], steps, start, L[1]->restrict_, c.at[1]);

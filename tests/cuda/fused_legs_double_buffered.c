@@ -18,7 +18,7 @@ static void legs_agree(const char *name, gmg_solver *const s[2], int can)
     if (from_zero) e[1]->vector->fill(e[1], n, NAN, u.at[1]);
     e[1]->vector->fill(e[1], n, NAN, aside.at[1]), e[1]->vector->fill(e[1], coarse, NAN, r.at[1]);
     host->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, GMG_LEG_DOWN);
-    s[HOST]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], aside.at[0], r.at[0]);
+    s[HOST]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], aside.at[0], r.at[0]);
     const int down = device->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], aside.at[1], 1,
                                                 from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT, L[1]->restrict_, r.at[1]);
     assert_int_equal(down, 1);
@@ -26,7 +26,7 @@ static void legs_agree(const char *name, gmg_solver *const s[2], int can)
     same_twin(name, "restricted residual", &r, 2048);
     const gmg_leg leg = from_zero ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
     const gmg_update_target back = {.x = u.at[1], .scale = 1, .coarse = c.at[1], .prolong = L[1]->prolong};
-    s[HOST]->levels_stencil->tensor(e[0], L[0]->prolong, c.at[0], u.at[0], 1);
+    s[HOST]->mg.stencil->tensor(e[0], L[0]->prolong, c.at[0], u.at[0], 1);
     host->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, leg);
     e[1]->vector->fill(e[1], n, NAN, u.at[1]);
     assert_int_equal(device->postsmooth_update(&L[1]->view, L[1]->smoother, f.at[1], aside.at[1], 1, leg, &back), 1);

@@ -185,7 +185,7 @@ static void passes_match_their_parts(void **state)
       q.precision = GMG_PRECISION_SAME;
       session s = begin_solver(&p, &q, t == 0 ? 1 : t == 1 ? 2 : 5);
       const gmg_exec *e = &s.solver->exec;
-      const gmg_operator *A = &s.solver->top->A;
+      const gmg_operator *A = &s.solver->finest->A;
       const gmg_stencil_ops *stencil = s.solver->stencil;
       double *f = field(N, 1), *u[2] = {field(N, 2), field(N, 2)}, *z = field(N, 4), *r = field(N, 0), *v = field(N, 5);
       double *w = field(N, 0), f_norm;
@@ -317,7 +317,7 @@ static void directions(void **state)
     gmg_params q = gmg_params_default();
     q.precision = GMG_PRECISION_SAME;
     session s = begin_solver(&p, &q, 2);
-    const gmg_operator *A = &s.solver->top->A;
+    const gmg_operator *A = &s.solver->finest->A;
     double *z = field(n, 4), *r = field(n, 5), size = 3.5;
     float *slim = malloc(n * sizeof *slim);
     for (size_t c = 0; c < n; c++) slim[c] = (float)z[c], z[c] = (double)slim[c];

@@ -1,4 +1,5 @@
 /* Gauss-Seidel in lexicographic order. On several host threads it is not deterministic unless params.deterministic asks for it. */
+#include "core/backend.h"
 #include "gauss_seidel.h"
 
 #include "smoothers/fourier.h"
