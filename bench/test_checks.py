@@ -194,11 +194,11 @@ class Checks(unittest.TestCase):
         self.assertIn("commit abcdef", page)
 
     def test_whole_page(self):
-        self.program("test_no_device", PASSES)
-        self.check("no_device")
+        self.program("test_cuda_line", PASSES)
+        self.check("cuda_line")
         page = checks_page.checks_page(json.loads(self.json.read_text()))
         self.assertTrue(page.startswith("# What passes on a GPU\n"), page)
-        self.assertIn("| `no_device` | 2 passed |", page)
+        self.assertIn("| `cuda_line` | 2 passed |", page)
         self.assertIn("Not measured yet", checks_page.checks_page(None))
 
 
