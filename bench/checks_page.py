@@ -1,4 +1,15 @@
-"""The part of docs/gpu.md that says what passes on a device, from the file of checks.py."""
+"""bench/results/checks.md: what passes on a device, from the file of checks.py. study.py writes it."""
+
+HEAD = """# What passes on a GPU
+Made by `bench/study.py` from `bench/results/h200-checks.json`, the file of `bench/checks.py`: do not edit. It lists all tests that need a
+device, tests of the host that also run on one, and kernels of every family under compute-sanitizer. racecheck is the slowest tool and
+takes fewer cases of some tests. Stopped and skipped entries are listed as such.
+
+"""
+
+
+def checks_page(data):
+    return HEAD + (checks_table(data) if data else "*Not measured yet.*") + "\n"
 
 
 def lines(head, rows):

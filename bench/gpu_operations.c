@@ -1,5 +1,5 @@
-/* Single operations of a cycle on a device. They are not public: of all the measurements this file alone looks into the house, and
-   is linked with the static library. */
+/* Single operations of a cycle on a device. They are not public, so this file and gpu_cublas.c include headers of src and are linked
+   with the static library. */
 #include "gpu.h"
 #include "mg/cycle/cycle.h"
 

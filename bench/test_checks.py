@@ -193,6 +193,14 @@ class Checks(unittest.TestCase):
             self.assertIn(line, page)
         self.assertIn("commit abcdef", page)
 
+    def test_whole_page(self):
+        self.program("test_cuda_line", PASSES)
+        self.check("cuda_line")
+        page = checks_page.checks_page(json.loads(self.json.read_text()))
+        self.assertTrue(page.startswith("# What passes on a GPU\n"), page)
+        self.assertIn("| `cuda_line` | 2 passed |", page)
+        self.assertIn("Not measured yet", checks_page.checks_page(None))
+
 
 if __name__ == "__main__":
     unittest.main()

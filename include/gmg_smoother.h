@@ -72,7 +72,7 @@ enum {
   GMG_SMOOTHER_ADJOINT = 2,       /**< GMG_LEG_UP_REVERSED is the adjoint of GMG_LEG_DOWN. */
   GMG_SMOOTHER_LINEAR = 4,        /**< The same linear map at every call. */
   GMG_SMOOTHER_COLOURED = 8       /**< Relaxes one colour after the other. Where one or two axes are coarsened, residuals
-                                       are then best restricted by the adjoint of interpolation (docs/omega.md). */
+                                       are then best restricted by the adjoint of interpolation (docs/weights.md). */
 };
 
 /** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. Fields have the level's

@@ -51,7 +51,7 @@ static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const g
 }
 
 /* After red-black relaxation averaging loses to the adjoint of interpolation, unless three axes are coarsened at once
-   (docs/omega.md). */
+   (docs/weights.md). */
 static int restrict_by_adjoint(const gmg_solver *s, const int coarsened[3])
 {
   if (s->symmetric || s->params.restriction == GMG_RESTRICT_ADJOINT) return 1;
