@@ -72,8 +72,8 @@ static const solve_case cases[] = {
     {"1d-cell-dirichlet-jacobi-v", 1, {1000}, {1000003}, "dd", "jacobi", .fluxes = 1, .precondition = 1},
     {"1d-vertex-robin_neumann-gauss_seidel-w", 1, {255}, {4095}, "rn", "gauss_seidel", .vertex = 1, .cycle = GMG_CYCLE_W,
      .guess = 1},
-    {"1d-cell-periodic-singular-red_black-f-mixed", 1, {4096}, {1 << 20}, "pp", "red_black", MIXED, .cycle = GMG_CYCLE_F},
-    {"1d-cell-periodic-odd-red_black-shift", 1, {333}, {600001}, "pp", "red_black", .shift = 3, .guess = 1},
+    {"1d-cell-periodic-singular-red_black-f-mixed", 1, {4096}, {8192}, "pp", "red_black", MIXED, .cycle = GMG_CYCLE_F},
+    {"1d-cell-periodic-red_black-shift", 1, {334}, {600000}, "pp", "red_black", .shift = 3, .guess = 1},
     {"1d-vertex-dirichlet-chebyshev-v-float", 1, {511}, {1048575}, "dd", CHEBYSHEV(3), .vertex = 1, .single = 1},
     {"1d-cell-neumann-async-shift", 1, {1021}, {1000003}, "nn", ASYNC(2, 1), .shift = 0.5, .pre = 2, .post = 1},
     {"1d-cell-stretched-async-flexible_cg", 1, {640}, {500000}, "dr", ASYNC(3, 2), .stretch = 4, .accel = GMG_ACCEL_FLEXIBLE_CG},
@@ -88,9 +88,9 @@ static const solve_case cases[] = {
     {"2d-cell-dirichlet-async-f-mixed", 2, {256, 256}, {2048, 1024}, "dddd", ASYNC(2, 1), MIXED, .cycle = GMG_CYCLE_F, .solves = 3},
     {"2d-cell-mixed_walls-async-v", 2, {192, 128}, {1024, 1024}, "dnrn", ASYNC(2, 1), .guess = 1},
     {"2d-cell-periodic-async-float", 2, {128, 96}, {1024, 768}, "ppdd", ASYNC(2, 1), .single = 1, .pre = 2, .post = 2},
-    {"2d-cell-robin-jacobi-w-cholesky", 2, {61, 67}, {801, 700}, "rrrr", "jacobi", .cycle = GMG_CYCLE_W,
+    {"2d-cell-robin-jacobi-w-mixed-cholesky", 2, {61, 67}, {801, 700}, "rrrr", "jacobi", MIXED, .cycle = GMG_CYCLE_W,
      .coarse = GMG_COARSE_CHOLESKY},
-    {"2d-vertex-neumann-singular-gauss_seidel-v", 2, {33, 47}, {0}, "nnnn", "gauss_seidel", .vertex = 1},
+    {"2d-vertex-neumann-singular-gauss_seidel-v-float", 2, {33, 47}, {0}, "nnnn", "gauss_seidel", .vertex = 1, .single = 1},
     {"2d-cell-periodic-singular-chebyshev-f-two_levels", 2, {96, 48}, {512, 256}, "pppp", CHEBYSHEV(2), .cycle = GMG_CYCLE_F,
      .max_levels = 2, .cycles = 6},
     {"2d-cell-coarse_solver_alone", 2, {40, 30}, {0}, "ddnd", "jacobi", .max_levels = 1, .cycles = 3},
@@ -103,8 +103,7 @@ static const solve_case cases[] = {
      .medium = FACES_AND_SIGMA, .strength = 20, .fluxes = 1},
     {"2d-vertex-stretched-async-flexible_cg-mixed", 2, {96, 64}, {800, 640}, "dddd", ASYNC(2, 1), .vertex = 1, MIXED, .stretch = 5,
      .accel = GMG_ACCEL_FLEXIBLE_CG},
-    {"2d-vertex-thin-red_black-w", 2, {512, 3}, {200000, 3}, "dddd", "red_black", .vertex = 1, .cycle = GMG_CYCLE_W,
-     .box = {1, 0.005}},
+    {"2d-vertex-thin-red_black-v", 2, {512, 3}, {200000, 3}, "dddd", "red_black", .vertex = 1, .box = {1, 0.005}},
     {"2d-cell-semicoarsened-red_black-v", 2, {128, 128}, {1024, 512}, "dddd", "red_black", .box = {1, 8}},
     {"2d-tiny-async", 2, {3, 2}, {0}, "dnrd", ASYNC(2, 1), .guess = 1},
     {"2d-cell-async-jacobi_inside-overlap_2", 2, {100, 70}, {600, 700}, "dddd", ASYNC(5, 2), .local = GMG_LOCAL_JACOBI,
@@ -138,12 +137,12 @@ static const solve_case cases[] = {
     {"3d-cell-gauss_seidel-w", 3, {20, 24, 18}, {0}, "dddndd", "gauss_seidel", .cycle = GMG_CYCLE_W, .symmetric = 1},
     {"3d-cell-beta-async-chosen", 3, {40, 40, 40}, {96, 96, 96}, "dddddd", ASYNC(2, 1), CHOSEN, .medium = BALL, .strength = 1000,
      .fluxes = 1},
-    {"3d-cell-beta-red_black-cg-unmeasured", 3, {32, 48, 40}, {64, 96, 96}, "dnddnd", "red_black", .medium = BALL, .strength = 0.01,
-     .accel = GMG_ACCEL_CG, .check_every = NEVER, .cycles = 6},
+    {"3d-cell-beta-red_black-cg-float-unmeasured", 3, {32, 48, 40}, {64, 96, 96}, "dnddnd", "red_black", .single = 1,
+     .medium = BALL, .strength = 0.01, .accel = GMG_ACCEL_CG, .check_every = NEVER, .cycles = 6},
     {"3d-cell-faces_sigma-async-periodic-update", 3, {36, 32, 28}, {96, 80, 72}, "dndrpp", ASYNC(2, 1), .medium = FACES_AND_SIGMA,
      .strength = 5, MIXED, .accel = GMG_ACCEL_FLEXIBLE_CG, .updates = 1},
-    {"3d-cell-stretched-red_black-flexible_cg", 3, {32, 40, 24}, {80, 96, 72}, "dddnrd", "red_black", .stretch = 4,
-     .accel = GMG_ACCEL_FLEXIBLE_CG, .fluxes = 1},
+    {"3d-cell-stretched-red_black-flexible_cg-float", 3, {32, 40, 24}, {80, 96, 72}, "dddnrd", "red_black", .single = 1,
+     .stretch = 4, .accel = GMG_ACCEL_FLEXIBLE_CG, .fluxes = 1},
     {"3d-cell-thin-async-f", 3, {64, 64, 4}, {512, 512, 4}, "dddddd", ASYNC(2, 1), .cycle = GMG_CYCLE_F, .box = {1, 1, 0.05}},
     {"3d-tiny-red_black", 3, {2, 1, 3}, {0}, "ddnndd", "red_black", .guess = 1},
     {"3d-cell-fmg-async-mixed", 3, {64, 64, 64}, {128, 128, 128}, "dddddd", ASYNC(2, 1), MIXED, .fmg = 1},
@@ -650,7 +649,7 @@ static int record(const char *path, const char *key)
   FILE *file = fopen(beside, "w");
   if (!file) fail(beside, "open", "cannot be written");
   if (!*text)
-    fprintf(file, "# Bits of deterministic solves: cycles of all solves, checksums of the solutions and of the residual histories.\n"
+    fprintf(file, "# Bits of deterministic solves: cycles of all solves, checksums of their solutions and of their histories.\n"
                   "# A section for each compiler, instruction set and device. Written by: test_checksums --record FILE [cuda]\n");
   fwrite(text, 1, section ? (size_t)(section - text) : strlen(text), file);
   write_section(file, key, r);
