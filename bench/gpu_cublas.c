@@ -344,7 +344,7 @@ static void size_rows(bed *b)
   allocate(b);
   b->r->params.coarse = GMG_COARSE_CG, b->r->params.max_levels = 1, b->r->params.rtol = 0;
   build(b->r);
-  b->tolerance = b->r->solver->coarse_problem.rtol;
+  b->tolerance = b->r->solver->coarsest.problem.rtol;
   scalars_on_host(b);
   b->reached = residual(b);
   b->r->params.rtol = b->tolerance;

@@ -7,6 +7,7 @@
 #include "mg/lfa.h"
 #include "mg/solver.h"
 #include "smoothers/relax/partition.h"
+#include "smoothers/weight.h"
 #include "stencil/grid/axis.h"
 #include "stencil/grid/coarsen.h"
 #include "stencil/grid/map.h"

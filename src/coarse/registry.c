@@ -1,9 +1,27 @@
-/* The coarse solvers by kind. */
-#include "coarse.h"
+/* What there is for the bottom of a cycle: by kind for the coarsest grid, by backend for several levels. */
+#include "kernels.h"
 
-const gmg_coarse_ops *gmg_coarse_of(gmg_coarse_kind kind)
+const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind)
 {
-  static const gmg_coarse_ops *const registry[] = {[GMG_COARSE_CG] = &gmg_coarse_cg,
-                                                   [GMG_COARSE_CHOLESKY] = &gmg_coarse_cholesky};
+  static const gmg_bottom_ops *const registry[] = {[GMG_COARSE_CG] = &gmg_coarsest_cg,
+                                                   [GMG_COARSE_CHOLESKY] = &gmg_coarsest_cholesky};
   return registry[kind];
 }
+
+#ifdef GMG_CUDA
+extern const gmg_coarse_kernels gmg_coarse_kernels_cuda_f32, gmg_coarse_kernels_cuda_f64;
+#endif
+
+const gmg_coarse_kernels *gmg_coarse_kernels_of(const gmg_exec *e)
+{
+  static const gmg_coarse_kernels none;
+  static const gmg_coarse_kernels *const kernels[][2] = {
+      [GMG_BACKEND_HOST] = {&none, &none},
+#ifdef GMG_CUDA
+      [GMG_BACKEND_CUDA] = {&gmg_coarse_kernels_cuda_f32, &gmg_coarse_kernels_cuda_f64},
+#endif
+  };
+  return kernels[e->backend][e->type];
+}
+
+const gmg_bottom_ops *const *gmg_fused_levels_of(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->fused_levels; }

@@ -54,19 +54,6 @@ gmg_status gmg_update_smoothers(gmg_solver *s)
   return GMG_OK;
 }
 
-static gmg_status create_coarse(gmg_solver *s)
-{
-  const gmg_level *C = &s->level[s->levels - 1];
-  s->coarse_problem = (gmg_coarse_problem){
-      .A = &C->A, .volume = C->volume, .singular = s->singular, .rtol = s->params.coarse_rtol};
-  if (s->coarse->most_cells && C->A.cells > s->coarse->most_cells)
-    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
-                    "params.coarse = %s takes at most %zu unknowns, the coarsest grid has %zu (params.max_levels = %d)",
-                    s->coarse->name, s->coarse->most_cells, C->A.cells, s->params.max_levels);
-  GMG_TRY(s->coarse->setup(s->levels_exec, &s->coarse_problem, &s->coarse_state));
-  return s->coarse->update ? s->coarse->update(s->levels_exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
-}
-
 enum { ALL_SIZES = GMG_SIZES + 2 }; /* that, and for gmg_vector_ops::normalize_to_low */
 
 static gmg_status create_fine_fields(gmg_solver *s)
@@ -132,7 +119,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   s->free_cycle = params->cycle == GMG_CYCLE_AUTO;
   s->vector = s->exec.vector;
   s->stencil = gmg_stencil_of(&s->exec);
-  s->coarse = gmg_coarse_of(params->coarse);
+  s->coarsest.ops = gmg_coarsest_of(params->coarse);
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->found));
   s->singular = gmg_is_singular(p, s->found.sigma_most);
   s->symmetric = params->symmetric || params->accel == GMG_ACCEL_CG;
@@ -141,8 +128,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   GMG_TRY(gmg_hierarchy_create(s));
   gmg_load_coefficients(s, p);
   if (!dry) GMG_TRY(gmg_update_smoothers(s));
-  GMG_TRY(create_coarse(s));
-  GMG_TRY(gmg_tail_create(s));
+  GMG_TRY(gmg_bottom_create(s));
   GMG_TRY(create_fine_fields(s));
   for (int l = 0; l < s->levels; l++) {
     gmg_level_report *r = &s->report[l];
@@ -165,8 +151,7 @@ void gmg_solver_release(gmg_solver *s)
   if (s->size) gmg_exec_release(e, s->size, ALL_SIZES * sizeof *s->size);
   if (s->own_f) gmg_exec_release(e, s->own_f, cells * e->real_size);
   if (s->own_u) gmg_exec_release(e, s->own_u, gmg_own_bytes(s));
-  if (s->tail) s->tail->destroy(e, s->tail_state);
-  if (s->coarse_problem.A) s->coarse->destroy(e, &s->coarse_problem, s->coarse_state);
+  gmg_bottom_destroy(s);
   gmg_hierarchy_destroy(s);
   if (s->exec.trace) s->exec.trace->clock_destroy(s->context, &s->clock);
   free(s->history);

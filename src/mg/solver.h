@@ -3,8 +3,7 @@
 #ifndef GMG_SOLVER_H
 #define GMG_SOLVER_H
 
-#include "coarse/coarse.h"
-#include "coarse/fused_levels/fused_levels.h"
+#include "coarse/bottom.h"
 #include "smoothers/smoother.h"
 #include "stencil/grid/coarsen.h"
 #include "stencil/stencil.h"
@@ -25,7 +24,7 @@ typedef struct gmg_level {
   void *padded;            /* u with ghosts, for interpolation to the next finer level. Only with fmg, not on level 0. */
   gmg_smoother_level view; /* what the smoother is shown */
   void *smoother;          /* its state */
-  int aside;               /* it takes u to r and back, with the correction (gmg_smoother_ops::aside) */
+  int aside;               /* it takes u to r and back, with the correction (gmg_fused_ops::double_buffered) */
 } gmg_level;
 
 enum { GMG_MOST_WIDE = 32 }; /* 2^32 unknowns are not halved more often */
@@ -62,6 +61,14 @@ typedef struct gmg_recording {
 } gmg_recording;
 enum { GMG_RECORDINGS = 8 };
 
+/* What ends the recursion of a cycle. */
+typedef struct gmg_bottom {
+  const gmg_bottom_ops *ops;
+  gmg_bottom_problem problem; /* levels = 0: there is no state yet */
+  void *state;
+  int level; /* the finest of its levels */
+} gmg_bottom;
+
 struct gmg_solver {
   gmg_context *context; /* BORROWED */
   gmg_exec exec;         /* of the problem's fields: u, f, residuals, directions */
@@ -76,12 +83,9 @@ struct gmg_solver {
   const gmg_vector_ops *vector; /* of exec */
   const gmg_stencil_ops *stencil, *levels_stencil; /* of exec, of levels_exec */
   const gmg_smoother_ops *smoother;
-  const gmg_coarse_ops *coarse;
-  gmg_coarse_problem coarse_problem;
-  void *coarse_state;
-  const gmg_tail_ops *tail; /* does the levels from tail_from on in one go; NULL: nobody does, tail_from is levels */
-  void *tail_state;
-  int tail_from;
+  const gmg_fused_ops *fused; /* its fused legs, or NULL */
+  gmg_bottom coarsest;      /* the coarsest grid's solver */
+  gmg_bottom fused_levels;  /* ops = NULL: no levels are fused, and its level is levels */
   int levels;
   gmg_level level[GMG_MAX_LEVELS];
   gmg_level *top;         /* the finest grid in the problem's type: its operator and boundary values */
@@ -129,9 +133,12 @@ size_t gmg_padded_cells(const gmg_operator *A); /* of a field with one ghost lay
 size_t gmg_own_bytes(const gmg_solver *s); /* of own_u: of a field of level 0, or where a full multigrid start needs it as room
                                               for level 1's padded one in the problem's type */
 
-/* cycle/bottom.c: after all levels and the coarse solver; and when their values are new */
-gmg_status gmg_tail_create(gmg_solver *s);
-void gmg_tail_update(gmg_solver *s);
+/* cycle/bottom.c: what ends the recursion */
+gmg_status gmg_bottom_create(gmg_solver *s); /* after all levels */
+gmg_status gmg_bottom_update(gmg_solver *s); /* when their values are new */
+void gmg_bottom_destroy(gmg_solver *s);
+int gmg_is_bottom(const gmg_solver *s, int l); /* whether a cycle ends on that level */
+void gmg_bottom_solve(gmg_solver *s, int l, gmg_cycle_kind kind, gmg_start start); /* level l's u from its f */
 
 /* solver.c: create on any exec; gmg_plan() uses a dry one. *s must be released by gmg_solver_release() either way. */
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);

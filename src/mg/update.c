@@ -60,11 +60,10 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   s->found = *found;
   for (int l = 0; l < s->levels; l++) take_typical(&s->level[l], p->shift, found);
   for (int l = 0; l < s->wides; l++) take_typical(&s->wide[l], p->shift, found);
-  s->singular = s->coarse_problem.singular = gmg_is_singular(&s->problem, found->sigma_most);
+  s->singular = gmg_is_singular(&s->problem, found->sigma_most);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));
-  gmg_tail_update(s);
-  return s->coarse->update ? s->coarse->update(s->levels_exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
+  return gmg_bottom_update(s);
 }
 
 gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)

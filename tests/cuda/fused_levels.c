@@ -1,5 +1,5 @@
-/* The small levels of a cycle in one go (src/coarse/fused_levels/fused_levels.h) against the same levels one by one, on the same device: red-black
-   relaxation of whole levels, so both are the same but for rounding. */
+/* The small levels of a cycle in one kernel (src/coarse/fused_levels) against one kernel an operation, on the same device: red-black
+   relaxation of whole levels either way, so results differ by rounding alone. */
 #include "twins.h"
 
 typedef struct {
@@ -8,7 +8,7 @@ typedef struct {
   const char *bc;
 } box;
 
-/* The finest level is not among the small ones: sizes are about twice what is tried. */
+/* The finest level is never fused: sizes are about twice those that are tried. */
 static const box boxes[] = {
     {3, {128, 128, 128}, "dddddd"}, {3, {64, 64, 64}, "dddddd"},  {3, {64, 64, 64}, "nnnnnn"}, {3, {66, 64, 60}, "dnddrd"},
     {3, {32, 32, 32}, "nnnnnn"},    {3, {33, 35, 37}, "dddddd"},  {3, {63, 61, 59}, "ddnndr"}, {3, {16, 16, 16}, "dddddd"},
@@ -22,24 +22,24 @@ enum { BOXES = sizeof boxes / sizeof *boxes };
 
 static const gmg_cycle_kind kinds[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};
 
-/* Level l's u by a cycle from there: in one go, or not. */
-static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, const double *f, const double *u, int in_one_go)
+/* Level l's u by a cycle from there, by the fused levels or not. */
+static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, const double *f, const double *u, int fused)
 {
   const gmg_exec *e = s->levels_exec;
   gmg_level *L = &s->level[l];
-  const int from = s->tail_from;
+  const int from = s->fused_levels.level;
   const gmg_cycle_kind usual = s->params.cycle;
   double *out = malloc(L->A.cells * sizeof *out);
   (void)gmg_exec_write_reals(e, L->f, L->A.cells, f);
   (void)gmg_exec_write_reals(e, L->u, L->A.cells, u);
   s->params.cycle = kind;
-  if (!in_one_go) s->tail_from = s->levels;
-  if (in_one_go) s->tail->cycle(e, s->tail_state, l - from, kind, from_zero);
+  if (fused) gmg_bottom_solve(s, l, kind, from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT);
   else {
+    s->fused_levels.level = s->levels;
     if (from_zero) e->vector->fill(e, L->A.cells, 0, L->u);
     gmg_cycle(s, l);
   }
-  s->tail_from = from, s->params.cycle = usual;
+  s->fused_levels.level = from, s->params.cycle = usual;
   gmg_exec_read_reals(e, L->u, L->A.cells, out);
   return out;
 }
@@ -66,11 +66,11 @@ static int compare(const char *name, gmg_context *c, const gmg_problem *p, const
 {
   gmg_solver *s;
   assert_ok(c, create_on_device(c, p, q, &s));
-  const int some = s->tail != NULL, count = s->levels - s->tail_from;
+  const int some = s->fused_levels.ops != NULL, count = s->levels - s->fused_levels.level;
   /* rounding, times the condition that the levels have together: in 1D it grows with n^2 (2048 in float: 0.042) */
   const double longest = (double)p->n[0] / 2, in_1d = fmax(100, 5e-5 * longest * longest);
   const double limit = (p->type == GMG_F64 ? 1e-11 : 4e-4) * (p->dim == 1 ? in_1d : 1);
-  for (int l = s->tail_from; l < s->levels; l++) {
+  for (int l = s->fused_levels.level; l < s->levels; l++) {
     const size_t n = s->level[l].A.cells;
     double *f = field(n, 71), *u = field(n, 72);
     if (s->singular) take_mean(f, n);
@@ -141,7 +141,7 @@ static void compare_boxes(int on_faces)
           done = compare(name, c, &p, &q);
           free(beta), free(sigma);
         }
-      if (done >= 0) print_message("%-55s %d levels in one go\n", name, done);
+      if (done >= 0) print_message("%-55s %d fused levels\n", name, done);
     }
   gmg_context_destroy(c);
 }
@@ -164,11 +164,11 @@ static void updates_reach_them(void **state)
   for (int i = 0; i < 5; i++) {
     p.shift = shifts[i];
     assert_ok(c, gmg_solver_update(s, &p));
-    const int l = s->tail_from;
+    const int l = s->fused_levels.level;
     const size_t n = s->level[l].A.cells;
     double *f = field(n, 73), *u = field(n, 0);
     take_mean(f, n);
-    assert_non_null(s->tail);
+    assert_non_null(s->fused_levels.ops);
     double *a = cycled(s, l, GMG_CYCLE_V, 1, f, u, 1), *b = cycled(s, l, GMG_CYCLE_V, 1, f, u, 0);
     take_mean(a, n), take_mean(b, n); /* beside a shift of next to nothing rounding alone decides about it */
     const double d = apart(a, b, n);

@@ -1,9 +1,7 @@
 /* The coarse solver of cg.c for a coarsest grid that one thread block can do: one launch, and nothing goes to the host. Where there
    are few unknowns the matrix is inverted when it becomes known, in double, and a solve is a product: 64 unknowns under a jump of
    beta took 47 us by conjugate gradients. A matrix that is not positive definite is left to them, larger grids to cuda/cg_grid.cu. */
-extern "C" {
-#include "coarse/coarse.h"
-}
+#include "kernels.h"
 
 #include "stencil/operator/cuda/row.cuh"
 
@@ -220,28 +218,24 @@ static gmg_points one_block(void)
   return one;
 }
 
-#if GMG_REAL_F32 /* once for both types */
-extern "C" size_t gmg_coarse_direct_bytes_cuda(const gmg_operator *A)
+size_t R(gmg_coarse_inverse_bytes_cuda)(const gmg_operator *A)
 {
   return A->cells <= FEW ? (A->cells * A->cells + 1) * sizeof(double) : 0;
 }
-#endif
 
-extern "C" void R(gmg_coarse_direct_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *inverse)
+void R(gmg_coarse_invert_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse)
 {
-  const gmg_operator *A = problem->A;
-  GMG_LAUNCH(inverse_kernel, e, A, one_block(), 0, *A, problem->volume, problem->singular, (double *)inverse);
+  const gmg_bottom_level *L = problem->level;
+  GMG_LAUNCH(inverse_kernel, e, L->A, one_block(), 0, *L->A, L->volume, problem->singular, (double *)inverse);
   gmg_cuda_launched(e, "coarse inverse");
 }
 
-extern "C" int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *r, void *u, void *p, void *q);
-
-extern "C" int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *inverse, void *r, void *u, void *z,
-                                     void *p, void *q)
+int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *z, void *p,
+                          void *q)
 {
-  const gmg_operator *A = problem->A;
-  if (A->cells > MOST) return R(gmg_coarse_cg_grid_cuda)(e, problem, r, u, p, q);
-  GMG_LAUNCH(cg_kernel, e, A, one_block(), 0, *A, problem->volume, problem->singular, problem->rtol, (double *)inverse, (real *)r,
+  const gmg_bottom_level *L = problem->level;
+  if (L->A->cells > MOST) return R(gmg_coarse_cg_grid_cuda)(e, problem, r, u, p, q);
+  GMG_LAUNCH(cg_kernel, e, L->A, one_block(), 0, *L->A, L->volume, problem->singular, problem->rtol, (double *)inverse, (real *)r,
              (real *)u, (real *)z, (real *)p, (real *)q);
   gmg_cuda_launched(e, "coarse solve");
   return 1;

@@ -1,9 +1,7 @@
 /* The conjugate gradients of cg.c for a coarsest grid that is too large for one thread block: one launch of as many as fit on the
    device at once, which wait for each other three times a turn. Nothing goes to the host, so nobody waits there, and a caller may
    capture it. */
-extern "C" {
-#include "coarse/coarse.h"
-}
+#include "kernels.h"
 
 #include "stencil/operator/cuda/row.cuh"
 
@@ -91,10 +89,10 @@ static kernel *const kernels[] = {cg_grid_kernel<GMG_CONSTANT>, cg_grid_kernel<G
                                   cg_grid_kernel<GMG_FACES | GMG_SIGMA>};
 
 /* 0 where the device can not do it: cg.c does. */
-extern "C" int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *r, void *u, void *p, void *q)
+int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *r, void *u, void *p, void *q)
 {
   gmg_device *d = gmg_device_of(e);
-  gmg_operator A = *problem->A;
+  gmg_operator A = *problem->level[0].A;
   gmg_points all = gmg_points_of(A.n);
   kernel *const run = kernels[gmg_kind_of(&A)];
   int fit = 0, together = 0;
@@ -102,7 +100,7 @@ extern "C" int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_coarse_pr
   gmg_cuda_note(d, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, run, GMG_THREADS, 0), "coarse CG");
   if (!together || fit == 0) return 0;
   const unsigned wanted = gmg_grid_of(all, 1), most = (unsigned)(fit * d->processors);
-  double volume = problem->volume, rtol = problem->rtol, *part = (double *)d->part; /* [GMG_MOST_PARTS][4] */
+  double volume = problem->level[0].volume, rtol = problem->rtol, *part = (double *)d->part; /* [GMG_MOST_PARTS][4] */
   int singular = problem->singular;
   void *arguments[] = {&A, &all, &volume, &singular, &rtol, &r, &u, &p, &q, &part};
   const dim3 grid(wanted < most ? wanted : most);

@@ -1,10 +1,7 @@
 /* A dense matrix times a vector on a CUDA device, for cholesky.c: a warp a row. */
-extern "C" {
-#include "coarse/coarse.h"
-}
+#include "kernels.h"
 
 #include "core/cuda/device.h"
-#include "core/real.h"
 
 static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n, const double *m, const real *x, real *y)
 {
@@ -16,7 +13,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n,
   if (lane == 0) y[row] = (real)sum;
 }
 
-extern "C" void R(gmg_coarse_product_cuda)(const gmg_exec *e, size_t n, const void *m, const void *x, void *y)
+void R(gmg_coarse_product_cuda)(const gmg_exec *e, size_t n, const void *m, const void *x, void *y)
 {
   const cudaStream_t stream = gmg_device_of(e)->stream;
   product_kernel<<<gmg_flat_grid(32 * n, 0), GMG_THREADS, 0, stream>>>((unsigned)n, (const double *)m, (const real *)x, (real *)y);

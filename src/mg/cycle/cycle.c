@@ -45,19 +45,6 @@ static void smooth_from_zero(gmg_solver *s, int l)
   smooth(s, l, s->params.pre, GMG_LEG_DOWN);
 }
 
-static void coarse_solve(gmg_solver *s, gmg_level *L)
-{
-  GMG_RANGE(s->levels_exec, s->levels - 1, "coarse solve");
-  s->coarse->solve(s->levels_exec, &s->coarse_problem, s->coarse_state, L->f, L->u);
-}
-
-/* All that follows here, in one go. */
-static void small_levels(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
-{
-  GMG_RANGE(s->levels_exec, l, "small levels");
-  s->tail->cycle(s->levels_exec, s->tail_state, l - s->tail_from, kind, from_zero);
-}
-
 /* The residual becomes the right-hand side of the next coarser level. */
 static void restrict_residual(gmg_solver *s, int l)
 {
@@ -74,9 +61,10 @@ static int smooth_and_restrict(gmg_solver *s, int l, int from_zero)
 {
   gmg_level *L = &s->level[l];
   void *to = goes_aside(s, L) ? L->r : L->u;
-  if (s->params.pre == 0 || !s->smoother->sweep_restrict || s->watch.on) return 0;
+  if (s->params.pre == 0 || !s->fused || s->watch.on) return 0;
   GMG_RANGE(s->levels_exec, l, "smooth and restrict");
-  return s->smoother->sweep_restrict(&L->view, L->smoother, L->f, L->u, to, s->params.pre, from_zero, L->restrict_, s->level[l + 1].f);
+  return s->fused->presmooth_restrict(&L->view, L->smoother, L->f, L->u, to, s->params.pre, from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT,
+                                      L->restrict_, s->level[l + 1].f);
 }
 
 /* The downward leg. */
@@ -113,14 +101,9 @@ static void solve_coarser(gmg_solver *s, int l, gmg_cycle_kind kind)
 /* A cycle but for the way up from the next coarser level; 0: it is over. */
 static int way_down(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
 {
-  gmg_level *L = &s->level[l];
   gmg_charge(s, l);
-  if (l >= s->tail_from && !s->watch.on) {
-    small_levels(s, l, kind, from_zero);
-    return 0;
-  }
-  if (l == s->levels - 1) {
-    coarse_solve(s, L);
+  if (gmg_is_bottom(s, l)) {
+    gmg_bottom_solve(s, l, kind, from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT);
     return 0;
   }
   descend(s, l, from_zero);
@@ -132,9 +115,9 @@ static int way_down(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
 static int sweep_onto(gmg_solver *s, int l, void *u, const gmg_onto *to)
 {
   gmg_level *L = &s->level[l];
-  if (s->params.post == 0 || !s->smoother->sweep_onto) return 0;
+  if (s->params.post == 0 || !s->fused) return 0;
   GMG_RANGE(s->levels_exec, l, to->coarse ? "prolong and smooth" : "smooth");
-  return s->smoother->sweep_onto(&L->view, L->smoother, L->f, u, s->params.post, s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, to);
+  return s->fused->postsmooth_update(&L->view, L->smoother, L->f, u, s->params.post, s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, to);
 }
 
 /* The upward leg. */

@@ -7,7 +7,7 @@
 #include "stencil/operator/cuda/row.cuh"
 
 #if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
-#define GMG_TAIL_ASYNC
+#define FUSED_ASYNC_STORES
 #endif
 
 /* FEW: entries of the coarsest grid where one warp does conjugate gradients; DENSE: unknowns of it where they are replaced by the
@@ -35,8 +35,6 @@ typedef struct {
   unsigned words;         /* place of the level's words about pairs in the block's */
   int relax, diag;        /* [CLASSES] in the tables: weight over the diagonal; the diagonal */
   taps restrict_, prolong; /* to and from the next coarser level */
-  const real *global_f;
-  real *global_u;
 } small_level;
 
 typedef struct {
@@ -47,8 +45,8 @@ typedef struct {
   unsigned pairs;      /* words about pairs, a block's own; they come behind the tables, block by block */
   size_t bytes;        /* of the tables without them */
   void *tables;        /* device */
-  small_level level[GMG_TAIL_LEVELS];
-} tail_state;
+  small_level level[GMG_BOTTOM_LEVELS];
+} fused_state;
 
 /* --- blocks of a cluster --------------------------------------------------------------------------------------------- */
 
@@ -100,7 +98,7 @@ static __shared__ unsigned long long arrivals[2];
 
 static __device__ __forceinline__ void prepare_arrivals()
 {
-#ifdef GMG_TAIL_ASYNC
+#ifdef FUSED_ASYNC_STORES
   if (threadIdx.x > 0) return;
   for (int b = 0; b < 2; b++)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"((unsigned)__cvta_generic_to_shared(arrivals + b)) : "memory");
@@ -110,7 +108,7 @@ static __device__ __forceinline__ void prepare_arrivals()
 
 static __device__ __forceinline__ void send(unsigned address, real value, unsigned their_arrivals, unsigned step)
 {
-#ifdef GMG_TAIL_ASYNC
+#ifdef FUSED_ASYNC_STORES
   const unsigned to = their_arrivals + 8 * (step & 1);
   if (sizeof(real) == 8)
     asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(address),
@@ -128,7 +126,7 @@ static __device__ __forceinline__ void send(unsigned address, real value, unsign
 /* Ends a step, in which so many bytes come here. */
 static __device__ __forceinline__ void end_step(int parts, unsigned bytes, unsigned *step)
 {
-#ifdef GMG_TAIL_ASYNC
+#ifdef FUSED_ASYNC_STORES
   if (parts > 1) {
     const unsigned mine = (unsigned)__cvta_generic_to_shared(arrivals) + 8 * (*step & 1), parity = *step >> 1 & 1;
     unsigned done = 0;
@@ -170,7 +168,7 @@ typedef struct {
   unsigned come[2]; /* bytes of either colour in the planes next to it, which come from others */
 } slab;
 
-static __shared__ slab slabs[GMG_TAIL_LEVELS];
+static __shared__ slab slabs[GMG_BOTTOM_LEVELS];
 
 static __device__ __forceinline__ int first_plane(const small_level &L) { return L.parts > 1 ? (int)blockIdx.x * L.high : 0; }
 static __device__ __forceinline__ int count_planes(const small_level &L) { return max(min(L.n[2] - first_plane(L), L.high), 0); }

@@ -88,7 +88,7 @@ static __device__ __noinline__ void solve(const small_level L, const real *table
 #undef OWN
 }
 
-static __device__ __forceinline__ void solve_coarsest(const tail_state &s, const small_level &L, const real *tables, real *memory)
+static __device__ __forceinline__ void solve_coarsest(const fused_state &s, const small_level &L, const real *tables, real *memory)
 {
   real *const r = memory + s.r, *const f = memory + L.f, *const u = memory + L.u;
   if (s.inverse >= 0 && tables[s.inverse] != 0) {

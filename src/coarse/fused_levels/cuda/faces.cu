@@ -2,11 +2,7 @@
    fields in shared memory, and rows, transfers and the coarsest grid's inverse in tables that are made when the coefficients become
    known. A level is one block of unknowns, so smoothing is red-black relaxation of the whole level. Axes with walls, nested levels
    and prolongation that follows the coefficients (host/prolong.c). */
-extern "C" {
-#include "coarse/coarse.h"
-#include "coarse/fused_levels/fused_levels.h"
-}
-
+#include "coarse/cuda/kernels.h"
 #include "stencil/transfer/cuda/prolong.cuh"
 
 #include <stdlib.h>
@@ -15,18 +11,18 @@ extern "C" {
 enum { MOST = 4096, DENSE = 64, THREADS = 1024, GATHERS = 8, ROOM = 160 * 1024 };
 
 /* A row of the level as relaxation takes it: weight over the diagonal, 1 - weight. Rows are counted colour by colour. */
-struct alignas(16) tail_row {
+struct alignas(16) fused_row {
   real lo[3], hi[3], relax, keep;
 };
 
 /* What else belongs to it. */
-struct alignas(16) tail_rest {
+struct alignas(16) fused_rest {
   real diag, rise[4];     /* what of the prolonged correction it takes */
   unsigned short from[4]; /* its parent, and the parent's neighbour along each axis */
 };
 
 /* What a coarse unknown's right-hand side is made of. */
-struct alignas(16) tail_sum {
+struct alignas(16) fused_sum {
   real weight[GATHERS];
   unsigned short from[GATHERS];
   double volume;
@@ -36,12 +32,10 @@ typedef struct {
   int stride[3];
   unsigned cells, u, f; /* places in shared memory, in reals */
   double whole;         /* volume of all */
-  tail_row *row;        /* device */
-  tail_rest *rest;
+  fused_row *row;        /* device */
+  fused_rest *rest;
   unsigned short *at;   /* places of the rows' unknowns */
-  tail_sum *sum;        /* device, of the next coarser level's unknowns */
-  const real *global_f;
-  real *global_u;
+  fused_sum *sum;        /* device, of the next coarser level's unknowns */
 } face_level;
 
 typedef struct {
@@ -50,11 +44,8 @@ typedef struct {
   double *inverse;  /* device, of the coarsest grid; behind it whether there is one */
   size_t inverse_bytes, bytes;
   char *tables;     /* device */
-  face_level level[GMG_TAIL_LEVELS];
-} face_tail;
-
-extern "C" size_t gmg_coarse_direct_bytes_cuda(const gmg_operator *A);
-extern "C" void R(gmg_coarse_direct_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *inverse);
+  face_level level[GMG_BOTTOM_LEVELS];
+} face_state;
 
 /* --- kernels ---------------------------------------------------------------------------------------------------------- */
 
@@ -62,7 +53,7 @@ extern "C" void R(gmg_coarse_direct_cuda)(const gmg_exec *e, const gmg_coarse_pr
 
 static __device__ __forceinline__ unsigned first_of(const face_level &L, int colour) { return colour ? (L.cells + 1) / 2 : 0; }
 
-static __device__ __forceinline__ real beside(const face_level &L, const tail_row &a, const real *u, int c)
+static __device__ __forceinline__ real beside(const face_level &L, const fused_row &a, const real *u, int c)
 {
   real sum = 0;
 #pragma unroll
@@ -81,7 +72,7 @@ static __device__ void relax(const face_level &L, int sweeps, int reversed, real
     const int colour = (s + reversed) % 2;
     const unsigned first = first_of(L, colour), count = colour ? L.cells / 2 : (L.cells + 1) / 2;
     EACH(h, count) {
-      const tail_row a = L.row[first + h];
+      const fused_row a = L.row[first + h];
       const int c = L.at[first + h];
       u[c] = a.keep * u[c] + a.relax * (f[c] + beside(L, a, u, c));
     }
@@ -106,14 +97,14 @@ static __device__ void restrict_residual(const face_level &L, const face_level &
 {
   const real *const u = memory + L.u, *const f = memory + L.f;
   EACH(h, L.cells) {
-    const tail_row a = L.row[h];
+    const fused_row a = L.row[h];
     const int c = L.at[h];
     r[c] = f[c] - (L.rest[h].diag * u[c] - beside(L, a, u, c));
   }
   __syncthreads();
   double total = 0;
   EACH(c, C.cells) {
-    const tail_sum a = L.sum[c];
+    const fused_sum a = L.sum[c];
     real v = 0;
 #pragma unroll
     for (int m = 0; m < GATHERS; m++) v += a.weight[m] * r[a.from[m]];
@@ -132,7 +123,7 @@ static __device__ void prolong(const face_level &L, const face_level &C, real *m
   real *const u = memory + L.u;
   const real *const coarse = memory + C.u;
   EACH(h, L.cells) {
-    const tail_rest a = L.rest[h];
+    const fused_rest a = L.rest[h];
     const int c = L.at[h];
     real v = u[c];
 #pragma unroll
@@ -143,7 +134,7 @@ static __device__ void prolong(const face_level &L, const face_level &C, real *m
 }
 
 /* The product with the inverse; where the matrix has none to trust, relaxations, which do no harm. */
-static __device__ void solve(const face_tail &s, const face_level &L, real *memory)
+static __device__ void solve(const face_state &s, const face_level &L, real *memory)
 {
   enum { EACH_ROW = THREADS / DENSE, MANY = 64 };
   const unsigned n = L.cells, row = threadIdx.x / EACH_ROW, part = threadIdx.x % EACH_ROW;
@@ -166,18 +157,18 @@ static __device__ void solve(const face_tail &s, const face_level &L, real *memo
 /* cycle() of cycle.c without recursion. What every level is in the middle of: its kind of cycle, and whether the next coarser one
    is on its second visit. */
 static __global__ void __launch_bounds__(THREADS)
-    tail_faces_kernel(const __grid_constant__ face_tail s, int start, int cycle, int from_zero)
+    fused_faces_kernel(const __grid_constant__ face_state s, int start, const real *f, real *u, int cycle, int from_zero)
 {
   extern __shared__ double shared[];
   real *const memory = (real *)shared, *const r = memory + s.r;
   const face_level &top = s.level[start];
   const int last = s.levels - 1;
-  int kind_of[GMG_TAIL_LEVELS], again[GMG_TAIL_LEVELS], l = start, now = cycle;
+  int kind_of[GMG_BOTTOM_LEVELS], again[GMG_BOTTOM_LEVELS], l = start, now = cycle;
   EACH(c, s.all) memory[c] = 0;
   __syncthreads();
   EACH(c, top.cells) {
-    memory[top.f + c] = top.global_f[c];
-    if (!from_zero) memory[top.u + c] = top.global_u[c];
+    memory[top.f + c] = f[c];
+    if (!from_zero) memory[top.u + c] = u[c];
   }
   __syncthreads();
   for (;;) {
@@ -200,7 +191,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
     if (!down) break;
   }
-  EACH(c, top.cells) top.global_u[c] = memory[top.u + c];
+  EACH(c, top.cells) u[c] = memory[top.u + c];
 }
 
 typedef struct {
@@ -208,7 +199,7 @@ typedef struct {
 } maps;
 
 /* What prolongation adds to an unknown, as four coarse values times what stands in its row. */
-static __device__ void rise_of(const gmg_operator &A, const maps &t, const size_t at[3], tail_rest *row)
+static __device__ void rise_of(const gmg_operator &A, const maps &t, const size_t at[3], fused_rest *row)
 {
   const size_t n0 = A.n[0], n1 = A.n[1], line = at[2] * n1 + at[1], c0 = (size_t)t.m[0].cols, stride[3] = {1, c0, c0 * t.m[1].cols};
   const size_t low[3] = {line * (n0 + 1) + at[0], (line + at[2]) * n0 + at[0], line * n0 + at[0]}, step[3] = {1, n0, n0 * n1};
@@ -233,8 +224,8 @@ template <int kind> static __global__ void rows_kernel(gmg_operator A, maps t, i
     const size_t at[3] = {c % n0, c / n0 % n1, c / (n0 * n1)};
     const gmg_row a = gmg_row_at<kind>(A, at[0], at[1], at[2]);
     const real weight = gmg_row_weight(3, kind, a, 1 / a.diag, omega);
-    tail_row row = {};
-    tail_rest rest = {};
+    fused_row row = {};
+    fused_rest rest = {};
     for (int d = 0; d < 3; d++) {
       row.lo[d] = at[d] > 0 ? a.lo[d] : (real)0, row.hi[d] = at[d] + 1 < A.n[d] ? a.hi[d] : (real)0;
     }
@@ -245,12 +236,12 @@ template <int kind> static __global__ void rows_kernel(gmg_operator A, maps t, i
   });
 }
 
-static __global__ void sums_kernel(gmg_operator C, maps t, tail_sum *to)
+static __global__ void sums_kernel(gmg_operator C, maps t, fused_sum *to)
 {
   const size_t n0 = C.n[0], n1 = C.n[1];
   gmg_for_all(C.cells, [&](size_t c) {
     const size_t at[3] = {c % n0, c / n0 % n1, c / (n0 * n1)};
-    tail_sum sum = {};
+    fused_sum sum = {};
     int count = 0;
     sum.volume = gmg_volume_at(C, at[0], at[1], at[2]);
     const auto column = [&](int a, int m) { return (size_t)t.m[a].wrap[t.m[a].first[at[a]] + m]; };
@@ -270,30 +261,29 @@ static __global__ void sums_kernel(gmg_operator C, maps t, tail_sum *to)
 static maps maps_of(const gmg_map m[3]) { return maps{{m[0], m[1], m[2]}}; }
 
 /* The next `bytes` of the tables. */
-static void *take(face_tail *s, size_t bytes)
+static void *take(face_state *s, size_t bytes)
 {
   void *const p = s->tables + s->bytes;
   s->bytes += (bytes + 15) / 16 * 16;
   return p;
 }
 
-static face_tail layout(const gmg_tail_problem *p, char *tables)
+static face_state layout(const gmg_bottom_problem *p, char *tables)
 {
-  face_tail s = {};
+  face_state s = {};
   const int last = p->levels - 1;
   s.levels = p->levels, s.pre = p->pre, s.post = p->post, s.reversed = p->reversed, s.singular = p->singular, s.tables = tables;
   for (int l = 0; l <= last; l++) {
-    const gmg_operator *A = &p->level[l].A;
+    const gmg_operator *A = p->level[l].A;
     face_level *L = &s.level[l];
     L->stride[0] = 1, L->stride[1] = (int)A->n[0], L->stride[2] = (int)(A->n[0] * A->n[1]);
     L->cells = (unsigned)A->cells, L->whole = p->level[l].volume;
     L->u = s.r, L->f = L->u + L->cells, s.r = L->f + L->cells;
-    L->row = (tail_row *)take(&s, A->cells * sizeof(tail_row)), L->rest = (tail_rest *)take(&s, A->cells * sizeof(tail_rest));
+    L->row = (fused_row *)take(&s, A->cells * sizeof(fused_row)), L->rest = (fused_rest *)take(&s, A->cells * sizeof(fused_rest));
     L->at = (unsigned short *)take(&s, A->cells * sizeof(unsigned short));
-    if (l < last) L->sum = (tail_sum *)take(&s, p->level[l + 1].A.cells * sizeof(tail_sum));
-    L->global_f = (const real *)p->level[l].f, L->global_u = (real *)p->level[l].u;
+    if (l < last) L->sum = (fused_sum *)take(&s, p->level[l + 1].A->cells * sizeof(fused_sum));
   }
-  s.inverse_bytes = gmg_coarse_direct_bytes_cuda(&p->level[last].A);
+  s.inverse_bytes = R(gmg_coarse_inverse_bytes_cuda)(p->level[last].A);
   s.inverse = (double *)take(&s, s.inverse_bytes);
   s.all = s.r + s.level[0].cells;
   return s;
@@ -308,45 +298,47 @@ static size_t room_of(const gmg_exec *e)
   return most < ROOM + own ? (size_t)(most - own) : ROOM;
 }
 
-static int fits(const gmg_exec *e, const gmg_tail_problem *p)
+static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
 {
+  if (p->coarsest != GMG_COARSE_CG) return 0;
   for (int l = 0; l < p->levels; l++) {
-    const gmg_tail_level *L = &p->level[l];
-    if (L->A.cells > MOST || !L->A.face[0] || L->A.cells > p->level[0].A.cells) return 0;
+    const gmg_bottom_level *L = &p->level[l];
+    if (L->A->cells > MOST || !L->A->face[0] || L->A->cells > p->level[0].A->cells) return 0;
     for (int a = 0; a < 3; a++)
-      if (L->A.wraps[a]) return 0;
+      if (L->A->wraps[a]) return 0;
     if (l + 1 == p->levels) continue;
     if (!L->by_faces || L->restrict_[0].width * L->restrict_[1].width * L->restrict_[2].width > GATHERS) return 0;
     for (int a = 0; a < 3; a++)
       if (L->prolong[a].width > 2) return 0;
   }
-  if (p->level[p->levels - 1].A.cells > DENSE) return 0;
+  if (p->level[p->levels - 1].A->cells > DENSE) return 0;
   return layout(p, NULL).all * sizeof(real) <= room_of(e);
 }
 
-static void update(const gmg_exec *e, const gmg_tail_problem *p, void *state)
+static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
-  face_tail *s = (face_tail *)state;
+  face_state *s = (face_state *)state;
   const int last = p->levels - 1;
-  if (e->dry) return;
+  if (e->dry) return GMG_OK;
   *s = layout(p, s->tables);
   for (int l = 0; l <= last; l++) {
-    const gmg_tail_level *L = &p->level[l];
+    const gmg_bottom_level *L = &p->level[l];
     const maps up = maps_of(L->prolong), down = maps_of(L->restrict_);
-    const unsigned grid = gmg_flat_grid(L->A.cells, 0);
+    const unsigned grid = gmg_flat_grid(L->A->cells, 0);
     const cudaStream_t stream = gmg_device_of(e)->stream;
-    const auto rows = L->A.sigma ? rows_kernel<GMG_FACES | GMG_SIGMA> : rows_kernel<GMG_FACES>;
-    rows<<<grid, GMG_THREADS, 0, stream>>>(L->A, up, l == last, (real)L->omega, s->level[l]);
-    if (l < last) sums_kernel<<<grid, GMG_THREADS, 0, stream>>>(p->level[l + 1].A, down, s->level[l].sum);
+    const auto rows = L->A->sigma ? rows_kernel<GMG_FACES | GMG_SIGMA> : rows_kernel<GMG_FACES>;
+    rows<<<grid, GMG_THREADS, 0, stream>>>(*L->A, up, l == last, (real)L->omega, s->level[l]);
+    if (l < last) sums_kernel<<<grid, GMG_THREADS, 0, stream>>>(*p->level[l + 1].A, down, s->level[l].sum);
     gmg_cuda_launched(e, "small levels");
   }
-  const gmg_coarse_problem coarsest = {&p->level[last].A, p->level[last].volume, p->singular, p->rtol};
-  R(gmg_coarse_direct_cuda)(e, &coarsest, s->inverse);
+  const gmg_bottom_problem coarsest = {.levels = 1, .level = {p->level[last]}, .singular = p->singular};
+  R(gmg_coarse_invert_cuda)(e, &coarsest, s->inverse);
+  return GMG_OK;
 }
 
-static gmg_status setup(gmg_exec *e, const gmg_tail_problem *p, void **state)
+static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
-  face_tail *s = (face_tail *)calloc(1, sizeof *s);
+  face_state *s = (face_state *)calloc(1, sizeof *s);
   *state = s;
   if (!s) return gmg_fail(e->context, GMG_ERR_MEMORY, "state of the small levels could not be allocated");
   *s = layout(p, NULL);
@@ -356,26 +348,35 @@ static gmg_status setup(gmg_exec *e, const gmg_tail_problem *p, void **state)
   if (e->dry) return GMG_OK;
   e->vector->fill(e, s->bytes / sizeof(real), 0, tables); /* read with what fills their structs up */
   const cudaError_t error =
-      cudaFuncSetAttribute((const void *)tail_faces_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)room_of(e));
+      cudaFuncSetAttribute((const void *)fused_faces_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)room_of(e));
   gmg_cuda_note(gmg_device_of(e), error, "small levels");
-  update(e, p, s);
   return GMG_OK;
 }
 
-static void destroy(gmg_exec *e, void *state)
+static void destroy(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
-  face_tail *s = (face_tail *)state;
+  (void)p;
+  face_state *s = (face_state *)state;
   if (!s) return;
   gmg_exec_release(e, s->tables, s->bytes);
   free(s);
 }
 
-static void cycle(const gmg_exec *e, void *state, int l, gmg_cycle_kind kind, int from_zero)
+static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int l, void *f, void *u, gmg_cycle_kind kind,
+                  gmg_start start)
 {
-  const face_tail *s = (const face_tail *)state;
-  tail_faces_kernel<<<1, THREADS, s->all * sizeof(real), gmg_device_of(e)->stream>>>(*s, l, (int)kind, from_zero);
+  (void)p;
+  const face_state *s = (const face_state *)state;
+  fused_faces_kernel<<<1, THREADS, s->all * sizeof(real), gmg_device_of(e)->stream>>>(*s, l, (const real *)f, (real *)u, (int)kind,
+                                                                                       start == GMG_FROM_ZERO);
   gmg_cuda_launched(e, "small levels");
 }
 
-extern "C" const gmg_tail_ops R(gmg_tail_faces_cuda) = {
-    .fits = fits, .setup = setup, .update = update, .cycle = cycle, .destroy = destroy};
+extern "C" const gmg_bottom_ops R(gmg_fused_faces_cuda) = {.name = "fused levels, coefficients on faces",
+                                                           .max_cells = 0,
+                                                           .preferred_cells = 0,
+                                                           .fits = fits,
+                                                           .setup = setup,
+                                                           .update = update,
+                                                           .solve = solve,
+                                                           .destroy = destroy};

@@ -30,14 +30,15 @@ static __device__ __forceinline__ global_pair global_pair_of(const small_level &
 }
 
 /* Whoever comes to a parameter first would wait for it: each warp asks for a line of them. */
-static __device__ __forceinline__ void ask_for_parameters(const tail_state &s)
+static __device__ __forceinline__ void ask_for_parameters(const fused_state &s)
 {
   const unsigned words = sizeof s / sizeof(int), at = threadIdx.x / 32 * (128 / sizeof(int));
   asm volatile("" ::"r"(((const int *)&s)[at < words ? at : 0]));
 }
 
-static __device__ __forceinline__ void begin_cycle(const tail_state &s, const small_level &L, int from_zero, real *tables,
-                                                   unsigned *words, real *memory, unsigned *step)
+static __device__ __forceinline__ void begin_cycle(const fused_state &s, const small_level &L, const real *global_f,
+                                                   const real *global_u, int from_zero, real *tables, unsigned *words,
+                                                   real *memory, unsigned *step)
 {
   const unsigned quads = (unsigned)(s.bytes / sizeof(int4));
   const unsigned more = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4);
@@ -56,8 +57,8 @@ static __device__ __forceinline__ void begin_cycle(const tail_state &s, const sm
 #pragma unroll
   for (int b = 0; b < 2; b++) {
     if (!mine.busy || b > mine.both) continue;
-    f[b] = __ldcg(L.global_f + mine.place + b);
-    if (!from_zero) u[b] = __ldcg(L.global_u + mine.place + b);
+    f[b] = __ldcg(global_f + mine.place + b);
+    if (!from_zero) u[b] = __ldcg(global_u + mine.place + b);
   }
   if (threadIdx.x < (unsigned)s.levels) prepare_slab(s.level[threadIdx.x], slabs + threadIdx.x);
 #pragma unroll 1
@@ -81,7 +82,7 @@ static __device__ __forceinline__ void begin_cycle(const tail_state &s, const sm
 /* cycle() of cycle.c without recursion. What every level is in the middle of: its kind of cycle, and whether the next coarser one
    is on its second visit. */
 static __global__ void __launch_bounds__(THREADS, 1)
-    tail_kernel(const __grid_constant__ tail_state s, int start, int cycle, int from_zero)
+    fused_kernel(const __grid_constant__ fused_state s, int start, const real *f, real *u, int cycle, int from_zero)
 {
   extern __shared__ double shared[];
   real *const tables = (real *)shared, *const memory = (real *)((char *)shared + s.bytes + s.pairs * sizeof(unsigned));
@@ -90,7 +91,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
   unsigned f_cycles = 0, w_cycles = 0, again = 0; /* a bit a level */
   unsigned step = 0;
   int l = start, now = cycle;
-  begin_cycle(s, s.level[start], from_zero, tables, words, memory, &step);
+  begin_cycle(s, s.level[start], f, u, from_zero, tables, words, memory, &step);
   for (;;) {
     for (; l < last; l++) {
       const unsigned bit = 1u << l;
@@ -112,11 +113,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
     }
     if (!down) break;
   }
-  const small_level &first = s.level[start];
-  const global_pair mine = global_pair_of(first);
+  const global_pair mine = global_pair_of(s.level[start]);
 #pragma unroll
   for (int b = 0; b < 2; b++)
-    if (mine.busy && b <= mine.both) first.global_u[mine.place + b] = memory[mine.u[b]];
+    if (mine.busy && b <= mine.both) u[mine.place + b] = memory[mine.u[b]];
 }
 
 #endif
