@@ -116,8 +116,8 @@ static void levels_are_timed(void **state)
 }
 #endif
 
-/* Multigrid on the host with sweeps on the device, against all on the host and all on the device. */
-static void offloaded(const char *name, const gmg_problem *p, gmg_params q)
+/* Multigrid on the host with sweeps on the device, against all on the host and all on the device; so many solves of it. */
+static void offloaded(const char *name, const gmg_problem *p, gmg_params q, int solves)
 {
   both b = begin_both(p, &q, name);
   const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
@@ -134,7 +134,7 @@ static void offloaded(const char *name, const gmg_problem *p, gmg_params q)
   mine.smoother = there;
   assert_ok(b.context[HOST], gmg_solver_create(b.context[HOST], p, &mine, &s));
   ON_BOTH(i) if (gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]) > GMG_DIVERGED) fail_msg("%s", gmg_context_error(b.context[i]));
-  for (int turn = 0; turn < 40; turn++) { /* more sweeps than the clock has marks */
+  for (int turn = 0; turn < solves; turn++) {
     e[0]->vector->fill(e[0], v.n, 0, v.at[0]);
     if (gmg_solve(s, f.at[0], v.at[0], &r[2]) > GMG_DIVERGED) fail_msg("%s", gmg_context_error(b.context[HOST]));
   }
@@ -159,6 +159,7 @@ static void offloaded(const char *name, const gmg_problem *p, gmg_params q)
 
 static void offloaded_sweeps(void **state)
 {
+  enum { FEW = 2, MORE_THAN_THE_CLOCK_HAS_MARKS = 40, TIMED = 4 };
   static const char *const names[] = {"async", "red_black", "chebyshev"};
   (void)state;
   for (int i = 0; i < PLAIN; i++)
@@ -169,15 +170,15 @@ static void offloaded_sweeps(void **state)
       q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
       q.block[0] = 16, q.block[1] = 8, q.block[2] = 4; /* the same on both: rates depend on it */
       p.type = (gmg_type)((i + k) % 2);
-      offloaded(plain[i].name, &p, q);
+      offloaded(plain[i].name, &p, q, i == TIMED ? MORE_THAN_THE_CLOCK_HAS_MARKS : FEW);
     }
   medium m[] = {ball(3, 48, 1e2, GMG_CELL), absorbing(3, 48, 1e4, GMG_CELL)};
   for (int i = 0; i < 2; i++) {
     gmg_params q = gmg_params_default();
     q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.block[0] = 16, q.block[1] = 8, q.block[2] = 4;
-    offloaded(i ? "absorbing" : "ball", &m[i].p, q);
+    offloaded(i ? "absorbing" : "ball", &m[i].p, q, FEW);
     q.precision = GMG_PRECISION_MIXED;
-    offloaded(i ? "absorbing, mixed" : "ball, mixed", &m[i].p, q);
+    offloaded(i ? "absorbing, mixed" : "ball, mixed", &m[i].p, q, FEW);
     free_medium(&m[i]);
   }
 }

@@ -688,6 +688,7 @@ static int compare(const char *path, const char *key)
   }
   free(text);
   printf("%d cases, %d with other bits, %s\n", COUNT, wrong, key);
+  printf("[%s] checksums\n", wrong > 0 ? "  FAILED  " : "       OK "); /* as cmocka says it */
   return wrong > 0;
 }
 
