@@ -92,36 +92,36 @@ enum { MANY = 500000 };
 typedef enum { PLAIN, FROM_ZERO, DOWN, ONTO, UP, WAYS } way;
 
 template <int dim, int KIND>
-static __global__ void __launch_bounds__(shape_of<dim, 2>::threads, shape_of<dim, 2>::blocks)
-    fused_kernel(stream s, const real *f, const real *from, real *to, real *aside, onto o, sums r)
+static __global__ void __launch_bounds__(plane_shape<dim, 2>::threads, plane_shape<dim, 2>::blocks)
+    fused_kernel(uniform_level s, const real *f, const real *from, real *to, real *aside, update o, restriction r)
 {
-  relax_stream<dim, 2, KIND>(s, blockIdx.x, f, from, to, aside, o, r);
+  sweep_planes<dim, 2, KIND>(s, blockIdx.x, f, from, to, aside, o, r);
 }
 
 typedef struct {
   int (*blocks)(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b);
-  void (*kernel[WAYS])(stream, const real *, const real *, real *, real *, onto, sums); /* NULL: there is none */
+  void (*kernel[WAYS])(uniform_level, const real *, const real *, real *, real *, update, restriction); /* NULL: there is none */
   size_t bytes, more[WAYS];                                                             /* of shared memory, and how much more those take */
 } fused_function;
 
 static const fused_function fused_functions[2] = { /* by dimension */
-    {stream_blocks<2, 2>,
-     {fused_kernel<2, 0>, fused_kernel<2, 0>, NULL, IN_FLOAT((fused_kernel<2, STREAM_ONTO>)),
-      IN_FLOAT((fused_kernel<2, STREAM_ONTO | STREAM_LIFT>))},
-     stream_bytes<2, 2>(),
-     {0, 0, 0, 0, onto_bytes<2, 2>()}},
-    {stream_blocks<3, 2>,
-     {fused_kernel<3, 0>, fused_kernel<3, STREAM_ZERO>, fused_kernel<3, STREAM_ZERO | STREAM_SUMS>, IN_FLOAT((fused_kernel<3, STREAM_ONTO>)),
-      fused_kernel<3, STREAM_ONTO | STREAM_LIFT>},
-     stream_bytes<3, 2>(),
-     {0, 0, 2 * shape_of<3, 2>::threads * sizeof(real), 0, onto_bytes<3, 2>()}}};
+    {plane_blocks<2, 2>,
+     {fused_kernel<2, 0>, fused_kernel<2, 0>, NULL, IN_FLOAT((fused_kernel<2, PASS_UPDATE>)),
+      IN_FLOAT((fused_kernel<2, PASS_UPDATE | PASS_PROLONG>))},
+     plane_bytes<2, 2>(),
+     {0, 0, 0, 0, plane_prolong_bytes<2, 2>()}},
+    {plane_blocks<3, 2>,
+     {fused_kernel<3, 0>, fused_kernel<3, PASS_FROM_ZERO>, fused_kernel<3, PASS_FROM_ZERO | PASS_RESTRICT>, IN_FLOAT((fused_kernel<3, PASS_UPDATE>)),
+      fused_kernel<3, PASS_UPDATE | PASS_PROLONG>},
+     plane_bytes<3, 2>(),
+     {0, 0, 2 * plane_shape<3, 2>::threads * sizeof(real), 0, plane_prolong_bytes<3, 2>()}}};
 
 static const fused_function *function_of(const gmg_smoother_level *l) { return &fused_functions[l->A->dim - 2]; }
 
 enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; of which at once */
 
 /* What was put aside. In 3D most columns have nothing but near the ends of blocks along them. */
-static __global__ void __launch_bounds__(ACROSS * LINES) bring_kernel(stream s, unsigned across, unsigned lines, const real *aside, real *u)
+static __global__ void __launch_bounds__(ACROSS * LINES) bring_kernel(uniform_level s, unsigned across, unsigned lines, const real *aside, real *u)
 {
   const unsigned tile = blockIdx.x, rest = tile / across;
   const int i = (int)(tile % across * ACROSS + threadIdx.x), j = (int)(rest % lines * LINES + threadIdx.y);
@@ -145,7 +145,7 @@ static __global__ void __launch_bounds__(ACROSS * LINES) bring_kernel(stream s, 
   }
 }
 
-static void bring(const gmg_smoother_level *l, const stream *s, const void *aside, void *u)
+static void bring(const gmg_smoother_level *l, const uniform_level *s, const void *aside, void *u)
 {
   const unsigned across = (unsigned)(s->n[0] + ACROSS - 1) / ACROSS, lines = (unsigned)(s->n[1] + LINES - 1) / LINES;
   const unsigned layers = (unsigned)(s->n[2] + HIGH - 1) / HIGH;
@@ -154,13 +154,13 @@ static void bring(const gmg_smoother_level *l, const stream *s, const void *asid
 }
 
 /* One sweep. from = NULL: u is 0. aside = to: all goes there. */
-static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const stream *s, way w, const void *f, const void *from,
-                        void *to, void *aside, const onto *o, const sums *g)
+static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level *s, way w, const void *f, const void *from,
+                        void *to, void *aside, const update *o, const restriction *g)
 {
   const fused_function *function = function_of(l);
-  const unsigned grid = (unsigned)r->blocks.total, threads = (unsigned)(32 * stream_rows(l->A->dim, &r->blocks));
+  const unsigned grid = (unsigned)r->blocks.total, threads = (unsigned)(32 * plane_rows(l->A->dim, &r->blocks));
   function->kernel[w]<<<grid, threads, function->bytes + function->more[w], gmg_device_of(l->exec)->stream>>>(
-      *s, (const real *)f, (const real *)from, (real *)to, (real *)aside, o ? *o : onto{}, g ? *g : sums{});
+      *s, (const real *)f, (const real *)from, (real *)to, (real *)aside, o ? *o : update{}, g ? *g : restriction{});
   gmg_cuda_launched(l->exec, "red_black");
 }
 
@@ -170,9 +170,9 @@ static int has_way(const gmg_smoother_level *l, const red_black_state *r, way w)
   return function->kernel[w] && function->bytes + function->more[w] <= r->most;
 }
 
-static stream stream_of_level(const gmg_smoother_level *l, const red_black_state *r, const void *u, gmg_leg leg)
+static uniform_level level_of(const gmg_smoother_level *l, const red_black_state *r, const void *u, gmg_leg leg)
 {
-  return stream_of(l->A, &r->blocks, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, l->scratch);
+  return uniform_level_of(l->A, &r->blocks, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, l->scratch);
 }
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
@@ -186,7 +186,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
     sweep_by_colours(l, f, u, steps, leg);
     return;
   }
-  const stream s = stream_of_level(l, r, u, leg);
+  const uniform_level s = level_of(l, r, u, leg);
   for (int pair = 0; pair < steps / 2; pair++) {
     fused_sweep(l, r, &s, PLAIN, f, u, l->scratch, l->scratch, NULL, NULL);
     fused_sweep(l, r, &s, PLAIN, f, l->scratch, u, u, NULL, NULL);
@@ -208,7 +208,7 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
     sweep(l, state, f, u, steps, leg);
     return;
   }
-  const stream s = stream_of_level(l, r, u, leg);
+  const uniform_level s = level_of(l, r, u, leg);
   fused_sweep(l, r, &s, FROM_ZERO, f, NULL, u, u, NULL, NULL);
   sweep(l, state, f, u, steps - 1, leg);
 }
@@ -226,7 +226,7 @@ static void lay_out_rows(const gmg_smoother_level *l, red_black_state *r)
 static int rows_down(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3], void *coarse)
 {
   if (!r->down.total || !can_descend(l->A, &r->down, map, f, u, coarse)) return 0;
-  const stream s = stream_of(l->A, &r->down, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
+  const uniform_level s = uniform_level_of(l->A, &r->down, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
   descend<2>(gmg_device_of(l->exec)->stream, s, map, (const real *)f, (real *)u, (real *)coarse);
   gmg_cuda_launched(l->exec, "red_black");
   return 1;
@@ -235,8 +235,8 @@ static int rows_down(const gmg_smoother_level *l, const red_black_state *r, cons
 static int rows_up(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg, const gmg_onto *to)
 {
   if (!r->up.total || !can_strip_onto(l->A, to, f, u)) return 0;
-  const stream s = stream_of(l->A, &r->up, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
-  go_onto<2>(gmg_device_of(l->exec)->stream, s, to, (const real *)f, (const real *)u);
+  const uniform_level s = uniform_level_of(l->A, &r->up, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
+  go_onto<2>(gmg_device_of(l->exec)->stream, s, update_of(to, l->A), (const real *)f, (const real *)u);
   gmg_cuda_launched(l->exec, "red_black");
   return 1;
 }
@@ -250,7 +250,7 @@ static int rows_up(const gmg_smoother_level *l, const red_black_state *r, const 
 static void down_aside(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to, const gmg_map map[3],
                        void *coarse)
 {
-  const stream s = stream_of_level(l, r, u, GMG_LEG_DOWN);
+  const uniform_level s = level_of(l, r, u, GMG_LEG_DOWN);
   fused_sweep(l, r, &s, PLAIN, f, u, to, to, NULL, NULL);
   gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: room */
 }
@@ -259,15 +259,15 @@ static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *
                           const struct gmg_map *map, void *coarse)
 {
   const red_black_state *r = (const red_black_state *)state;
-  sums g;
+  restriction g;
   if (!r->fused || steps != 1) return 0;
   if (!from_zero) {
     if (to != u) down_aside(l, r, f, u, to, map, coarse);
     return to != u;
   }
   if (rows_down(l, r, f, u, map, coarse)) return 1;
-  if (!has_way(l, r, DOWN) || !sums_of(&g, coarse, l->A, map, &r->blocks)) return 0;
-  const stream s = stream_of_level(l, r, u, GMG_LEG_DOWN);
+  if (!has_way(l, r, DOWN) || !restriction_of(&g, coarse, l->A, map, &r->blocks)) return 0;
+  const uniform_level s = level_of(l, r, u, GMG_LEG_DOWN);
   fused_sweep(l, r, &s, DOWN, f, NULL, to, to, NULL, &g);
   return 1;
 }
@@ -276,13 +276,13 @@ static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, v
 {
   const red_black_state *r = (const red_black_state *)state;
   const way w = to->coarse ? UP : ONTO;
-  onto o = onto_of(to);
+  const update o = update_of(to, l->A);
   if (!r->fused || steps < 1) return 0;
   if (steps == 1 && rows_up(l, r, f, u, leg, to)) return 1;
   if (!has_way(l, r, w)) return 0;
-  if (w == UP && (steps > 1 || !onto_correction(&o, to, l->A, &r->blocks))) return 0;
+  if (w == UP && (steps > 1 || !planes_can_prolong(to, l->A, &r->blocks))) return 0;
   sweep(l, state, f, u, steps - 1, leg);
-  const stream s = stream_of_level(l, r, u, leg);
+  const uniform_level s = level_of(l, r, u, leg);
   fused_sweep(l, r, &s, w, f, u, NULL, NULL, &o, NULL);
   return 1;
 }
@@ -291,10 +291,9 @@ static int aside(const gmg_smoother_level *l, const void *state, const struct gm
 {
   const red_black_state *r = (const red_black_state *)state;
   const gmg_onto to = {.scale = 1, .prolong = prolong};
-  onto o;
-  sums g;
+  restriction g;
   return r->fused && l->params->pre == 1 && l->params->post == 1 && has_way(l, r, DOWN) && has_way(l, r, UP) &&
-         sums_of(&g, NULL, l->A, restrict_, &r->blocks) && onto_correction(&o, &to, l->A, &r->blocks);
+         restriction_of(&g, NULL, l->A, restrict_, &r->blocks) && planes_can_prolong(&to, l->A, &r->blocks);
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
@@ -308,7 +307,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   if (!r) return gmg_fail(l->exec->context, GMG_ERR_MEMORY, "red_black state could not be allocated");
   cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
   r->most = (size_t)most;
-  if (A->cells < MANY || !stream_suits(A) || !has_way(l, r, PLAIN)) return GMG_OK;
+  if (A->cells < MANY || !is_uniform_level(A) || !has_way(l, r, PLAIN)) return GMG_OK;
   const fused_function *function = function_of(l);
   r->fused = function->blocks(A, any, processors, &r->blocks);
   lay_out_rows(l, r);

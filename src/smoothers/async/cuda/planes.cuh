@@ -12,39 +12,39 @@ enum { LARGE = 1 << 22, VAST = 1 << 26 };
 
 typedef struct {
   int (*blocks)(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b);
-  void (*fixed)(stream, const real *, const real *, real *);
-  void (*taking)(stream, tickets, const real *, const real *, real *);
-  void (*zero)(stream, const real *, real *);                           /* u is 0 */
-  void (*sums[2])(stream, const real *, const real *, real *, sums);    /* whether it is */
-  void (*onto[2])(stream, const real *, const real *, onto);            /* whether a correction comes in; NULL: not in this type */
+  void (*fixed)(uniform_level, const real *, const real *, real *);
+  void (*taking)(uniform_level, tickets, const real *, const real *, real *);
+  void (*zero)(uniform_level, const real *, real *);                           /* u is 0 */
+  void (*sums[2])(uniform_level, const real *, const real *, real *, restriction);    /* whether it is */
+  void (*onto[2])(uniform_level, const real *, const real *, update);            /* whether a correction comes in; NULL: not in this type */
   size_t bytes, more_sums, more_onto;                                   /* of shared memory, and how much more those take */
 } stream_function;
 
 /* By dimension; what there is not is NULL. */
 static const stream_function stream_functions[2] = {
-    {stream_blocks<2, 4>, stream_kernel<2>, stream_kernel_taking<2>, NULL, {NULL, NULL},
-     {IN_FLOAT((stream_kernel_onto<2, STREAM_ONTO>)), IN_FLOAT((stream_kernel_onto<2, STREAM_ONTO | STREAM_LIFT>))},
-     stream_bytes<2, 4>(), 0, onto_bytes<2, 4>()},
-    {stream_blocks<3, 4>, stream_kernel<3>, stream_kernel_taking<3>, stream_kernel_zero,
-     {stream_kernel_sums<0>, stream_kernel_sums<STREAM_ZERO>},
-     {IN_FLOAT((stream_kernel_onto<3, STREAM_ONTO>)), stream_kernel_onto<3, STREAM_ONTO | STREAM_LIFT>},
-     stream_bytes<3, 4>(), 2 * shape_of<3, 4>::threads * sizeof(real), onto_bytes<3, 4>()}};
+    {plane_blocks<2, 4>, plane_kernel<2>, plane_kernel_dynamic<2>, NULL, {NULL, NULL},
+     {IN_FLOAT((plane_kernel_update<2, PASS_UPDATE>)), IN_FLOAT((plane_kernel_update<2, PASS_UPDATE | PASS_PROLONG>))},
+     plane_bytes<2, 4>(), 0, plane_prolong_bytes<2, 4>()},
+    {plane_blocks<3, 4>, plane_kernel<3>, plane_kernel_dynamic<3>, plane_kernel_from_zero,
+     {plane_kernel_restrict<0>, plane_kernel_restrict<PASS_FROM_ZERO>},
+     {IN_FLOAT((plane_kernel_update<3, PASS_UPDATE>)), plane_kernel_update<3, PASS_UPDATE | PASS_PROLONG>},
+     plane_bytes<3, 4>(), 2 * plane_shape<3, 4>::threads * sizeof(real), plane_prolong_bytes<3, 4>()}};
 
 /* Shared memory is set apart in steps, and what it leaves is the L1 cache: one step more, and the cycle takes 5.08 instead of 4.58 ms. */
-static_assert(shape_of<3, 4>::blocks * (stream_bytes<3, 4>() + onto_bytes<3, 4>() + 1024) <= (sizeof(real) == 8 ? 196 : 164) * 1024,
+static_assert(plane_shape<3, 4>::blocks * (plane_bytes<3, 4>() + plane_prolong_bytes<3, 4>() + 1024) <= (sizeof(real) == 8 ? 196 : 164) * 1024,
               "the way up takes a step more of shared memory than the pass");
 
 static const stream_function *stream_function_of(const gmg_smoother_level *l) { return &stream_functions[l->A->dim - 2]; }
 
 static void stream_room(const gmg_smoother_level *l, async_state *s)
 {
-  s->bytes = stream_function_of(l)->bytes, s->threads = dim3((unsigned)(32 * stream_rows(l->A->dim, &s->blocks)));
+  s->bytes = stream_function_of(l)->bytes, s->threads = dim3((unsigned)(32 * plane_rows(l->A->dim, &s->blocks)));
 }
 
 static int lay_out_stream(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_params *p = l->params;
-  if (!stream_suits(l->A) || !enough(l, MANY) || !is_usual(p)) return 0;
+  if (!is_uniform_level(l->A) || !enough(l, MANY) || !is_usual(p)) return 0;
   if (!stream_function_of(l)->blocks(l->A, p->block, processors_of(l), &s->blocks)) return 0;
   stream_room(l, s);
   return 1;
@@ -61,14 +61,14 @@ static const void *prepare_stream(const gmg_smoother_level *l, const async_state
   return kernel;
 }
 
-static stream stream_of_level(const gmg_smoother_level *l, const async_state *s, int reversed, const void *u, const void *other)
+static uniform_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed, const void *u, const void *other)
 {
-  return stream_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, u, other);
+  return uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, u, other);
 }
 
 static void run_stream(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
 {
-  const stream x = stream_of_level(l, s, p->reversed, p->from, p->to);
+  const uniform_level x = level_of(l, s, p->reversed, p->from, p->to);
   const stream_function *f = stream_function_of(l);
   const unsigned total = (unsigned)s->blocks.total, all = (unsigned)(p->passes * s->blocks.total);
   if (f->zero && !k->staying && !p->from && p->passes == 1) f->zero<<<total, k->threads, k->bytes, k->stream>>>(x, p->f, p->to);
@@ -82,13 +82,13 @@ static int stream_down(const gmg_smoother_level *l, const async_state *s, const 
   const size_t bytes = s->bytes + function->more_sums, first = d->from_zero && d->passes > 1, between = d->passes - 1 - first;
   const int zero = d->from_zero && d->passes == 1;
   const int pays = zero || d->to != d->u || l->params->block[0] || l->A->cells >= LARGE; /* as else only where the caller wants such blocks */
-  sums r;
-  if (!pays || bytes > s->most || !sums_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
+  restriction r;
+  if (!pays || bytes > s->most || !restriction_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
   if (first) run_blocks(l, s, 1, d->f, NULL, d->u, 0);
   if (between) run_blocks(l, s, between, d->f, d->u, d->u, 0);
   l->exec->vector->fill(l->exec, (size_t)r.n[0] * (size_t)r.n[1] * (size_t)r.n[2], 0, d->coarse);
   const launch k = launch_of(l, s, 1);
-  function->sums[zero]<<<(unsigned)s->blocks.total, k.threads, bytes, k.stream>>>(stream_of_level(l, s, 0, d->u, d->to), d->f, d->u, d->to, r);
+  function->sums[zero]<<<(unsigned)s->blocks.total, k.threads, bytes, k.stream>>>(level_of(l, s, 0, d->u, d->to), d->f, d->u, d->to, r);
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }
@@ -98,13 +98,12 @@ static int stream_up(const gmg_smoother_level *l, const async_state *s, const up
   const stream_function *function = stream_function_of(l);
   const int corrects = u->to->coarse != NULL;
   const size_t bytes = s->bytes + (corrects ? function->more_onto : 0);
-  onto o = onto_of(u->to);
   if (!function->onto[corrects]) return 0;
-  if (corrects && (u->passes > 1 || bytes > s->most || !onto_correction(&o, u->to, l->A, &s->blocks))) return 0;
+  if (corrects && (u->passes > 1 || bytes > s->most || !planes_can_prolong(u->to, l->A, &s->blocks))) return 0;
   if (u->passes > 1) run_passes(l, s, u->passes - 1, u->f, u->u, u->reversed);
   const launch k = launch_of(l, s, 1);
-  function->onto[corrects]<<<(unsigned)s->blocks.total, k.threads, bytes, k.stream>>>(stream_of_level(l, s, u->reversed, u->u, NULL), u->f,
-                                                                                     u->u, o);
+  function->onto[corrects]<<<(unsigned)s->blocks.total, k.threads, bytes, k.stream>>>(level_of(l, s, u->reversed, u->u, NULL), u->f,
+                                                                                     u->u, update_of(u->to, l->A));
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }
@@ -115,10 +114,9 @@ static int stream_aside(const gmg_smoother_level *l, const async_state *s, const
   const stream_function *f = stream_function_of(l);
   const size_t more = f->more_sums > f->more_onto ? f->more_sums : f->more_onto;
   const gmg_onto to = {.scale = 1, .prolong = prolong};
-  onto o;
-  sums r;
-  return enough(l, VAST) && f->sums[0] && f->onto[1] && s->bytes + more <= s->most && sums_of(&r, NULL, l->A, restrict_, &s->blocks) &&
-         onto_correction(&o, &to, l->A, &s->blocks);
+  restriction r;
+  return enough(l, VAST) && f->sums[0] && f->onto[1] && s->bytes + more <= s->most && restriction_of(&r, NULL, l->A, restrict_, &s->blocks) &&
+         planes_can_prolong(&to, l->A, &s->blocks);
 }
 #endif
 

@@ -56,14 +56,14 @@ static int lay_out_flows(const gmg_smoother_level *l, async_state *s)
 typedef struct {
   void (*plain)(flow, const real *, const real *, real *);
   void (*zero)(flow, const real *, const real *, real *);
-  void (*onto)(flow, const real *, const real *, onto);
+  void (*onto)(flow, const real *, const real *, update);
 } flow_function;
 
 static flow_function flow_kernel_of(const gmg_operator *A, int lines)
 {
-#define KERNELS(kind, wraps, mode) {flow_kernel<kind, wraps, mode>, flow_kernel<kind, wraps, mode | FLOW_ZERO>, \
-                                    IN_FLOAT((flow_kernel_onto<kind, wraps, mode>))}
-#define BY_LINES(kind, wraps) {KERNELS(kind, wraps, 0), KERNELS(kind, wraps, FLOW_LINES)}
+#define KERNELS(kind, wraps, by_lines) {flow_kernel<kind, wraps, by_lines, 0>, flow_kernel<kind, wraps, by_lines, PASS_FROM_ZERO>, \
+                                        IN_FLOAT((flow_kernel_onto<kind, wraps, by_lines, 0>))}
+#define BY_LINES(kind, wraps) {KERNELS(kind, wraps, 0), KERNELS(kind, wraps, 1)}
   static const flow_function kernels[2][2][2] = {{BY_LINES(GMG_FACES, 0), BY_LINES(GMG_FACES, 1)},
                                                  {BY_LINES(GMG_FACES | GMG_SIGMA, 0), BY_LINES(GMG_FACES | GMG_SIGMA, 1)}};
 #undef BY_LINES
@@ -115,7 +115,7 @@ static int flows_up(const gmg_smoother_level *l, const async_state *s, const up_
   const launch k = launch_of(l, s, 1);
   const int lines = flow_by_lines(l->A, u->f);
   flow_kernel_of(l->A, lines).onto<<<(unsigned)s->blocks.total, k.threads, flow_bytes(l->A, lines), k.stream>>>(
-      flow_of(l, s, u->reversed), u->f, u->u, onto_of(u->to));
+      flow_of(l, s, u->reversed), u->f, u->u, update_of(u->to, l->A));
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }

@@ -7,24 +7,24 @@
 
 #include "plane_sweep.cuh"
 
-static __global__ void __launch_bounds__(shape_of<3, 4>::threads, shape_of<3, 4>::blocks)
-    stream_kernel_zero(stream s, const real *f, real *to)
+static __global__ void __launch_bounds__(plane_shape<3, 4>::threads, plane_shape<3, 4>::blocks)
+    plane_kernel_from_zero(uniform_level s, const real *f, real *to)
 {
-  relax_stream<3, 4, STREAM_ZERO>(s, blockIdx.x, f, NULL, to, NULL, onto{}, sums{});
+  sweep_planes<3, 4, PASS_FROM_ZERO>(s, blockIdx.x, f, NULL, to, NULL, update{}, restriction{});
 }
 
 template <int KIND>
-static __global__ void __launch_bounds__(shape_of<3, 4>::threads, shape_of<3, 4>::blocks)
-    stream_kernel_sums(stream s, const real *f, const real *from, real *to, sums r)
+static __global__ void __launch_bounds__(plane_shape<3, 4>::threads, plane_shape<3, 4>::blocks)
+    plane_kernel_restrict(uniform_level s, const real *f, const real *from, real *to, restriction r)
 {
-  relax_stream<3, 4, KIND | STREAM_SUMS>(s, blockIdx.x, f, from, to, NULL, onto{}, r);
+  sweep_planes<3, 4, KIND | PASS_RESTRICT>(s, blockIdx.x, f, from, to, NULL, update{}, r);
 }
 
 template <int dim, int KIND>
-static __global__ void __launch_bounds__(shape_of<dim, 4>::threads, shape_of<dim, 4>::blocks)
-    stream_kernel_onto(stream s, const real *f, const real *from, onto o)
+static __global__ void __launch_bounds__(plane_shape<dim, 4>::threads, plane_shape<dim, 4>::blocks)
+    plane_kernel_update(uniform_level s, const real *f, const real *from, update o)
 {
-  relax_stream<dim, 4, KIND>(s, blockIdx.x, f, from, NULL, NULL, o, sums{});
+  sweep_planes<dim, 4, KIND>(s, blockIdx.x, f, from, NULL, NULL, o, restriction{});
 }
 
 #endif

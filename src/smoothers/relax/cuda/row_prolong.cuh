@@ -6,25 +6,16 @@
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_PROLONG_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_PROLONG_H
 
+#include "fused.cuh"
 #include "row_sweep.cuh"
 
 #if GMG_REAL_F32
-
-typedef struct {
-  double *x; /* x = scale size u + keep x */
-  double scale;
-  const double *size; /* NULL: 1 */
-  int keep;
-  const real *coarse;
-  gmg_map mx, my; /* of the correction */
-  gmg_pair_family py;
-} strip_onto;
 
 enum { ONTO_BLOCKS = 3 }; /* of thread blocks on a multiprocessor, as there are registers */
 
 template <int reversed, int HALVES>
 static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
-    strip_onto_kernel(stream s, strip_onto o, const real *f, const real *from)
+    strip_onto_kernel(uniform_level s, update o, const real *f, const real *from)
 {
   constexpr int COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, AHEAD = 2, SLOTS = AHEAD + HALVES + 2;
   constexpr int COARSE = SLOTS / 2; /* coarse rows on their way */
@@ -39,7 +30,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
   const int exists = i < end_x + COLS && (s.wraps[0] || (i >= 0 && i < s.n[0])), mine = exists && lane > 0 && i < end_x;
   const int column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
   const real inner = gmg_at(s.diag[2], 1), lone = gmg_at(s.diag[1], 0) + s.shift;
-  const double scale = o.size ? o.scale * *o.size : o.scale;
+  const double scale = update_scale(o);
   gmg_cells keep, relax;
 #pragma unroll
   for (int c = 0; c < COLS; c++) {
@@ -55,14 +46,14 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
   int place[PAIRS];
 #pragma unroll
   for (int d = 0; d < PAIRS; d++) {
-    place[d] = I + d <= o.mx.cols + 1 ? __ldg(o.mx.wrap + I + d) : 0;
+    place[d] = I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0;
 #pragma unroll
-    for (int b = 0; b < 2; b++) gmg_spread_column(&spread, o.mx, d, b, column / 2 + d, exists);
+    for (int b = 0; b < 2; b++) gmg_spread_column(&spread, o.map[0], d, b, column / 2 + d, exists);
   }
   const auto ask_coarse = [&](int slot, int K) {
 #pragma unroll
     for (int d = 0; d < PAIRS; d++)
-      fetched[slot][d] = K <= o.my.cols + 1 ? __ldg(o.coarse + __ldg(o.my.wrap + K) * o.mx.cols + place[d]) : (real)0;
+      fetched[slot][d] = K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.map[0].cols + place[d]) : (real)0;
   };
 
   const int there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? rows : min(rows, s.n[2] - first);
@@ -102,15 +93,15 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
 
     /* the correction of row k */
     const int k = checked ? gmg_around(first + q, s.n[2], s.wraps[2]) : first + q, K = k >> 1, odd = (t + 1) % 2;
-    const int has = !checked || (q >= there && q < gone), repeats = K >= o.py.begin && K < o.py.end;
+    const int has = !checked || (q >= there && q < gone), repeats = K >= o.along.begin && K < o.along.end;
     gmg_cells beside = before;
     if (odd) {
       beside = gmg_spread_row(spread, fetched[t / 2]);
       ask_coarse(t / 2, ((first + q) >> 1) + 1 + COARSE);
     }
     real w = 0, w_side = 0;
-    if (has) w = repeats ? o.py.own[odd] : gmg_weight_of(o.my, k, K);
-    if (has) w_side = repeats ? o.py.side[odd] : gmg_weight_of(o.my, k, K - 1 + 2 * odd);
+    if (has) w = repeats ? o.along.own[odd] : gmg_weight_of(o.map[2], k, K);
+    if (has) w_side = repeats ? o.along.side[odd] : gmg_weight_of(o.map[2], k, K - 1 + 2 * odd);
 #pragma unroll
     for (int c = 0; c < COLS; c++) u[t].at[c] += w * here.at[c] + w_side * beside.at[c];
     if (odd) before = here, here = beside;
@@ -143,16 +134,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
   };
   const int folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
   const int plain_from = HALVES + 3 + late, plain_to = folded ? -1 : gone - AHEAD + late, last = own + 2 + HALVES + late;
-  for (int T = 0; T < last; T += SLOTS) {
-    if (T >= plain_from && T + SLOTS <= plain_to) {
-#pragma unroll
-      for (int t = 0; t < SLOTS; t++) step(gmg_plain(), t, T + t - late);
-    } else {
-#pragma unroll
-      for (int t = 0; t < SLOTS; t++)
-        if (T + t < last) step(gmg_checked(), t, T + t - late);
-    }
-  }
+  for_steps<SLOTS>(plain_from, plain_to, last, late, step);
 }
 
 /* Whether a correction comes in, unknowns go by pairs, and fields are made of whole vectors. */
@@ -165,10 +147,8 @@ static int can_strip_onto(const gmg_operator *A, const gmg_onto *to, const void 
   return gmg_is_strip(f, u, to->x);
 }
 
-template <int HALVES> static void go_onto(cudaStream_t on, const stream &s, const gmg_onto *to, const real *f, const real *from)
+template <int HALVES> static void go_onto(cudaStream_t on, const uniform_level &s, const update &o, const real *f, const real *from)
 {
-  const strip_onto o = {(double *)to->x, to->scale, to->size, to->keep, (const real *)to->coarse, to->prolong[0], to->prolong[1],
-                        gmg_pair_family_of(&to->prolong[1])};
   (s.reversed ? strip_onto_kernel<1, HALVES> : strip_onto_kernel<0, HALVES>)<<<strip_grid(s.total), 32 * STRIP_WARPS, 0, on>>>(s, o, f, from);
 }
 

@@ -17,7 +17,7 @@
 
 template <int HALVES>
 static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
-    descend_kernel(stream s, gmg_pair_maps maps, const real *f, real *to, real *coarse)
+    descend_kernel(uniform_level s, gmg_pair_maps maps, const real *f, real *to, real *coarse)
 {
   constexpr int COLS = STRIP_COLS, AHEAD = STRIP_AHEAD, SLOTS = AHEAD + HALVES + 2, MARGIN = HALVES + 1, fifth = MARGIN > COLS;
   __shared__ real walls[2][COLS + 1][32 * STRIP_WARPS]; /* weights on the rows at walls, and in the fifth column */
@@ -126,7 +126,7 @@ static int can_descend(const gmg_operator *A, const gmg_blocks *b, const gmg_map
 }
 
 template <int HALVES>
-static void descend(cudaStream_t on, const stream &s, const gmg_map map[3], const real *f, real *u, real *coarse)
+static void descend(cudaStream_t on, const uniform_level &s, const gmg_map map[3], const real *f, real *u, real *coarse)
 {
   descend_kernel<HALVES><<<strip_grid(s.total), 32 * STRIP_WARPS, 0, on>>>(s, gmg_pair_maps_of(map), f, u, coarse);
 }

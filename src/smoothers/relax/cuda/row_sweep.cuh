@@ -35,7 +35,7 @@ static __device__ __forceinline__ void for_steps(int plain_from, int plain_to, i
 
 /* Relaxes the cells of one colour, odd ones or not, of a row. at_end: `end` lies beside. */
 template <int odd>
-static __device__ __forceinline__ void relax_row(const stream &s, gmg_cells &row, const gmg_cells &below, const gmg_cells &above,
+static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cells &row, const gmg_cells &below, const gmg_cells &above,
                                                  const gmg_cells &f, const gmg_cells &keep, const gmg_cells &relax,
                                                  int at_end = 0, real end = 0)
 {
@@ -50,7 +50,7 @@ static __device__ __forceinline__ void relax_row(const stream &s, gmg_cells &row
 }
 
 /* Block number `turn` in the order given. */
-static __device__ __forceinline__ void relax_strip(const stream &s, unsigned turn, const real *f, const real *from, real *to)
+static __device__ __forceinline__ void relax_strip(const uniform_level &s, unsigned turn, const real *f, const real *from, real *to)
 {
   constexpr int COLS = STRIP_COLS, AHEAD = STRIP_AHEAD, SLOTS = STRIP_SLOTS, HALVES = STRIP_HALVES;
   __shared__ real walls[2][COLS][32 * STRIP_WARPS]; /* weights on the rows at walls */
