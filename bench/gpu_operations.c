@@ -36,8 +36,8 @@ static void down_leg(gmg_solver *s)
 {
   const gmg_level *L = &s->level[0];
   void *to = L->aside ? L->r : fields.u;
-  if (s->smoother->sweep_restrict &&
-      s->smoother->sweep_restrict(&L->view, L->smoother, fields.f, fields.u, to, 1, 0, L->restrict_, s->level[1].f))
+  if (s->fused &&
+      s->fused->presmooth_restrict(&L->view, L->smoother, fields.f, fields.u, to, 1, GMG_FROM_CURRENT, L->restrict_, s->level[1].f))
     return;
   one_pass(s);
   s->levels_stencil->restrict_residual(s->levels_exec, &L->A, L->restrict_, fields.f, fields.u, L->r, s->level[1].f);

@@ -75,20 +75,6 @@ enum {
                                        are then best restricted by the adjoint of interpolation (docs/omega.md). */
 };
 
-/** 1D map between a fine and a coarse axis. Private to the built-in smoothers (src/stencil/grid/map.h). */
-struct gmg_map;
-
-/** Where sweep_onto() leaves what sweep would leave in u: x = scale size[0] u + keep x. */
-typedef struct gmg_onto {
-  void *x;                       /**< A field of the level's size in double, where the context runs. */
-  double scale;                  /**< Factor of u. */
-  const double *size;            /**< A further factor of u that only the device knows: one double where the context runs; NULL: 1. */
-  int keep;                      /**< 1, or 0: what stands in x does not count and need not be a number. */
-  const void *coarse;            /**< The next coarser level's u, whose interpolation is to be added to u before the sweep, or
-                                      NULL: none is. */
-  const struct gmg_map *prolong; /**< That interpolation, a map to an axis. Private to the built-in smoothers. */
-} gmg_onto;
-
 /** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. Fields have the level's size
  *  and the operator's type and lie where the context runs; on a device sweeps only enqueue, on its stream. */
 typedef struct gmg_smoother_ops {
@@ -100,43 +86,23 @@ typedef struct gmg_smoother_ops {
   gmg_status (*update)(const gmg_smoother_level *level, void *state);
   /** Performs `steps` smoothing steps on A u = f in place. */
   void (*sweep)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg);
-  /** Frees the state; called with what setup left, also when setup failed (may be NULL). */
-  void (*destroy)(const gmg_smoother_level *level, void *state);
-  /** The same as sweep on a u of zeros, without reading what stands in u (may be NULL: the cycle then fills u with 0 and
+  /** Performs `steps` steps from a u of zeros, without reading what stands in u (may be NULL: the cycle then fills u with 0 and
    *  sweeps). Begins the cycle on coarse levels, and on the finest one where a cycle preconditions. A deterministic smoother
    *  must give what sweep gives; any other may differ as its sweeps do. */
   void (*sweep_from_zero)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg);
-  /** The same as sweep (or sweep_from_zero) with GMG_LEG_DOWN, then the residual that it leaves, restricted, into `coarse`, a field of
-   *  the next coarser level's size, where the context runs. What sweep would leave in u goes to `to`: u itself, or, where aside() says so,
-   *  another field of the level, and what stands in u afterwards is of no use. Returns 1, or 0, with nothing done, where it cannot do so
-   *  on this level: the cycle then sweeps and restricts (may be NULL: never). Like every sweep it only enqueues on a device.
-   *  `restrict_`, a map to an axis, is private to the built-in smoothers. */
-  int (*sweep_restrict)(const gmg_smoother_level *level, void *state, const void *f, void *u, void *to, int steps, int from_zero,
-                        const struct gmg_map *restrict_, void *coarse);
-  /** The same as sweep, but what it would leave in u goes to another field, and what stands in u afterwards is of no use. Returns
-   *  1, or 0, with nothing done, where it cannot do so on this level or with these arguments: the cycle then sweeps and adds (may be
-   *  NULL: never). Ends a cycle whose correction is of a narrower type than the problem, and goes up where aside() says so. */
-  int (*sweep_onto)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg,
-                    const gmg_onto *onto);
-  /** Whether, on this level of doubles, sweep_restrict() can put aside what it makes of u, and sweep_onto() take it from there back to u
-   *  with the coarse correction: prolongation then needs no pass over memory of its own. 1 is a promise of both, for the steps of the
-   *  level's parameters, from a u of zeros or another. Asked at create, after setup (may be NULL: 0). The maps are private to the
-   *  built-in smoothers. */
-  int (*aside)(const gmg_smoother_level *level, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong);
+  /** Frees the state; called with what setup left, also when setup failed (may be NULL). */
+  void (*destroy)(const gmg_smoother_level *level, void *state);
 } gmg_smoother_ops;
 
-/** Effect of one smoothing step on the error's Fourier modes, for the factor that gmg_plan() predicts. Private to the
- *  built-in smoothers (src/smoothers/fourier.h): leave gmg_smoother::symbol NULL, and the plan predicts nothing. */
-struct gmg_symbol;
+/** Where a context runs. */
+typedef enum { GMG_BACKEND_HOST, GMG_BACKEND_CUDA } gmg_backend;
 
-/** A smoother: a name, what it promises, and its functions per real type. */
+/** A smoother: a name, what it promises, and its functions for each backend and real type. */
 struct gmg_smoother {
   const char *name;                                                  /**< For messages and reports. */
   unsigned (*traits)(const gmg_params *params, int threads);         /**< GMG_SMOOTHER_* bits; NULL: none. */
   double (*weight)(const gmg_operator *A, const gmg_params *params); /**< Weight on a level, for gmg_plan(); may be NULL. */
-  void (*symbol)(const gmg_operator *A, const gmg_params *params, gmg_leg leg, struct gmg_symbol *out); /**< Or NULL. */
-  const gmg_smoother_ops *host[2];                                   /**< Host, by gmg_type; NULL: not available. */
-  const gmg_smoother_ops *cuda[2];                                   /**< CUDA, by gmg_type; NULL: not available. */
+  const gmg_smoother_ops *ops[2][2];                                 /**< By gmg_backend and gmg_type; NULL: not available. */
 };
 
 /** r = f - A u on a level, for smoothers built on residuals. All three have the level's size and type and lie where the context runs; r

@@ -157,7 +157,7 @@ static void smoothers_that_do_not_fit(void **state)
   gmg_params q = gmg_params_default();
   const gmg_smoother empty = {.name = "empty"};
   gmg_smoother only_double = *gmg_smoother_by_name("jacobi");
-  only_double.host[GMG_F32] = NULL;
+  only_double.ops[GMG_BACKEND_HOST][GMG_F32] = NULL;
   q.smoother = &empty;
   refuse(&p, &q, GMG_ERR_UNSUPPORTED, "params.smoother = \"empty\"");
   q.smoother = &only_double;
@@ -218,14 +218,14 @@ static void user_destroy(const gmg_smoother_level *l, void *own)
 static void user_sweep(const gmg_smoother_level *l, void *own, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)own;
-  gmg_smoother_by_name("red_black")->host[GMG_F64]->sweep(l, NULL, f, u, steps, leg);
+  gmg_smoother_by_name("red_black")->ops[GMG_BACKEND_HOST][GMG_F64]->sweep(l, NULL, f, u, steps, leg);
 }
 
 static void a_users_smoother_that_fails(void **state)
 {
   (void)state;
   const gmg_smoother_ops ops = {.setup = user_setup, .update = user_update, .sweep = user_sweep, .destroy = user_destroy};
-  const gmg_smoother mine = {.name = "mine", .host = {NULL, &ops}};
+  const gmg_smoother mine = {.name = "mine", .ops = {[GMG_BACKEND_HOST] = {NULL, &ops}}};
   const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
   gmg_params q = gmg_params_default();
   gmg_context *c;

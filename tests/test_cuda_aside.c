@@ -1,4 +1,4 @@
-/* In double the way down leaves u in another field, and the way up brings it back with the coarse correction (gmg_smoother_ops::aside):
+/* In double the way down leaves u in another field, and the way up brings it back with the coarse correction (gmg_fused_ops::double_buffered):
    each leg on CUDA against its parts on the host, and whole solves against those that take the ways apart. */
 #include "twins.h"
 
@@ -8,7 +8,8 @@ static void legs_agree(const char *name, gmg_solver *const s[2], int can)
 {
   const gmg_exec *e[2] = {s[HOST]->levels_exec, s[DEVICE]->levels_exec};
   gmg_level *L[2] = {&s[HOST]->level[0], &s[DEVICE]->level[0]};
-  const gmg_smoother_ops *host = s[HOST]->smoother, *device = s[DEVICE]->smoother;
+  const gmg_smoother_ops *host = s[HOST]->smoother;
+  const gmg_fused_ops *device = s[DEVICE]->fused;
   const size_t n = L[0]->A.cells, coarse = s[HOST]->level[1].A.cells;
   if (L[DEVICE]->aside != can) fail_msg("%s: aside %d", name, L[DEVICE]->aside);
   for (int from_zero = 0; can && from_zero < 2; from_zero++) {
@@ -18,16 +19,17 @@ static void legs_agree(const char *name, gmg_solver *const s[2], int can)
     e[1]->vector->fill(e[1], n, NAN, aside.at[1]), e[1]->vector->fill(e[1], coarse, NAN, r.at[1]);
     host->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, GMG_LEG_DOWN);
     s[HOST]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], aside.at[0], r.at[0]);
-    const int down = device->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], aside.at[1], 1, from_zero, L[1]->restrict_, r.at[1]);
+    const int down = device->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], aside.at[1], 1,
+                                                from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT, L[1]->restrict_, r.at[1]);
     assert_int_equal(down, 1);
     same(name, "u on the way down", e[0], e[1], u.at[0], aside.at[1], n, 512);
     same_twin(name, "restricted residual", &r, 2048);
     const gmg_leg leg = from_zero ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
-    const gmg_onto back = {.x = u.at[1], .scale = 1, .coarse = c.at[1], .prolong = L[1]->prolong};
+    const gmg_update_target back = {.x = u.at[1], .scale = 1, .coarse = c.at[1], .prolong = L[1]->prolong};
     s[HOST]->levels_stencil->tensor(e[0], L[0]->prolong, c.at[0], u.at[0], 1);
     host->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, leg);
     e[1]->vector->fill(e[1], n, NAN, u.at[1]);
-    assert_int_equal(device->sweep_onto(&L[1]->view, L[1]->smoother, f.at[1], aside.at[1], 1, leg, &back), 1);
+    assert_int_equal(device->postsmooth_update(&L[1]->view, L[1]->smoother, f.at[1], aside.at[1], 1, leg, &back), 1);
     same_twin(name, "u on the way up", &u, 512);
     end_twin(&f), end_twin(&u), end_twin(&aside), end_twin(&r), end_twin(&c);
   }

@@ -39,8 +39,7 @@ static void count_visit(const gmg_smoother_level *l, void *u)
 /* The built-in smoother, after which a bit may be wrong. */
 static const gmg_smoother_ops *inner_ops(const gmg_smoother_level *l)
 {
-  const gmg_smoother *async = gmg_smoother_by_name("async");
-  return (l->exec->backend == GMG_BACKEND_CUDA ? async->cuda : async->host)[l->A->type];
+  return gmg_smoother_by_name("async")->ops[l->exec->backend][l->A->type];
 }
 
 static void spoiled_sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
@@ -88,15 +87,15 @@ static int flips(int where, const shape *box, gmg_precision precision, int fmg, 
   const gmg_smoother *async = gmg_smoother_by_name("async");
   gmg_smoother spoiled = *async;
   gmg_smoother_ops ops[2][2];
-  for (int type = 0; type < 2; type++) {
-    ops[0][type] = *async->host[type];
-    spoiled.host[type] = &ops[0][type];
-    if (async->cuda[type]) ops[1][type] = *async->cuda[type], spoiled.cuda[type] = &ops[1][type];
-    for (int k = 0; k < (async->cuda[type] ? 2 : 1); k++) {
-      ops[k][type].sweep = spoiled_sweep;
-      if (ops[k][type].sweep_from_zero) ops[k][type].sweep_from_zero = spoiled_from_zero;
+  for (int backend = 0; backend < 2; backend++)
+    for (int type = 0; type < 2; type++) {
+      if (!async->ops[backend][type]) continue;
+      gmg_smoother_ops *to = &ops[backend][type];
+      *to = *async->ops[backend][type];
+      to->sweep = spoiled_sweep;
+      if (to->sweep_from_zero) to->sweep_from_zero = spoiled_from_zero;
+      spoiled.ops[backend][type] = to;
     }
-  }
   const gmg_problem p = shaped_problem(box);
   gmg_params q = gmg_params_default();
   gmg_context *c;

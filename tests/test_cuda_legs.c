@@ -26,8 +26,8 @@ static void onto_agrees(const char *name, const both *b, int way, int can, int c
   if (lifts) s[0]->levels_stencil->tensor(narrow[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
   s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], c.at[0], steps, leg);
   wide[0]->vector->axpby_from_low(wide[0], n, size.at[0], c.at[0], keep, at[0]);
-  const gmg_onto to = {at[1], 0.25, size.at[1], keep, lifts ? coarse.at[1] : NULL, lifts ? L[1]->prolong : NULL};
-  const int done = s[1]->smoother->sweep_onto(&L[1]->view, L[1]->smoother, f.at[1], c.at[1], steps, leg, &to);
+  const gmg_update_target to = {at[1], 0.25, size.at[1], keep, lifts ? coarse.at[1] : NULL, lifts ? L[1]->prolong : NULL};
+  const int done = s[1]->fused->postsmooth_update(&L[1]->view, L[1]->smoother, f.at[1], c.at[1], steps, leg, &to);
   if (done != (lifts ? can_lift && steps == 1 : can)) fail_msg("%s, way %d: done %d", name, way, done);
   if (done) {
     double *values = malloc(n * sizeof *values); /* 0.25 of the correction on the device, all on the host */
@@ -111,7 +111,8 @@ static void restricts(const char *name, const both *b, int way, int can)
   twin f = begin_twin(b->solver[0]->levels_exec, e, n, 91), u = begin_twin(b->solver[0]->levels_exec, e, n, 92);
   twin got = begin_twin(e, e, coarse, 93);
   if (way & 1) e->vector->fill(e, n, NAN, u.at[1]); /* from zero */
-  const int done = s->smoother->sweep_restrict(&L->view, L->smoother, f.at[1], u.at[1], u.at[1], 1 + way / 2, way & 1, L->restrict_, got.at[0]);
+  const int done = s->fused->presmooth_restrict(&L->view, L->smoother, f.at[1], u.at[1], u.at[1], 1 + way / 2,
+                                                way & 1 ? GMG_FROM_ZERO : GMG_FROM_CURRENT, L->restrict_, got.at[0]);
   if (done != can) fail_msg("%s, way %d: done %d", name, way, done);
   if (done) {
     s->levels_stencil->restrict_residual(e, &L->A, L->restrict_, f.at[1], u.at[1], L->r, got.at[1]);
@@ -195,8 +196,9 @@ static void way_down_agrees(gmg_problem p, gmg_block_order order, size_t x, size
   e[1]->vector->fill(e[1], n, NAN, u.at[1]);
   w.solver[HOST]->smoother->sweep(&W->view, W->smoother, f.at[0], u.at[0], 2, GMG_LEG_DOWN);
   b.solver[HOST]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
-  const gmg_smoother_ops *ops = b.solver[DEVICE]->smoother;
-  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, 1, L[1]->restrict_, c.at[1]), 1);
+  const gmg_fused_ops *ops = b.solver[DEVICE]->fused;
+  const int done = ops->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_, c.at[1]);
+  assert_int_equal(done, 1);
   same_twin("way down", "u", &u, 512), same_twin("way down", "restricted residual", &c, 2048);
   end_twin(&f), end_twin(&u), end_twin(&r), end_twin(&c);
   end_both(&b), end_both(&w);
@@ -226,7 +228,7 @@ static void exact_way_down(const char *name, const both *b, int can)
   gmg_solver *const *s = b->solver;
   const gmg_exec *e[2] = {s[0]->levels_exec, s[1]->levels_exec};
   gmg_level *L[2] = {&s[0]->level[0], &s[1]->level[0]};
-  const gmg_smoother_ops *ops = s[1]->smoother;
+  const gmg_fused_ops *ops = s[1]->fused;
   const size_t n = L[0]->A.cells, coarse = s[0]->level[1].A.cells;
   twin f = begin_twin(e[0], e[1], n, 91), u = begin_twin(e[0], e[1], n, 0), c = begin_twin(e[0], e[1], coarse, 0);
   twin again = begin_twin(e[1], e[1], coarse, 0);
@@ -234,10 +236,14 @@ static void exact_way_down(const char *name, const both *b, int can)
   ON_BOTH(i) e[1]->vector->fill(e[1], coarse, NAN, again.at[i]);
   s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, GMG_LEG_DOWN);
   s[0]->levels_stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
-  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, 0, L[1]->restrict_, c.at[1]), 0);
-  assert_int_equal(ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 2, 1, L[1]->restrict_, c.at[1]), 0);
+  for (int steps = 1; steps <= 2; steps++) { /* neither from a u that is not 0 nor two steps */
+    const gmg_start start = steps == 1 ? GMG_FROM_CURRENT : GMG_FROM_ZERO;
+    const int done = ops->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], steps, start, L[1]->restrict_, c.at[1]);
+    assert_int_equal(done, 0);
+  }
   for (int run = 0; run < 2; run++) {
-    const int done = ops->sweep_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, 1, L[1]->restrict_, again.at[run]);
+    const int done = ops->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_,
+                                             again.at[run]);
     if (done != can) fail_msg("%s: down %d", name, done);
     if (!done) continue;
     same_twin(name, "u", &u, 64);

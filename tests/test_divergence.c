@@ -10,8 +10,7 @@
 
 static const gmg_smoother_ops *red_black(gmg_type type)
 {
-  const gmg_smoother *s = gmg_smoother_by_name("red_black");
-  return (on_device ? s->cuda : s->host)[type];
+  return gmg_smoother_by_name("red_black")->ops[on_device ? GMG_BACKEND_CUDA : GMG_BACKEND_HOST][type];
 }
 
 /* Red-black with another sweep. */
@@ -40,7 +39,7 @@ static void divergence_names_the_level(void **state)
   static const double values[] = {-300, 1e9, NAN, INFINITY};
   gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
   const gmg_smoother_ops ops = with_sweep(GMG_F64, explode);
-  const gmg_smoother bad = {.name = "bad", .host = {NULL, &ops}, .cuda = {NULL, &ops}};
+  const gmg_smoother bad = {.name = "bad", .ops = {{NULL, &ops}, {NULL, &ops}}};
   gmg_params params = gmg_params_default();
   params.smoother = &bad;
   double *f = field(32768, 1), *u = field(32768, 0);
@@ -66,7 +65,7 @@ static void divergence_in_odd_places(void **state)
 {
   (void)state;
   const gmg_smoother_ops ops = with_sweep(GMG_F64, explode);
-  const gmg_smoother bad = {.name = "bad", .host = {NULL, &ops}, .cuda = {NULL, &ops}};
+  const gmg_smoother bad = {.name = "bad", .ops = {{NULL, &ops}, {NULL, &ops}}};
   bad_value = -300;
   for (int i = 0; i < 4; i++)
     for (bad_level = 0; bad_level < 3; bad_level++) {
@@ -101,7 +100,7 @@ static void nan_that_comes_late(void **state)
 {
   (void)state;
   const gmg_smoother_ops ops[2] = {with_sweep(GMG_F32, poison), with_sweep(GMG_F64, poison)};
-  const gmg_smoother late = {.name = "late", .host = {&ops[0], &ops[1]}, .cuda = {&ops[0], &ops[1]}};
+  const gmg_smoother late = {.name = "late", .ops = {{&ops[0], &ops[1]}, {&ops[0], &ops[1]}}};
   for (int i = 0; i < 3 * 3 * 2 * 2 * 2; i++) {
     gmg_problem p = make_problem(2, 96, 80, 1, i % 2 ? GMG_CELL : GMG_VERTEX, i % 5 ? "dnrd" : "ppnn");
     gmg_params params = gmg_params_default();

@@ -228,7 +228,7 @@ static void reverse_up(const gmg_smoother_level *l, void *state, const void *f, 
 {
   const gmg_smoother *red_black = gmg_smoother_by_name("red_black");
   const gmg_leg mine = leg == GMG_LEG_UP ? GMG_LEG_UP_REVERSED : leg;
-  (on_device ? red_black->cuda : red_black->host)[GMG_F64]->sweep(l, state, f, u, steps, mine);
+  red_black->ops[on_device ? GMG_BACKEND_CUDA : GMG_BACKEND_HOST][GMG_F64]->sweep(l, state, f, u, steps, mine);
 }
 
 static void colour_order(void **state)
@@ -237,9 +237,9 @@ static void colour_order(void **state)
   const gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
   const gmg_smoother *red_black = gmg_smoother_by_name("red_black");
   const gmg_smoother_ops host = {.sweep = reverse_up};
-  gmg_smoother_ops cuda = on_device ? *red_black->cuda[GMG_F64] : host; /* it has a state */
+  gmg_smoother_ops cuda = on_device ? *red_black->ops[GMG_BACKEND_CUDA][GMG_F64] : host; /* it has a state */
   cuda.sweep = reverse_up;
-  const gmg_smoother reversed = {.name = "reversed", .host = {NULL, &host}, .cuda = {NULL, &cuda}};
+  const gmg_smoother reversed = {.name = "reversed", .ops = {{NULL, &host}, {NULL, &cuda}}};
   gmg_params params = gmg_params_default();
   params.precision = GMG_PRECISION_SAME;
   params.smoother = gmg_smoother_by_name("red_black"), params.omega = 1.15, params.restriction = GMG_RESTRICT_ADJOINT;

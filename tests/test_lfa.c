@@ -3,6 +3,7 @@
 #include "sweeps.h"
 
 #include "mg/lfa.h"
+#include "smoothers/weight.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +59,6 @@ static void no_symbol_no_number(void **state)
   gmg_smoother mine = *gmg_smoother_by_name("jacobi");
   gmg_params params = gmg_params_default();
   gmg_operator A = {.dim = 1, .coupling = {1, 0, 0}, .coarsened = {1, 0, 0}, .n = {64, 1, 1}, .cells = 64};
-  mine.symbol = NULL;
   params.smoother = &mine;
   assert_true(isnan(gmg_lfa_two_grid(&A, GMG_CELL, &params, 0, 32)));
 }

@@ -114,7 +114,7 @@ static void refusals(void **state)
 {
   (void)state;
   static const gmg_smoother_ops failing = {.setup = no_setup, .sweep = no_sweep};
-  static const gmg_smoother none = {.name = "none"}, fails = {.name = "fails", .host = {NULL, &failing}};
+  static const gmg_smoother none = {.name = "none"}, fails = {.name = "fails", .ops = {[GMG_BACKEND_HOST] = {NULL, &failing}}};
   gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "dddddd");
   gmg_params q = gmg_params_default();
   gmg_context *device, *host;

@@ -183,7 +183,7 @@ static void refused(void **state)
 {
   (void)state;
   const gmg_smoother_ops ops = {.sweep = nothing};
-  const gmg_smoother wide = {.name = "wide", .host = {NULL, &ops}};
+  const gmg_smoother wide = {.name = "wide", .ops = {[GMG_BACKEND_HOST] = {NULL, &ops}}};
   gmg_context *c;
   gmg_plan_info *info = malloc(sizeof *info);
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
@@ -277,7 +277,7 @@ static float bad_value;
 
 static void explode(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  gmg_smoother_by_name("red_black")->host[GMG_F32]->sweep(l, state, f, u, steps, leg);
+  gmg_smoother_by_name("red_black")->ops[GMG_BACKEND_HOST][GMG_F32]->sweep(l, state, f, u, steps, leg);
   if (l->index != bad_level) return;
   for (size_t c = 0; c < l->A->cells; c++) ((float *)u)[c] *= c % 2 ? bad_value : 1;
 }
@@ -288,7 +288,7 @@ static void divergence_names_the_level(void **state)
   if (on_device) skip(); /* the smoother is the host's */
   static const float values[] = {-300, 1e9f, NAN, INFINITY};
   const gmg_smoother_ops ops = {.sweep = explode};
-  const gmg_smoother bad = {.name = "bad", .host = {&ops, NULL}};
+  const gmg_smoother bad = {.name = "bad", .ops = {[GMG_BACKEND_HOST] = {&ops, NULL}}};
   const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
   const size_t n = unknowns(&p);
   double *f = field(n, 1), *u = field(n, 0);

@@ -25,7 +25,7 @@ typedef struct gmg_level {
   void *padded;            /* u with ghosts, for interpolation to the next finer level. Only with fmg, not on level 0. */
   gmg_smoother_level view; /* what the smoother is shown */
   void *smoother;          /* its state */
-  int aside;               /* it takes u to r and back, with the correction (gmg_smoother_ops::aside) */
+  int aside;               /* it takes u to r and back, with the correction (gmg_fused_ops::double_buffered) */
 } gmg_level;
 
 enum { GMG_MOST_WIDE = 32 }; /* 2^32 unknowns are not halved more often */
@@ -76,6 +76,7 @@ struct gmg_solver {
   const gmg_vector_ops *vector; /* of exec */
   const gmg_stencil_ops *stencil, *levels_stencil; /* of exec, of levels_exec */
   const gmg_smoother_ops *smoother;
+  const gmg_fused_ops *fused; /* its fused legs, or NULL */
   const gmg_coarse_ops *coarse;
   gmg_coarse_problem coarse_problem;
   void *coarse_state;

@@ -5,7 +5,7 @@
 static int describe(const gmg_solver *s, int from, gmg_tail_problem *p)
 {
   const gmg_params *q = &s->params;
-  const int sweeps = gmg_smoother_whole(q), count = s->levels - from;
+  const int sweeps = gmg_whole_level_sweeps(q), count = s->levels - from;
   if (count > GMG_TAIL_LEVELS || sweeps == 0 || s->coarse != gmg_coarse_of(GMG_COARSE_CG)) return 0;
   *p = (gmg_tail_problem){.levels = count, .pre = q->pre * sweeps, .post = q->post * sweeps, .reversed = s->symmetric,
                           .singular = s->singular, .rtol = q->coarse_rtol};

@@ -74,9 +74,10 @@ static int smooth_and_restrict(gmg_solver *s, int l, int from_zero)
 {
   gmg_level *L = &s->level[l];
   void *to = goes_aside(s, L) ? L->r : L->u;
-  if (s->params.pre == 0 || !s->smoother->sweep_restrict || s->watch.on) return 0;
+  if (s->params.pre == 0 || !s->fused || s->watch.on) return 0;
   GMG_RANGE(s->levels_exec, l, "smooth and restrict");
-  return s->smoother->sweep_restrict(&L->view, L->smoother, L->f, L->u, to, s->params.pre, from_zero, L->restrict_, s->level[l + 1].f);
+  return s->fused->presmooth_restrict(&L->view, L->smoother, L->f, L->u, to, s->params.pre, from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT,
+                                      L->restrict_, s->level[l + 1].f);
 }
 
 /* The downward leg. */
@@ -132,9 +133,9 @@ static int way_down(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero)
 static int sweep_onto(gmg_solver *s, int l, void *u, const gmg_onto *to)
 {
   gmg_level *L = &s->level[l];
-  if (s->params.post == 0 || !s->smoother->sweep_onto) return 0;
+  if (s->params.post == 0 || !s->fused) return 0;
   GMG_RANGE(s->levels_exec, l, to->coarse ? "prolong and smooth" : "smooth");
-  return s->smoother->sweep_onto(&L->view, L->smoother, L->f, u, s->params.post, s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, to);
+  return s->fused->postsmooth_update(&L->view, L->smoother, L->f, u, s->params.post, s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, to);
 }
 
 /* The upward leg. */

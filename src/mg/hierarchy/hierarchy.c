@@ -184,9 +184,8 @@ static gmg_status create_smoother(gmg_solver *s, int l)
 static void ask_aside(gmg_solver *s, int l)
 {
   gmg_level *L = &s->level[l];
-  const gmg_smoother_ops *ops = s->smoother;
-  const int legs = ops->aside && ops->sweep_restrict && ops->sweep_onto && s->params.pre > 0 && s->params.post > 0;
-  if (legs && gmg_may_go_aside(&L->A) && !L->by_faces && !s->exec.dry) L->aside = ops->aside(&L->view, L->smoother, L->restrict_, L->prolong);
+  const int legs = s->fused && s->params.pre > 0 && s->params.post > 0 && !L->by_faces && !s->exec.dry;
+  if (legs) L->aside = s->fused->double_buffered(&L->view, L->smoother, L->restrict_, L->prolong);
 }
 
 static gmg_status create_axes(gmg_solver *s, const gmg_axis_spec spec[3], gmg_axis axis[3])

@@ -79,6 +79,7 @@ gmg_status gmg_choose_precision(gmg_solver *s)
   s->levels_exec = s->mixed ? &s->narrow_exec : &s->exec;
   s->levels_stencil = gmg_stencil_of(s->levels_exec);
   s->smoother = gmg_smoother_ops_of(s->params.smoother, s->levels_exec);
+  s->fused = gmg_fused_of(s->params.smoother, s->levels_exec);
   if (s->params.coarse_rtol == 0) s->params.coarse_rtol = gmg_type_traits_of(s->levels_exec->type)->coarse_rtol;
   s->context->error[0] = 0;
   return GMG_OK;

@@ -4,6 +4,7 @@
 #define GMG_SMOOTHERS_CHEBYSHEV_RECURRENCE_H
 
 #include "smoothers/smoother.h"
+#include "smoothers/weight.h"
 
 /* d = c0 d + c1 D^-1 (f - A u), then to = u + d; d is not read where c0 is 0. u = NULL: it is 0. */
 typedef void gmg_chebyshev_correct(const gmg_smoother_level *l, const void *f, const void *u, void *to, double c0, double c1, void *d);

@@ -2,7 +2,7 @@
    come after all that they must come after, so those planes go one by one (Lamport 1974). The reference for the others, not a
    competitor: n0 + n1 + n2 launches a sweep, and in 1D one thread does it all. */
 extern "C" {
-#include "smoothers/smoother.h"
+#include "gauss_seidel.h"
 }
 
 #include "stencil/operator/cuda/row.cuh"

@@ -1,7 +1,7 @@
 /* Gauss-Seidel in lexicographic order on host threads. One thread (or params.deterministic) is the true sequential
    method, the CPU reference of Anzt, Dongarra, Gates, Tomov (2011). With more, each thread owns a block of lines,
    Gauss-Seidel inside, the newest values across; shared values are read and written by relaxed atomics. */
-#include "smoothers/smoother.h"
+#include "gauss_seidel.h"
 
 #include "core/host/atomics.h"
 #include "stencil/operator/host/grid_row.h"

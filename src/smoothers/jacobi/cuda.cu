@@ -1,7 +1,7 @@
 /* Weighted Jacobi on a CUDA device: all unknowns from the values before the sweep. Steps go to the level's scratch field and back, 24
    bytes an unknown each in double; an odd number of them copies u there first, another 16. The first from zero needs no neighbours: 16. */
 extern "C" {
-#include "smoothers/smoother.h"
+#include "jacobi.h"
 }
 
 #include "stencil/operator/cuda/row.cuh"

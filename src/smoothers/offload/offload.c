@@ -192,7 +192,14 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
 }
 
 static const gmg_smoother_ops there_and_back = {
-    .setup = setup, .update = update, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero};
+    .setup = setup, .update = update, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};
+
+const gmg_smoother *gmg_offloaded(const gmg_smoother *s)
+{
+  for (int type = GMG_F32; type <= GMG_F64; type++)
+    if (s->ops[GMG_BACKEND_HOST][type] == &there_and_back) return ((const offload *)s)->inner;
+  return s;
+}
 
 gmg_status gmg_smoother_offload_create(gmg_context *device, const gmg_smoother *inner, gmg_smoother **smoother)
 {
@@ -203,14 +210,14 @@ gmg_status gmg_smoother_offload_create(gmg_context *device, const gmg_smoother *
   offload *o = calloc(1, sizeof *o);
   if (!o) return gmg_fail(device, GMG_ERR_MEMORY, "an offloaded smoother could not be allocated");
   snprintf(o->name, sizeof o->name, "offloaded %s", inner->name ? inner->name : "(no name)");
-  o->smoother = (gmg_smoother){.name = o->name, .traits = traits, .weight = inner->weight, .symbol = inner->symbol};
+  o->smoother = (gmg_smoother){.name = o->name, .traits = traits, .weight = inner->weight};
   o->device = device, o->inner = inner, o->clock.account = -1;
   int found = 0;
   for (int type = GMG_F32; type <= GMG_F64; type++) {
     const gmg_exec e = gmg_exec_make(device, (gmg_type)type, 0);
     const gmg_smoother_ops *ops = gmg_smoother_ops_of(inner, &e);
     o->trace = e.trace;
-    if (ops && ops->sweep) o->smoother.host[type] = &there_and_back, found = 1;
+    if (ops && ops->sweep) o->smoother.ops[GMG_BACKEND_HOST][type] = &there_and_back, found = 1;
   }
   gmg_status status = o->trace->clock_create(device, &o->clock);
   if (status == GMG_OK && !found)

@@ -22,7 +22,7 @@
    In 2D rows of float stream through warps in both (cuda/row_restrict.cuh, cuda/row_prolong.cuh). 1D but for odd periodic
    axes has a kernel of its own for all sizes and coefficients (red_black/line.cuh). */
 extern "C" {
-#include "smoothers/smoother.h"
+#include "red_black.h"
 }
 
 #include "smoothers/relax/cuda/row_restrict.cuh"
@@ -232,7 +232,7 @@ static int rows_down(const gmg_smoother_level *l, const red_black_state *r, cons
   return 1;
 }
 
-static int rows_up(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg, const gmg_onto *to)
+static int rows_up(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg, const gmg_update_target *to)
 {
   if (!r->up.total || !can_strip_onto(l->A, to, f, u)) return 0;
   const uniform_level s = uniform_level_of(l->A, &r->up, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
@@ -255,13 +255,13 @@ static void down_aside(const gmg_smoother_level *l, const red_black_state *r, co
   gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: room */
 }
 
-static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, int from_zero,
-                          const struct gmg_map *map, void *coarse)
+static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, gmg_start start,
+                              const gmg_map *map, void *coarse)
 {
   const red_black_state *r = (const red_black_state *)state;
   restriction g;
   if (!r->fused || steps != 1) return 0;
-  if (!from_zero) {
+  if (start != GMG_FROM_ZERO) {
     if (to != u) down_aside(l, r, f, u, to, map, coarse);
     return to != u;
   }
@@ -272,7 +272,8 @@ static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *
   return 1;
 }
 
-static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, const gmg_onto *to)
+static int postsmooth_update(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg,
+                             const gmg_update_target *to)
 {
   const red_black_state *r = (const red_black_state *)state;
   const way w = to->coarse ? UP : ONTO;
@@ -287,12 +288,13 @@ static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, v
   return 1;
 }
 
-static int aside(const gmg_smoother_level *l, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong)
+/* In double alone: the way up brings u back in double. */
+static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *restrict_, const gmg_map *prolong)
 {
   const red_black_state *r = (const red_black_state *)state;
-  const gmg_onto to = {.scale = 1, .prolong = prolong};
+  const gmg_update_target to = {.scale = 1, .prolong = prolong};
   restriction g;
-  return r->fused && l->params->pre == 1 && l->params->post == 1 && has_way(l, r, DOWN) && has_way(l, r, UP) &&
+  return l->A->type == GMG_F64 && r->fused && l->params->pre == 1 && l->params->post == 1 && has_way(l, r, DOWN) && has_way(l, r, UP) &&
          restriction_of(&g, NULL, l->A, restrict_, &r->blocks) && planes_can_prolong(&to, l->A, &r->blocks);
 }
 
@@ -326,5 +328,7 @@ static void destroy(const gmg_smoother_level *l, void *state)
 }
 
 extern "C" const gmg_smoother_ops R(gmg_red_black_cuda) = {
-    .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero,
-    .sweep_restrict = sweep_restrict, .sweep_onto = sweep_onto, .aside = aside};
+    .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};
+
+extern "C" const gmg_fused_ops R(gmg_red_black_fused_cuda) = {
+    .presmooth_restrict = presmooth_restrict, .postsmooth_update = postsmooth_update, .double_buffered = double_buffered};

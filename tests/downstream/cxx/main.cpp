@@ -40,7 +40,7 @@ int main()
   ops.sweep = sweep;
   gmg_smoother mine{};
   mine.name = "damped Jacobi";
-  mine.host[GMG_F64] = &ops;
+  mine.ops[GMG_BACKEND_HOST][GMG_F64] = &ops;
   const gmg_problem problem = gmg_problem_default(3, n);
   gmg_params params = gmg_params_default();
   params.smoother = &mine;

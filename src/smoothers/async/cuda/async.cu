@@ -53,16 +53,17 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
 
 /* The last pass also restricts the residual. Not for the deterministic twin: what blocks add to a coarse value they share they add in
    any order. */
-static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, int from_zero,
-                          const struct gmg_map *map, void *coarse)
+static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, gmg_start start,
+                              const gmg_map *map, void *coarse)
 {
   const async_state *s = (const async_state *)state;
-  const down_leg d = {passes_of(l, steps), (const real *)f, (real *)u, (real *)to, from_zero, map, (real *)coarse};
+  const down_leg d = {passes_of(l, steps), (const real *)f, (real *)u, (real *)to, start == GMG_FROM_ZERO, map, (real *)coarse};
   return s->way->down && !s->staying && !s->before && d.passes > 0 && s->way->down(l, s, &d);
 }
 
 /* The last pass as the deterministic twin does it, which with overlap costs no rate: it writes nothing that is read. */
-static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, const gmg_onto *to)
+static int postsmooth_update(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg,
+                             const gmg_update_target *to)
 {
   const async_state *s = (const async_state *)state;
   const up_leg up = {passes_of(l, steps), (const real *)f, (real *)u, leg == GMG_LEG_UP_REVERSED, to};
@@ -70,7 +71,7 @@ static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, v
 }
 
 /* Up in one pass; as it writes nothing that is read, so does the one down. */
-static int aside(const gmg_smoother_level *l, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong)
+static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *restrict_, const gmg_map *prolong)
 {
   const async_state *s = (const async_state *)state;
   return s->way->aside && !s->staying && !s->before && passes_of(l, l->params->post) == 1 && s->way->aside(l, s, restrict_, prolong);
@@ -151,5 +152,7 @@ static void destroy(const gmg_smoother_level *l, void *state)
 }
 
 extern "C" const gmg_smoother_ops R(gmg_async_cuda) = {
-    .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero,
-    .sweep_restrict = sweep_restrict, .sweep_onto = sweep_onto, .aside = aside};
+    .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};
+
+extern "C" const gmg_fused_ops R(gmg_async_fused_cuda) = {
+    .presmooth_restrict = presmooth_restrict, .postsmooth_update = postsmooth_update, .double_buffered = double_buffered};

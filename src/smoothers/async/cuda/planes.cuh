@@ -113,7 +113,7 @@ static int stream_aside(const gmg_smoother_level *l, const async_state *s, const
 {
   const stream_function *f = stream_function_of(l);
   const size_t more = f->more_sums > f->more_onto ? f->more_sums : f->more_onto;
-  const gmg_onto to = {.scale = 1, .prolong = prolong};
+  const gmg_update_target to = {.scale = 1, .prolong = prolong};
   restriction r;
   return enough(l, VAST) && f->sums[0] && f->onto[1] && s->bytes + more <= s->most && restriction_of(&r, NULL, l->A, restrict_, &s->blocks) &&
          planes_can_prolong(&to, l->A, &s->blocks);

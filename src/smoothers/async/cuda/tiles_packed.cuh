@@ -140,7 +140,7 @@ static int patches_down(const gmg_smoother_level *l, const async_state *s, const
 
 /* The coarse correction on its way in. A launch less; where it pays was profiled at e55d834 (kernels alone, by ncu): in us on an H200
    8.4 instead of 4.2 and 5.3 apart at 64^3, where a launch counts, but 34.3 instead of 8.5 and 21.2 at 128^3. */
-static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_onto *to)
+static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
 {
   const gmg_blocks *b = &s->blocks;
   if (patch_function_of(s) == &patch_functions[0] && !l->params->block[0]) return 0;

@@ -9,7 +9,7 @@
 extern "C" {
 #include "stencil/grid/map.h"
 #include "smoothers/relax/partition.h"
-#include "smoothers/smoother.h"
+#include "smoothers/async/async.h"
 }
 
 #include "smoothers/relax/cuda/scheduling.cuh"
@@ -66,7 +66,7 @@ typedef struct {
   const real *f;
   real *u;
   int reversed;
-  const gmg_onto *to;
+  const gmg_update_target *to;
 } up_leg;
 
 /* A way of taking levels. What it cannot do is NULL. */
@@ -79,7 +79,7 @@ struct async_way {
   /* Whole legs, where blocks are not taken dynamically; 0, with nothing done, where it does not apply. Of a deterministic level only up. */
   int (*down)(const gmg_smoother_level *l, const async_state *s, const down_leg *d);
   int (*up)(const gmg_smoother_level *l, const async_state *s, const up_leg *u);
-  /* gmg_smoother_ops::aside, where there are legs at all. */
+  /* gmg_fused_ops::double_buffered, where there are legs at all. */
   int (*aside)(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong);
   /* From the numbers of blocks to what its kernels have in their place. */
   void (*renumber)(const gmg_blocks *b, int *order);

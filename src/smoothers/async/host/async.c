@@ -13,7 +13,7 @@
    half a sweep, p - 2 the next half, and so on, and the plane that has had all of them is written back. Every half sweep
    sees just what it would see if the one before it had swept the whole tile, and a few planes stay in the cache. Lines lie
    in the tile with their even columns first and their odd ones after (host/tile.h): a colour is contiguous. */
-#include "smoothers/smoother.h"
+#include "smoothers/async/async.h"
 
 #include "tile_relax.h"
 

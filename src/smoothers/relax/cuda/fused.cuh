@@ -6,6 +6,7 @@
 #include "stencil/operator/cuda/warp_rows.cuh"
 
 extern "C" {
+#include "smoothers/fused.h"
 #include "smoothers/relax/partition.h"
 }
 
@@ -40,7 +41,7 @@ typedef struct {
   gmg_pair_family along; /* its weights along, the same for most rows */
 } update;
 
-static inline update update_of(const gmg_onto *to, const gmg_operator *A)
+static inline update update_of(const gmg_update_target *to, const gmg_operator *A)
 {
   update o = {(double *)to->x, to->scale, to->size, to->keep, (const real *)to->coarse};
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};

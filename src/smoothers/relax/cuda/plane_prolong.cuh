@@ -135,7 +135,7 @@ template <int dim, int stages> static constexpr size_t plane_prolong_bytes(void)
 
 /* Whether a pass can take the correction in: everything by pairs, blocks beginning with a pair, and a thread for every coarse value
    around the tile. */
-static inline int planes_can_prolong(const gmg_onto *to, const gmg_operator *A, const gmg_blocks *b)
+static inline int planes_can_prolong(const gmg_update_target *to, const gmg_operator *A, const gmg_blocks *b)
 {
   enum { MIN_ROWS = 5, MIN_COARSE_PLANES = 16, MAX_PLAIN_FROM = 8 };
   if (!GMG_REAL_F32 && (to->scale != 1 || to->size || to->keep)) return 0;

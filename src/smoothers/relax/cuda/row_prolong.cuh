@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
 }
 
 /* Whether a correction comes in, unknowns go by pairs, and fields are made of whole vectors. */
-static int can_strip_onto(const gmg_operator *A, const gmg_onto *to, const void *f, const void *u)
+static int can_strip_onto(const gmg_operator *A, const gmg_update_target *to, const void *f, const void *u)
 {
   const gmg_map *map = to->prolong;
   if (!to->coarse) return 0;
