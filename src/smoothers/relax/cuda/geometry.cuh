@@ -58,7 +58,7 @@ typedef struct {
   const int *order;
 } uniform_level;
 
-static int is_uniform_level(const gmg_operator *A)
+static inline int is_uniform_level(const gmg_operator *A)
 {
   if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->cells > 0x7fffffff) return 0;
   for (int a = 0; a < A->dim; a++)
@@ -67,7 +67,7 @@ static int is_uniform_level(const gmg_operator *A)
 }
 
 /* Rows of threads (3D) or warps (2D) that a block takes. */
-static size_t plane_rows(int dim, const gmg_blocks *b) { return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64; }
+static inline size_t plane_rows(int dim, const gmg_blocks *b) { return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64; }
 
 /* Blocks of unknowns; 0 where those that are wanted (0: any) do not fit. Shapes are chosen so that the last blocks end together,
    some planes being lost in each. In 3D a block has whole pairs of lines, unless it ends at a wall: beside a last line alone its
@@ -103,10 +103,8 @@ static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t pr
   return least > 0;
 }
 
-template <int dim, int stages> static constexpr size_t plane_bytes(void) { return (size_t)plane_shape<dim, stages>::reals * sizeof(real); }
-
 /* Of the fields, those that may be read and written by pairs. */
-static uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega, int reversed, const void *u,
+static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega, int reversed, const void *u,
                         const void *other)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}; /* across, across, along */

@@ -72,13 +72,13 @@ static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int
   return ((s.wraps[a] || begin > 0) && v < 2) || ((s.wraps[a] || begin + own < s.n[a]) && v >= own - 2);
 }
 
-/* Block number `turn` in the order given. With two half sweeps, exact: what others look at goes to `aside`.
+/* Block number `block_index` in the order given. With two half sweeps, exact: what others look at goes to interface_copy.
 
    From zero a block then also finds what others leave beside its own unknowns, and restricts the residual `alone`: all that counts of
    the ring is what the first half sweep makes of f there. */
 template <int dim, int STAGES, int KIND>
-static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size_t turn, const real *f, const real *from, real *to,
-                                                    real *aside, const update &o, const restriction &r)
+static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size_t block_index, const real *f, const real *from, real *to,
+                                                    real *interface_copy, const update &o, const restriction &r)
 {
   typedef plane_shape<dim, STAGES> shape;
   typedef plane_prolongation<dim, shape::lanes, shape::rows, shape::steps> prolongation;
@@ -91,7 +91,7 @@ static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size
   extern __shared__ double memory[];
   real *tile = (real *)memory;
   const int me = (int)threadIdx.x, count = (int)blockDim.x, x = dim == 3 ? me % 32 : me, y = dim == 3 ? me / 32 : 0;
-  const int b = exact ? (int)turn : s.order[s.reversed ? s.total - 1 - turn : turn];
+  const int b = exact ? (int)block_index : s.order[s.reversed ? s.total - 1 - block_index : block_index];
   const int at[3] = {b % s.count[0], b / s.count[0] % s.count[1], b / (s.count[0] * s.count[1])};
   int begin[3], own[3]; /* own unknowns */
 #pragma unroll
@@ -197,12 +197,12 @@ static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size
     __pipeline_commit();
   }
 
-  /* where the own unknowns go; planes below `low_aside` and from `high_aside` on are looked at */
+  /* where the own unknowns go; planes below low_interface and from high_interface on are looked at */
   const auto target_of = [&](const column &c, int ci, int cj) {
-    return exact && c.mine && (seen_by_others(s, 0, ci) || (dim == 3 && seen_by_others(s, 1, cj))) ? aside : to;
+    return exact && c.mine && (seen_by_others(s, 0, ci) || (dim == 3 && seen_by_others(s, 1, cj))) ? interface_copy : to;
   };
   real *const to_0 = target_of(row0, i, j), *const to_1 = dim == 3 ? target_of(row1, i, j + 1) : target_of(row1, i + 1, j);
-  const int low_aside = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_aside = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
+  const int low_interface = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_interface = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
 
   /* Steps in which every plane that is touched is there, and none is at a wall, go without checks; where `grouped` by whole groups,
      whose instructions lie together: a pass in double 1.28 instead of 1.33 ms, a V(1,1) cycle in mixed precision 2.86 instead of 2.91 at
@@ -279,8 +279,8 @@ static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size
         const real of_A = a[c], of_B = bb[(c + SLOTS - 1) % SLOTS];
         if (checked && (q < 2 - alone || q >= own[2] + 2 + alone)) continue;
         const int is_own = !alone || !checked || (q >= 2 && q < own[2] + 2);
-        const int p = base + (d - DONE) * stride, goes_aside = exact && (q < low_aside || q >= high_aside);
-        real *const target_0 = goes_aside ? aside : to_0, *const target_1 = goes_aside ? aside : to_1;
+        const int p = base + (d - DONE) * stride, is_interface = exact && (q < low_interface || q >= high_interface);
+        real *const target_0 = is_interface ? interface_copy : to_0, *const target_1 = is_interface ? interface_copy : to_1;
         const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
         if (KIND & PASS_RESTRICT) {
           const real *const rows = f_rows + c * 2 * THREADS;
@@ -349,21 +349,54 @@ static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size
   }
 }
 
-template <int dim>
-static __global__ void __launch_bounds__(plane_shape<dim, 4>::threads, plane_shape<dim, 4>::blocks)
-    plane_kernel(uniform_level s, const real *f, const real *from, real *to)
+/* A thread block to every block; a plain pass of four half sweeps may go over them several times. */
+template <int dim, int STAGES, int KIND>
+static __global__ void __launch_bounds__(plane_shape<dim, STAGES>::threads, plane_shape<dim, STAGES>::blocks)
+    plane_kernel(uniform_level s, const real *f, const real *from, real *to, real *interface_copy, update o, restriction r)
 {
-  sweep_planes<dim, 4, 0>(s, blockIdx.x % s.total, f, from, to, NULL, update{}, restriction{});
+  const size_t block_index = STAGES == 4 && KIND == 0 ? blockIdx.x % s.total : blockIdx.x;
+  sweep_planes<dim, STAGES, KIND>(s, block_index, f, from, to, interface_copy, o, r);
 }
 
 template <int dim>
 static __global__ void __launch_bounds__(plane_shape<dim, 4>::threads, plane_shape<dim, 4>::blocks)
-    plane_kernel_dynamic(uniform_level s, tickets t, const real *f, const real *from, real *to)
+    plane_kernel_dynamic(uniform_level s, work_queue queue, const real *f, const real *from, real *to)
 {
-  for_tickets(t, [&](unsigned long long n) {
+  for_queue(queue, [&](unsigned long long n) {
     sweep_planes<dim, 4, 0>(s, (size_t)(n % s.total), f, from, to, NULL, update{}, restriction{});
     __pipeline_wait_prior(0); /* what was asked for beyond the end has landed */
   });
+}
+
+/* A kind of pass. */
+typedef struct {
+  int kind;
+  void (*kernel)(uniform_level, const real *, const real *, real *, real *, update, restriction); /* NULL: not in this type */
+  size_t bytes; /* of shared memory */
+} plane_pass;
+
+template <int dim, int STAGES> static constexpr size_t plane_pass_bytes(int kind)
+{
+  typedef plane_shape<dim, STAGES> shape;
+  return shape::reals * sizeof(real) + (kind & PASS_PROLONG ? plane_prolong_bytes<dim, STAGES>() : 0) +
+         (kind & PASS_RESTRICT ? 2 * shape::threads * sizeof(real) : 0);
+}
+
+#define PLANE_PASS(dim, STAGES, kind) {kind, plane_kernel<dim, STAGES, kind>, plane_pass_bytes<dim, STAGES>(kind)}
+#define PLANE_PASS_IN_FLOAT(dim, STAGES, kind) {kind, IN_FLOAT((plane_kernel<dim, STAGES, kind>)), plane_pass_bytes<dim, STAGES>(kind)}
+
+/* That of a table whose row of kind -1 ends it; NULL where it is not there or takes more than `most` bytes. */
+static inline const plane_pass *plane_pass_of(const plane_pass *p, int kind, size_t most)
+{
+  while (p->kind >= 0 && p->kind != kind) p++;
+  return p->kind == kind && p->kernel && p->bytes <= most ? p : NULL;
+}
+
+/* One pass over all blocks. */
+static inline void launch_planes(const plane_pass *p, int dim, const gmg_blocks *b, cudaStream_t stream, const uniform_level &s, const real *f,
+                                 const real *from, real *to, real *interface_copy, const update &o, const restriction &r, size_t passes = 1)
+{
+  p->kernel<<<(unsigned)(passes * b->total), (unsigned)(32 * plane_rows(dim, b)), p->bytes, stream>>>(s, f, from, to, interface_copy, o, r);
 }
 
 #endif

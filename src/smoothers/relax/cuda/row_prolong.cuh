@@ -20,9 +20,9 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, ONTO_BLOCKS)
   constexpr int COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, AHEAD = 2, SLOTS = AHEAD + HALVES + 2;
   constexpr int COARSE = SLOTS / 2; /* coarse rows on their way */
   __shared__ real walls[2][COLS][32 * STRIP_WARPS];
-  const unsigned turn = blockIdx.x * STRIP_WARPS + gmg_warp();
-  if (turn >= (unsigned)s.total) return;
-  const int b = (int)turn, me = (int)threadIdx.x, lane = me % 32;
+  const unsigned block_index = blockIdx.x * STRIP_WARPS + gmg_warp();
+  if (block_index >= (unsigned)s.total) return;
+  const int b = (int)block_index, me = (int)threadIdx.x, lane = me % 32;
   const int begin_x = b % s.count[0] * s.own[0], begin = b / s.count[0] * s.own[2]; /* own unknowns */
   const int end_x = min(begin_x + s.own[0], s.n[0]), own = min(s.own[2], s.n[2] - begin);
   const int first = begin - 2, rows = own + 4, stride = s.stride; /* row q is row first + q of the level */

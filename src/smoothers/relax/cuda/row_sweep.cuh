@@ -49,12 +49,12 @@ static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cel
   }
 }
 
-/* Block number `turn` in the order given. */
-static __device__ __forceinline__ void relax_strip(const uniform_level &s, unsigned turn, const real *f, const real *from, real *to)
+/* Block number `block_index` in the order given. */
+static __device__ __forceinline__ void relax_strip(const uniform_level &s, unsigned block_index, const real *f, const real *from, real *to)
 {
   constexpr int COLS = STRIP_COLS, AHEAD = STRIP_AHEAD, SLOTS = STRIP_SLOTS, HALVES = STRIP_HALVES;
   __shared__ real walls[2][COLS][32 * STRIP_WARPS]; /* weights on the rows at walls */
-  const int b = s.order[s.reversed ? (unsigned)s.total - 1 - turn : turn], me = (int)threadIdx.x, lane = me % 32;
+  const int b = s.order[s.reversed ? (unsigned)s.total - 1 - block_index : block_index], me = (int)threadIdx.x, lane = me % 32;
   const int begin_x = b % s.count[0] * s.own[0], begin = b / s.count[0] * s.own[2]; /* own unknowns */
   const int end_x = min(begin_x + s.own[0], s.n[0]), own = min(s.own[2], s.n[2] - begin);
   const int first = begin - 2, rows = own + 4, stride = s.stride; /* row q is row first + q of the level */

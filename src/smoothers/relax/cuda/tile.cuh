@@ -63,9 +63,9 @@ static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
   return i;
 }
 
-/* Block number `turn` of `total` in the order given. */
+/* Block number `block_index` of `total` in the order given. */
 template <int dim, int kind, int local>
-static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn, unsigned total, const real *f, const real *from,
+static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned block_index, unsigned total, const real *f, const real *from,
                                                   real *to)
 {
   constexpr int HIGH = tile_of<kind>::high, faces = tile_of<kind>::faces, across = dim - 1, OWN = HIGH * across + 1;
@@ -78,7 +78,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
   real *const tile = (real *)(pairs + (faces ? threads * OWN : 0));
 
   /* where the tile lies: unknown of its coordinate 0, own unknowns, last relaxed coordinate, unknowns that there are */
-  const unsigned number = s.reversed ? total - 1 - turn : turn;
+  const unsigned number = s.reversed ? total - 1 - block_index : block_index;
   const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
   const int at[3] = {b - line * s.count[0], line % s.count[1], line / s.count[1]};
   int origin[3], own[3], top[3], least[3], most[3], seam = 0;
@@ -258,9 +258,9 @@ static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blo
 
 template <int dim, int kind, int local>
 static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blocks)
-    tile_kernel_taking(tiles s, tickets t, unsigned total, const real *f, const real *from, real *to)
+    tile_kernel_dynamic(tiles s, work_queue t, unsigned total, const real *f, const real *from, real *to)
 {
-  for_tickets(t, [&](unsigned long long n) { relax_tile<dim, kind, local>(s, (unsigned)(n % total), total, f, from, to); });
+  for_queue(t, [&](unsigned long long n) { relax_tile<dim, kind, local>(s, (unsigned)(n % total), total, f, from, to); });
 }
 
 #endif

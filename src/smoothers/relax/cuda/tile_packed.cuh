@@ -18,9 +18,9 @@
 
 #if GMG_REAL_F32 /* in double a patch would take twice the registers */
 
-/* Block number `turn` in the order given. whole: pairs are aligned. */
+/* Block number `block_index` in the order given. whole: pairs are aligned. */
 template <class shape, int KIND, int whole>
-static __device__ __forceinline__ void relax_patches(const patches &s, unsigned turn, const real *f, const real *from, real *to,
+static __device__ __forceinline__ void relax_patches(const patches &s, unsigned block_index, const real *f, const real *from, real *to,
                                                      const update &o, const restriction &r)
 {
   constexpr int leg = KIND & (PASS_UPDATE | PASS_RESTRICT); /* then f is older than the kernel ahead, as is u where a correction comes in */
@@ -33,7 +33,7 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
   /* the stretches below and above; where there is none the other one, where nobody writes what is looked at */
   const real *const under = tile + (me >= LAYER ? -LAYER : LAYER);
   const real *const over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
-  const unsigned place = __ldg(s.order + (s.reversed ? s.total - 1 - turn : turn));
+  const unsigned place = __ldg(s.order + (s.reversed ? s.total - 1 - block_index : block_index));
   const int at[3] = {(int)(place & PATCH_MASK), (int)(place >> PATCH_BITS & PATCH_MASK), (int)(place >> 2 * PATCH_BITS)};
 
   /* own unknowns lie at 2 .. own + 1 of the tile, relaxed ones at 1 .. own + 2; which there are */

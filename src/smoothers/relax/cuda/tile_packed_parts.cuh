@@ -8,6 +8,8 @@
 #include "fused.cuh"
 #include "geometry.cuh"
 
+#include <cuda_pipeline.h>
+
 /* Threads across the axes, unknowns a thread has along the last one, blocks of a multiprocessor at least. */
 template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
   static constexpr int x = X, y = Y, z = Z, high = HIGH, blocks = BLOCKS, layer = X * Y, threads = X * Y * Z;
