@@ -25,9 +25,8 @@ extern "C" {
 #include "red_black.h"
 }
 
-#include "smoothers/relax/cuda/row_restrict.cuh"
 #include "smoothers/relax/cuda/plane_sweep.cuh"
-#include "smoothers/relax/cuda/row_prolong.cuh"
+#include "smoothers/relax/cuda/row_restrict.cuh"
 #include "line.cuh"
 
 enum { STRIP = 2 };
@@ -198,24 +197,24 @@ static void lay_out_rows(const gmg_smoother_level *l, red_black_state *r)
 {
   static const size_t any[3] = {0, 0, 0};
   const int processors = gmg_device_of(l->exec)->processors;
-  if (l->A->dim != 2 || !strip_blocks(l->A, any, STRIP_BLOCKS * processors, &r->down)) r->down.total = 0;
-  if (l->A->dim != 2 || !strip_blocks(l->A, any, ONTO_BLOCKS * processors, &r->up)) r->up.total = 0;
+  if (l->A->dim != 2 || !row_blocks(l->A, any, STRIP_BLOCKS * processors, &r->down)) r->down.total = 0;
+  if (l->A->dim != 2 || !row_blocks(l->A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &r->up)) r->up.total = 0;
 }
 
 static int rows_down(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3], void *coarse)
 {
-  if (!r->down.total || !can_descend(l->A, &r->down, map, f, u, coarse)) return 0;
+  if (!r->down.total || !rows_can_restrict(l->A, &r->down, map, f, u, coarse)) return 0;
   const uniform_level s = uniform_level_of(l->A, &r->down, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
-  descend<2>(gmg_device_of(l->exec)->stream, s, map, (const real *)f, (real *)u, (real *)coarse);
+  launch_rows_restrict<2>(gmg_device_of(l->exec)->stream, s, map, (const real *)f, (real *)u, (real *)coarse);
   gmg_cuda_launched(l->exec, "red_black");
   return 1;
 }
 
 static int rows_up(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg, const gmg_update_target *to)
 {
-  if (!r->up.total || !can_strip_onto(l->A, to, f, u)) return 0;
+  if (!r->up.total || !rows_can_update(l->A, to, f, u)) return 0;
   const uniform_level s = uniform_level_of(l->A, &r->up, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
-  go_onto<2>(gmg_device_of(l->exec)->stream, s, update_of(to, l->A), (const real *)f, (const real *)u);
+  launch_rows_update<2>(gmg_device_of(l->exec)->stream, s, update_of(to, l->A), (const real *)f, (const real *)u);
   gmg_cuda_launched(l->exec, "red_black");
   return 1;
 }
