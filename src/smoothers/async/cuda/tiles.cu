@@ -1,9 +1,7 @@
-/* Levels as tiles wholly on chip (cuda/tile.cuh): which, in what blocks, and the launches. Included by cuda/async.cu. */
-#ifndef GMG_SMOOTHERS_ASYNC_CUDA_TILES_H
-#define GMG_SMOOTHERS_ASYNC_CUDA_TILES_H
+/* Levels as tiles wholly on chip (cuda/tile.cuh): which, in what blocks, and the launches. */
+#include "variant.h"
 
 #include "smoothers/relax/cuda/tile.cuh"
-#include "variant.cuh"
 
 /* Unknowns relaxed together along the axes, where there are so many blocks for every multiprocessor. Small levels take small
    ones: what counts there is how long one block takes, and below about 200 threads that falls no more. */
@@ -63,7 +61,7 @@ static tile_shape tile_blocks(const gmg_smoother_level *l, size_t most_bytes, gm
   }
 }
 
-static int lay_out_tiles(const gmg_smoother_level *l, async_state *s)
+static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   if (A->dim == 1 || A->cells >= (size_t)1 << 31 || l->params->local == GMG_LOCAL_GAUSS_SEIDEL) return 0;
@@ -74,28 +72,28 @@ static int lay_out_tiles(const gmg_smoother_level *l, async_state *s)
 
 typedef struct {
   void (*fixed)(tiles s, const real *f, const real *from, real *to);
-  void (*taking)(tiles s, tickets t, unsigned total, const real *f, const real *from, real *to);
-} tile_function;
+  void (*dynamic)(tiles s, work_queue t, unsigned total, const real *f, const real *from, real *to);
+} function;
 
 /* By dimension, kind and local. */
-#define KERNEL(dim, kind, local) {tile_kernel<dim, kind, local>, tile_kernel_taking<dim, kind, local>}
+#define KERNEL(dim, kind, local) {tile_kernel<dim, kind, local>, tile_kernel_dynamic<dim, kind, local>}
 #define KERNELS(dim, kind) {KERNEL(dim, kind, GMG_LOCAL_RED_BLACK), KERNEL(dim, kind, GMG_LOCAL_JACOBI)}
 #define KERNELS_OF(dim) \
   {KERNELS(dim, 0), KERNELS(dim, GMG_FACES), KERNELS(dim, GMG_SIGMA), KERNELS(dim, GMG_FACES | GMG_SIGMA)}
-static const tile_function tile_kernels[2][4][2] = {KERNELS_OF(2), KERNELS_OF(3)};
+static const function kernels[2][4][2] = {KERNELS_OF(2), KERNELS_OF(3)};
 #undef KERNELS_OF
 #undef KERNELS
 #undef KERNEL
 
-static tile_function tile_kernel_of(const gmg_smoother_level *l)
+static function kernel_of(const gmg_smoother_level *l)
 {
-  return tile_kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->local];
+  return kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->local];
 }
 
-static const void *prepare_tiles(const gmg_smoother_level *l, const async_state *s)
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  const tile_function f = tile_kernel_of(l);
-  const void *kernel = takes(l->params) ? (const void *)f.taking : (const void *)f.fixed;
+  const function f = kernel_of(l);
+  const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
   allow_shared(l, kernel, s->most);
   if (gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
     gmg_cuda_note(gmg_device_of(l->exec),
@@ -120,24 +118,24 @@ static tiles tiles_of(const gmg_smoother_level *l, const async_state *state, int
   }
   s.pitch = t.pitch, s.column = t.column;
   s.sigma = A->sigma, s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, p);
-  s.sweeps = p->local_sweeps, s.extra = p->local == GMG_LOCAL_RED_BLACK ? EXTRA : 0, s.reversed = reversed;
+  s.sweeps = p->local_sweeps, s.extra = p->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, s.reversed = reversed;
   s.order = p->order == GMG_ORDER_NATURAL ? NULL : state->order;
   return s;
 }
 
-static void run_tiles(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
 {
   const tiles t = tiles_of(l, s, p->reversed);
-  const tile_function kernel = tile_kernel_of(l);
+  const function kernel = kernel_of(l);
   const unsigned total = (unsigned)s->blocks.total;
-  if (k->staying) {
-    kernel.taking<<<k->staying, k->threads, k->bytes, k->stream>>>(t, k->taking, total, p->f, p->from, p->to);
+  if (k->resident) {
+    kernel.dynamic<<<k->resident, k->threads, k->bytes, k->stream>>>(t, k->queue, total, p->f, p->from, p->to);
     return;
   }
-  for (size_t done = 0; done < p->passes; done += MOST_PASSES) {
-    const dim3 grid(total, (unsigned)(p->passes - done < MOST_PASSES ? p->passes - done : MOST_PASSES));
+  for (size_t done = 0; done < p->passes; done += MAX_GRID_Y) {
+    const dim3 grid(total, (unsigned)(p->passes - done < MAX_GRID_Y ? p->passes - done : MAX_GRID_Y));
     kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(t, p->f, p->from, p->to);
   }
 }
 
-#endif
+const async_variant R(async_tiles) = {.lay_out = lay_out, .prepare = prepare, .run = run};

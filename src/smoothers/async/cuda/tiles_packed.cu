@@ -1,19 +1,16 @@
-/* Levels that the cache holds as tiles of patches (cuda/tile_packed.cuh): which, in what blocks, and the launches. Included by
-   cuda/async.cu. */
-#ifndef GMG_SMOOTHERS_ASYNC_CUDA_TILES_PACKED_H
-#define GMG_SMOOTHERS_ASYNC_CUDA_TILES_PACKED_H
+/* Levels that the cache holds as tiles of patches (cuda/tile_packed.cuh): which, in what blocks, and the launches. */
+#include "variant.h"
 
 #include "smoothers/relax/cuda/tile_packed.cuh"
-#include "variant.cuh"
 
 #if GMG_REAL_F32
 
-enum { MOST_CACHED = 5000000 }; /* unknowns of a level for which patches are faster than planes that stream */
+enum { MAX_CELLS_PACKED = 5000000 }; /* unknowns of a level for which patches are faster than planes that stream */
 
 typedef struct {
   void (*kernel[2][2])(patches s, const real *f, const real *from, real *to); /* whether u is 0 before; whether pairs are aligned */
-  void (*onto[2][2])(patches s, const real *f, const real *from, onto o); /* whether a correction comes in; whether pairs are aligned */
-  void (*sums)(patches s, const real *f, real *to, sums r); /* from 0, pairs aligned */
+  void (*onto[2][2])(patches s, const real *f, const real *from, update o); /* whether a correction comes in; whether pairs are aligned */
+  void (*sums)(patches s, const real *f, real *to, restriction r); /* from 0, pairs aligned */
   int threads, most[3]; /* of a block: own unknowns at most */
   size_t bytes, bytes_onto;
 } patch_function;
@@ -25,7 +22,7 @@ typedef struct {
 #define KERNEL(shape)                                                                                                         \
   {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}},          \
    {{patch_kernel_onto<shape, 0, 0>, patch_kernel_onto<shape, 0, 1>},                                                         \
-    {patch_kernel_onto<shape, PATCH_LIFT, 0>, patch_kernel_onto<shape, PATCH_LIFT, 1>}},                                      \
+    {patch_kernel_onto<shape, PASS_PROLONG, 0>, patch_kernel_onto<shape, PASS_PROLONG, 1>}},                                      \
    patch_kernel_sums<shape>, shape::threads,                                                                                  \
    {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(real),                             \
    shape::reals * sizeof(real) + shape::pairs * sizeof(double2)}
@@ -57,7 +54,7 @@ static int patch_blocks(const gmg_smoother_level *l, gmg_blocks *b)
 }
 
 /* The places of blocks from their numbers. */
-static void patch_order(const gmg_blocks *b, int *order)
+static void renumber(const gmg_blocks *b, int *order)
 {
   for (size_t t = 0; t < b->total; t++) {
     const size_t n = (size_t)order[t], line = n / b->count[0];
@@ -67,10 +64,10 @@ static void patch_order(const gmg_blocks *b, int *order)
 
 static const patch_function *patch_function_of(const async_state *s) { return &patch_functions[s->shape - 1]; }
 
-static int lay_out_patches(const gmg_smoother_level *l, async_state *s)
+static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_params *p = l->params;
-  if (l->A->dim != 3 || l->A->cells > MOST_CACHED || !stream_suits(l->A) || takes(p)) return 0;
+  if (l->A->dim != 3 || l->A->cells > MAX_CELLS_PACKED || !is_uniform_level(l->A) || is_dynamic(p)) return 0;
   if (p->local != GMG_LOCAL_RED_BLACK || p->overlap != 1) return 0;
   s->shape = patch_blocks(l, &s->blocks);
   if (!s->shape) return 0;
@@ -84,7 +81,7 @@ static size_t patch_bytes_onto(const async_state *s, int whole)
   return whole && f->bytes_onto <= s->most ? f->bytes_onto : s->bytes;
 }
 
-static const void *prepare_patches(const gmg_smoother_level *l, const async_state *s)
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   const patch_function *f = patch_function_of(s);
   for (int k = 0; k < 4; k++) allow_shared(l, (const void *)f->kernel[k / 2][k % 2], s->bytes);
@@ -107,12 +104,12 @@ static patches patches_of(const gmg_smoother_level *l, const async_state *state,
   return s;
 }
 
-static void run_patches(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
 {
   const patches x = patches_of(l, s, p->reversed);
   const int whole = ((uintptr_t)p->f | (uintptr_t)p->from | (uintptr_t)p->to) % sizeof(real_pair) == 0;
-  for (size_t done = 0; done < p->passes; done += MOST_PASSES) {
-    const dim3 grid((unsigned)s->blocks.total, (unsigned)(p->passes - done < MOST_PASSES ? p->passes - done : MOST_PASSES));
+  for (size_t done = 0; done < p->passes; done += MAX_GRID_Y) {
+    const dim3 grid((unsigned)s->blocks.total, (unsigned)(p->passes - done < MAX_GRID_Y ? p->passes - done : MAX_GRID_Y));
     gmg_launch_early(gmg_device_of(l->exec), patch_function_of(s)->kernel[!p->from][whole], grid, k->threads, k->bytes, x, p->f, p->from, p->to);
   }
 }
@@ -125,13 +122,13 @@ static __global__ void __launch_bounds__(GMG_THREADS) clear_kernel(int n, real *
 }
 
 /* From zero, in one pass. */
-static int patches_down(const gmg_smoother_level *l, const async_state *s, const down_leg *d)
+static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d)
 {
-  sums r;
+  restriction r;
   if (!d->from_zero || d->passes != 1 || ((uintptr_t)d->f | (uintptr_t)d->u) % sizeof(real_pair)) return 0;
-  if (!sums_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
+  if (!restriction_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
   gmg_device *device = gmg_device_of(l->exec);
-  const launch k = launch_of(l, s, 1);
+  const async_launch k = launch_of(l, s, 1);
   gmg_launch_early(device, clear_kernel, dim3((unsigned)device->processors), dim3(GMG_THREADS), 0, r.n[0] * r.n[1] * r.n[2], r.coarse);
   gmg_launch_early(device, patch_function_of(s)->sums, dim3((unsigned)s->blocks.total), k.threads, k.bytes, patches_of(l, s, 0), d->f, d->u, r);
   gmg_cuda_launched(l->exec, "async");
@@ -140,33 +137,36 @@ static int patches_down(const gmg_smoother_level *l, const async_state *s, const
 
 /* The coarse correction on its way in. A launch less; where it pays was profiled at e55d834 (kernels alone, by ncu): in us on an H200
    8.4 instead of 4.2 and 5.3 apart at 64^3, where a launch counts, but 34.3 instead of 8.5 and 21.2 at 128^3. */
-static int patch_correction(const gmg_smoother_level *l, const async_state *s, const gmg_onto *to, onto *o)
+static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
 {
   const gmg_blocks *b = &s->blocks;
   if (patch_function_of(s) == &patch_functions[0] && !l->params->block[0]) return 0;
-  for (int a = 0; a < 3; a++) {
-    o->map[a] = to->prolong[a], o->n[a] = o->map[a].cols;
-    if (o->map[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2)) return 0; /* all by pairs */
-  }
-  o->coarse = (const real *)to->coarse;
+  for (int a = 0; a < 3; a++)
+    if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2)) return 0; /* all by pairs */
   return 1;
 }
 
-static int patches_up(const gmg_smoother_level *l, const async_state *s, const up_leg *u)
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
 {
   const patch_function *f = patch_function_of(s);
-  onto o = onto_of(u->to);
+  const update o = update_of(u->to, l->A);
   const int corrects = u->to->coarse != NULL;
-  if (corrects && (u->passes > 1 || !patch_correction(l, s, u->to, &o))) return 0;
+  if (corrects && (u->passes > 1 || !patches_can_prolong(l, s, u->to))) return 0;
   const int whole = ((uintptr_t)u->f | (uintptr_t)u->u) % sizeof(real_pair) == 0 && (uintptr_t)o.x % sizeof(double2) == 0 &&
                     f->bytes_onto <= s->most;
-  if (u->passes > 1) run_passes(l, s, u->passes - 1, u->f, u->u, u->reversed);
-  const launch k = launch_of(l, s, 1);
+  if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
+  const async_launch k = launch_of(l, s, 1);
   gmg_launch_early(gmg_device_of(l->exec), f->onto[corrects][whole], dim3((unsigned)s->blocks.total), k.threads, patch_bytes_onto(s, whole),
                    patches_of(l, s, u->reversed), u->f, u->u, o);
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }
 
-#endif
+const async_variant R(async_tiles_packed) = {.lay_out = lay_out,
+                                             .prepare = prepare,
+                                             .run = run,
+                                             .presmooth_restrict = presmooth_restrict,
+                                             .postsmooth_update = postsmooth_update,
+                                             .renumber = renumber};
+
 #endif

@@ -1,11 +1,9 @@
 /* The asynchronous smoother's pass for whatever no other kernel takes: any dimension, coefficients, overlap and block that fits in
-   shared memory. Slow and obviously right. Included by cuda/async.cu alone. */
-#ifndef GMG_SMOOTHERS_ASYNC_CUDA_REFERENCE_H
-#define GMG_SMOOTHERS_ASYNC_CUDA_REFERENCE_H
+   shared memory. Slow and obviously right: the oracle of the others in tests. */
+#include "variant.h"
 
 #include "core/cuda/atomics.cuh"
 #include "stencil/operator/cuda/row.cuh"
-#include "variant.cuh"
 
 static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};
 
@@ -18,13 +16,13 @@ typedef struct {
   int versions;   /* Jacobi keeps u before a sweep apart */
   size_t bytes;   /* of shared memory */
   const int *order;
-} general_tiles;
+} reference_tiles;
 
-static general_tiles general_tiles_of(const gmg_smoother_level *l)
+static reference_tiles tiles_of(const gmg_smoother_level *l)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  general_tiles s = {};
+  reference_tiles s = {};
   s.blocks = gmg_blocks_make(A, p->block, preferred_block[A->dim]);
   size_t cells = 1;
   for (int a = 0; a < 3; a++) {
@@ -65,9 +63,9 @@ static __device__ __forceinline__ gmg_row row_in_tile(const gmg_operator &A, con
   return r;
 }
 
-/* Block number `turn` in the order given. */
+/* Block number `block_index` in the order given. */
 template <int kind>
-static __device__ __forceinline__ void relax_general(const gmg_operator &A, const general_tiles &s, const relaxation &how, size_t turn,
+static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const reference_tiles &s, const relaxation &how, size_t block_index,
                                                      const real *f, const real *from, real *to)
 {
   extern __shared__ double memory[];
@@ -77,7 +75,7 @@ static __device__ __forceinline__ void relax_general(const gmg_operator &A, cons
   for (int a = 0; a < 3; a++, rest += 3 * s.most) t.lo[a] = rest, t.hi[a] = rest + s.most, t.diag[a] = rest + 2 * s.most;
   for (int a = 0; a < 3; a++) t.place[a] = (int *)rest + a * s.most;
   /* where the tile lies */
-  const size_t b = (size_t)s.order[how.reversed ? s.blocks.total - 1 - turn : turn];
+  const size_t b = (size_t)s.order[how.reversed ? s.blocks.total - 1 - block_index : block_index];
   const size_t at[3] = {b % s.blocks.count[0], b / s.blocks.count[0] % s.blocks.count[1], b / (s.blocks.count[0] * s.blocks.count[1])};
   long origin[3];
   int own[3], seam = 0, parity = 0;
@@ -140,61 +138,61 @@ static __device__ __forceinline__ void relax_general(const gmg_operator &A, cons
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    general_kernel(gmg_operator A, general_tiles s, relaxation how, size_t first, const real *f, const real *from, real *to)
+    reference_kernel(gmg_operator A, reference_tiles s, relaxation how, size_t first, const real *f, const real *from, real *to)
 {
-  relax_general<kind>(A, s, how, (first + blockIdx.x) % s.blocks.total, f, from, to);
+  relax_tile<kind>(A, s, how, (first + blockIdx.x) % s.blocks.total, f, from, to);
 }
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    general_kernel_taking(gmg_operator A, general_tiles s, relaxation how, tickets t, const real *f, const real *from, real *to)
+    reference_kernel_dynamic(gmg_operator A, reference_tiles s, relaxation how, work_queue t, const real *f, const real *from, real *to)
 {
-  for_tickets(t, [&](unsigned long long n) { relax_general<kind>(A, s, how, (size_t)(n % s.blocks.total), f, from, to); });
+  for_queue(t, [&](unsigned long long n) { relax_tile<kind>(A, s, how, (size_t)(n % s.blocks.total), f, from, to); });
 }
 
 typedef struct {
-  void (*fixed)(gmg_operator A, general_tiles s, relaxation how, size_t first, const real *f, const real *from, real *to);
-  void (*taking)(gmg_operator A, general_tiles s, relaxation how, tickets t, const real *f, const real *from, real *to);
-} general_function;
+  void (*fixed)(gmg_operator A, reference_tiles s, relaxation how, size_t first, const real *f, const real *from, real *to);
+  void (*dynamic)(gmg_operator A, reference_tiles s, relaxation how, work_queue t, const real *f, const real *from, real *to);
+} function;
 
-#define KERNELS(kind) {general_kernel<kind>, general_kernel_taking<kind>}
-static const general_function general_kernels[4] = {KERNELS(GMG_CONSTANT), KERNELS(GMG_FACES), KERNELS(GMG_SIGMA),
+#define KERNELS(kind) {reference_kernel<kind>, reference_kernel_dynamic<kind>}
+static const function kernels[4] = {KERNELS(GMG_CONSTANT), KERNELS(GMG_FACES), KERNELS(GMG_SIGMA),
                                                     KERNELS(GMG_FACES | GMG_SIGMA)};
 #undef KERNELS
 
 /* Any level. */
-static int lay_out_general(const gmg_smoother_level *l, async_state *s)
+static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
-  const general_tiles t = general_tiles_of(l);
+  const reference_tiles t = tiles_of(l);
   s->blocks = t.blocks, s->bytes = t.bytes, s->threads = dim3(GMG_THREADS);
   return 1;
 }
 
-static const void *prepare_general(const gmg_smoother_level *l, const async_state *s)
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  const general_function f = general_kernels[gmg_kind_of(l->A)];
-  const void *kernel = takes(l->params) ? (const void *)f.taking : (const void *)f.fixed;
+  const function f = kernels[gmg_kind_of(l->A)];
+  const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
   allow_shared(l, kernel, s->most);
   return kernel;
 }
 
-static void run_general(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
 {
   const gmg_params *q = l->params;
-  const general_function kernel = general_kernels[gmg_kind_of(l->A)];
-  const relaxation how = {(int)q->local, q->local_sweeps, q->local == GMG_LOCAL_RED_BLACK ? EXTRA : 0, p->reversed,
+  const function kernel = kernels[gmg_kind_of(l->A)];
+  const relaxation how = {(int)q->local, q->local_sweeps, q->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, p->reversed,
                           (real)gmg_weight_async(l->A, q)};
   const size_t all = p->passes * s->blocks.total;
-  general_tiles t = general_tiles_of(l);
+  reference_tiles t = tiles_of(l);
   t.order = s->order;
-  if (k->staying) {
-    kernel.taking<<<k->staying, k->threads, k->bytes, k->stream>>>(*l->A, t, how, k->taking, p->f, p->from, p->to);
+  if (k->resident) {
+    kernel.dynamic<<<k->resident, k->threads, k->bytes, k->stream>>>(*l->A, t, how, k->queue, p->f, p->from, p->to);
     return;
   }
-  for (size_t first = 0; first < all; first += MOST_BLOCKS) {
-    const unsigned grid = (unsigned)(all - first < MOST_BLOCKS ? all - first : MOST_BLOCKS);
+  for (size_t first = 0; first < all; first += MAX_GRID_X) {
+    const unsigned grid = (unsigned)(all - first < MAX_GRID_X ? all - first : MAX_GRID_X);
     kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(*l->A, t, how, first, p->f, p->from, p->to);
   }
 }
 
-#endif
+const async_variant R(async_reference) = {.lay_out = lay_out, .prepare = prepare, .run = run};

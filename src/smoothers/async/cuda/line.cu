@@ -1,5 +1,5 @@
 /* The asynchronous smoother's pass in 1D, constant coefficients, rows alike but for the ends of the axis; any overlap, number of
-   local sweeps and order, red-black or Jacobi. Included by cuda/async.cu alone, whose general kernel does the same, slowly.
+   local sweeps and order, red-black or Jacobi. cuda/reference.cu does the same, slowly.
 
    A thread block has a stretch of the axis: its own unknowns, `overlap` layers around them and a ring that is only read. u and f
    are read once, as they lie, and change places in shared memory, so that a thread then has LINE_PER neighbouring unknowns in
@@ -8,19 +8,17 @@
    asked for each, 128 kB in flight where 4 TB/s need about 25.
 
    Place v of the stretch is unknown origin + v of the axis, and the origin is such that the first colour has the even places. */
-#ifndef GMG_SMOOTHERS_ASYNC_CUDA_LINE_H
-#define GMG_SMOOTHERS_ASYNC_CUDA_LINE_H
+#include "variant.h"
 
 #include "core/cuda/atomics.cuh"
 #include "stencil/operator/cuda/row.cuh"
-#include "variant.cuh"
 
 enum {
   LINE_PER = 64 / sizeof(real),    /* unknowns of a thread */
   LINE_LEAD = 32 / sizeof(real),   /* places before the own unknowns: room for the ring, and reads begin with a sector */
   LINE_SPARE = 128 / sizeof(real), /* places that the default stretch leaves, so that stretches begin with a cache line */
-  LINE_MOST = 1024,                /* threads */
-  LINE_FAR = 2 * LINE_MOST * LINE_PER
+  LINE_MAX_THREADS = 1024,                /* threads */
+  LINE_FAR = 2 * LINE_MAX_THREADS * LINE_PER
 };
 
 /* Coefficients of a row; those of the first, of the inner ones and of the last are in shared memory. */
@@ -39,7 +37,7 @@ typedef struct {
   real shift, omega;
 } line_pass;
 
-/* Threads for stretches of so many own unknowns; more than LINE_MOST: too long. */
+/* Threads for stretches of so many own unknowns; more than LINE_MAX_THREADS: too long. */
 static size_t line_threads(size_t own, int overlap)
 {
   const size_t places = LINE_LEAD + 1 + own + (size_t)overlap + 1;
@@ -49,7 +47,7 @@ static size_t line_threads(size_t own, int overlap)
 /* u and f, values passed between warps (two rounds, to either side), rows */
 static size_t line_bytes(size_t threads)
 {
-  return 2 * threads * (LINE_PER + 1) * sizeof(real) + 4 * (LINE_MOST / 32) * sizeof(real) + LINE_ROWS * sizeof(line_row);
+  return 2 * threads * (LINE_PER + 1) * sizeof(real) + 4 * (LINE_MAX_THREADS / 32) * sizeof(real) + LINE_ROWS * sizeof(line_row);
 }
 
 /* Where the places of the stretch are that are relaxed, and the ends of the axis: its unknown 0 and, beyond the last, n. */
@@ -96,18 +94,18 @@ static __device__ __forceinline__ void relax_all(real (&u)[LINE_PER], const real
   }
 }
 
-/* Stretch number `turn` in the order given. */
+/* Stretch number `block_index` in the order given. */
 template <int coloured>
-static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned turn, const real *f, const real *from, real *to)
+static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block_index, const real *f, const real *from, real *to)
 {
-  constexpr int PER = LINE_PER, WARPS = LINE_MOST / 32;
+  constexpr int PER = LINE_PER, WARPS = LINE_MAX_THREADS / 32;
   extern __shared__ double memory[];
   const int me = (int)threadIdx.x, threads = (int)blockDim.x, lane = me % 32, warp = me / 32, warps = threads / 32;
   real *tile_u = (real *)memory, *tile_f = tile_u + threads * (PER + 1), *edge = tile_f + threads * (PER + 1);
   line_row *rows = (line_row *)(edge + 4 * WARPS);
 
   /* where the stretch lies */
-  const unsigned b = s.reversed ? s.total - 1 - turn : turn;
+  const unsigned b = s.reversed ? s.total - 1 - block_index : block_index;
   const long begin = (s.order ? (long)s.order[b] : (long)b) * s.own;
   const int own = (int)min((long)s.own, s.n - begin), reach = s.overlap + 1;
   const int lead = LINE_LEAD + (int)((begin + s.reversed) & 1);
@@ -187,76 +185,76 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned turn,
 }
 
 template <int coloured>
-static __global__ void __launch_bounds__(LINE_MOST, 1) line_kernel(line_pass s, const real *f, const real *from, real *to)
+static __global__ void __launch_bounds__(LINE_MAX_THREADS, 1) line_kernel(line_pass s, const real *f, const real *from, real *to)
 {
   relax_stretch<coloured>(s, (s.first + blockIdx.x) % s.total, f, from, to);
 }
 
 template <int coloured>
-static __global__ void __launch_bounds__(LINE_MOST, 1)
-    line_kernel_taking(line_pass s, tickets t, const real *f, const real *from, real *to)
+static __global__ void __launch_bounds__(LINE_MAX_THREADS, 1)
+    line_kernel_dynamic(line_pass s, work_queue t, const real *f, const real *from, real *to)
 {
-  for_tickets(t, [&](unsigned long long n) { relax_stretch<coloured>(s, (unsigned)(n % s.total), f, from, to); });
+  for_queue(t, [&](unsigned long long n) { relax_stretch<coloured>(s, (unsigned)(n % s.total), f, from, to); });
 }
 
 /* --- levels that are taken so ----------------------------------------------------------------------------------------- */
 
 /* Stretches of a line: as long as pays, but two for each multiprocessor. */
-static int lay_out_line(const gmg_smoother_level *l, async_state *s)
+static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  enum { DEFAULT = 256, LEAST = 64 };
+  enum { MAX_THREADS = 256, MIN_THREADS = 64 };
   const size_t across[3] = {1, 1, 1};
   size_t want[3] = {p->block[0], p->block[1], p->block[2]};
   if (A->dim != 1 || gmg_kind_of(A) != GMG_CONSTANT || !A->uniform[0] || A->n[0] < 3) return 0;
-  for (size_t threads = DEFAULT; !p->block[0] && threads >= LEAST; threads /= 2) {
+  for (size_t threads = MAX_THREADS; !p->block[0] && threads >= MIN_THREADS; threads /= 2) {
     want[0] = threads * LINE_PER - LINE_SPARE;
     if (A->n[0] / want[0] >= 2 * processors_of(l)) break;
   }
   s->blocks = gmg_blocks_make(A, want, across);
   const size_t threads = line_threads(s->blocks.shape[0], p->overlap);
   s->threads = dim3((unsigned)threads), s->bytes = line_bytes(threads);
-  return threads <= LINE_MOST;
+  return threads <= LINE_MAX_THREADS;
 }
 
 typedef struct {
   void (*fixed)(line_pass s, const real *f, const real *from, real *to);
-  void (*taking)(line_pass s, tickets t, const real *f, const real *from, real *to);
-} line_function;
+  void (*dynamic)(line_pass s, work_queue t, const real *f, const real *from, real *to);
+} function;
 
 /* By whether relaxation is by colours. */
-static const line_function line_kernels[2] = {{line_kernel<0>, line_kernel_taking<0>}, {line_kernel<1>, line_kernel_taking<1>}};
+static const function kernels[2] = {{line_kernel<0>, line_kernel_dynamic<0>}, {line_kernel<1>, line_kernel_dynamic<1>}};
 
-static line_function line_kernel_of(const gmg_smoother_level *l) { return line_kernels[l->params->local == GMG_LOCAL_RED_BLACK]; }
+static function kernel_of(const gmg_smoother_level *l) { return kernels[l->params->local == GMG_LOCAL_RED_BLACK]; }
 
-static const void *prepare_line(const gmg_smoother_level *l, const async_state *s)
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  const line_function f = line_kernel_of(l);
-  const void *kernel = takes(l->params) ? (const void *)f.taking : (const void *)f.fixed;
+  const function f = kernel_of(l);
+  const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
   allow_shared(l, kernel, s->most);
   return kernel;
 }
 
-static void run_line(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
 {
   const gmg_operator *A = l->A;
   const gmg_params *q = l->params;
-  const int extra = q->local == GMG_LOCAL_RED_BLACK && A->wraps[0] && A->n[0] % 2 ? EXTRA : 0;
+  const int extra = q->local == GMG_LOCAL_RED_BLACK && A->wraps[0] && A->n[0] % 2 ? SEAM_SWEEPS : 0;
   const size_t all = p->passes * s->blocks.total;
-  const line_function kernel = line_kernel_of(l);
+  const function kernel = kernel_of(l);
   line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->overlap, q->local_sweeps, extra, p->reversed, 0,
                  (unsigned)s->blocks.total, q->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
                  {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
-  if (k->staying) {
-    kernel.taking<<<k->staying, k->threads, k->bytes, k->stream>>>(x, k->taking, p->f, p->from, p->to);
+  if (k->resident) {
+    kernel.dynamic<<<k->resident, k->threads, k->bytes, k->stream>>>(x, k->queue, p->f, p->from, p->to);
     return;
   }
-  for (size_t first = 0; first < all; first += MOST_BLOCKS) {
-    const unsigned grid = (unsigned)(all - first < MOST_BLOCKS ? all - first : MOST_BLOCKS);
+  for (size_t first = 0; first < all; first += MAX_GRID_X) {
+    const unsigned grid = (unsigned)(all - first < MAX_GRID_X ? all - first : MAX_GRID_X);
     x.first = (unsigned)(first % s->blocks.total);
     kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
   }
 }
 
-#endif
+const async_variant R(async_line) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -1,10 +1,8 @@
 /* Levels with coefficients on the faces as planes that stream through thread blocks (cuda/plane_sweep_faces.cuh): which, in what blocks, and the
-   launches. Included by cuda/async.cu. */
-#ifndef GMG_SMOOTHERS_ASYNC_CUDA_PLANES_FACES_H
-#define GMG_SMOOTHERS_ASYNC_CUDA_PLANES_FACES_H
+   launches. */
+#include "variant.h"
 
 #include "smoothers/relax/cuda/plane_sweep_faces.cuh"
-#include "variant.cuh"
 
 static int can_flow(const gmg_smoother_level *l)
 {
@@ -12,7 +10,7 @@ static int can_flow(const gmg_smoother_level *l)
   const gmg_params *p = l->params;
   for (int a = 0; a < 3; a++)
     if (A->wraps[a] && A->n[a] % 2) return 0; /* at a seam colours meet */
-  return A->face[0] && A->dim == 3 && A->cells <= 0x7fffffff && enough(l, MANY) && !takes(p) && is_usual(p);
+  return A->face[0] && A->dim == 3 && A->cells <= 0x7fffffff && is_large(l, MIN_CELLS_PLANES) && !is_dynamic(p) && is_usual(p);
 }
 
 /* Blocks for planes that stream through; 0 where the level or the caller has others, that leave half of the threads idle or hardly
@@ -46,7 +44,7 @@ static size_t flow_bytes(const gmg_operator *A, int lines)
 /* A field of the caller's may begin anywhere. */
 static int flow_by_lines(const gmg_operator *A, const void *f) { return flow_has_lines(A) && (uintptr_t)f % 16 == 0; }
 
-static int lay_out_flows(const gmg_smoother_level *l, async_state *s)
+static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   s->bytes = flow_bytes(l->A, 1), s->threads = dim3(FLOW_THREADS); /* value by value takes less */
   return can_flow(l) && s->bytes + FLOW_ALONG_BYTES <= s->most && flow_blocks(l, &s->blocks);
@@ -56,15 +54,15 @@ static int lay_out_flows(const gmg_smoother_level *l, async_state *s)
 typedef struct {
   void (*plain)(flow, const real *, const real *, real *);
   void (*zero)(flow, const real *, const real *, real *);
-  void (*onto)(flow, const real *, const real *, onto);
-} flow_function;
+  void (*onto)(flow, const real *, const real *, update);
+} function;
 
-static flow_function flow_kernel_of(const gmg_operator *A, int lines)
+static function kernel_of(const gmg_operator *A, int lines)
 {
-#define KERNELS(kind, wraps, mode) {flow_kernel<kind, wraps, mode>, flow_kernel<kind, wraps, mode | FLOW_ZERO>, \
-                                    IN_FLOAT((flow_kernel_onto<kind, wraps, mode>))}
-#define BY_LINES(kind, wraps) {KERNELS(kind, wraps, 0), KERNELS(kind, wraps, FLOW_LINES)}
-  static const flow_function kernels[2][2][2] = {{BY_LINES(GMG_FACES, 0), BY_LINES(GMG_FACES, 1)},
+#define KERNELS(kind, wraps, by_lines) {flow_kernel<kind, wraps, by_lines, 0>, flow_kernel<kind, wraps, by_lines, PASS_FROM_ZERO>, \
+                                        IN_FLOAT((flow_kernel_onto<kind, wraps, by_lines, 0>))}
+#define BY_LINES(kind, wraps) {KERNELS(kind, wraps, 0), KERNELS(kind, wraps, 1)}
+  static const function kernels[2][2][2] = {{BY_LINES(GMG_FACES, 0), BY_LINES(GMG_FACES, 1)},
                                                  {BY_LINES(GMG_FACES | GMG_SIGMA, 0), BY_LINES(GMG_FACES | GMG_SIGMA, 1)}};
 #undef BY_LINES
 #undef KERNELS
@@ -72,11 +70,11 @@ static flow_function flow_kernel_of(const gmg_operator *A, int lines)
 }
 
 /* Kernels are common to levels, and each asks for the same. */
-static const void *prepare_flows(const gmg_smoother_level *l, const async_state *s)
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   (void)s;
   for (int lines = 0; lines < 2; lines++) {
-    const flow_function f = flow_kernel_of(l->A, lines);
+    const function f = kernel_of(l->A, lines);
     const size_t bytes = flow_bytes(l->A, lines);
     allow_shared(l, (const void *)f.plain, bytes);
     allow_shared(l, (const void *)f.zero, bytes);
@@ -99,26 +97,25 @@ static flow flow_of(const gmg_smoother_level *l, const async_state *s, int rever
   return x;
 }
 
-static void run_flows(const gmg_smoother_level *l, const async_state *s, const launch *k, const pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
 {
   const int lines = flow_by_lines(l->A, p->f);
-  const flow_function kernel = flow_kernel_of(l->A, lines);
+  const function kernel = kernel_of(l->A, lines);
   (p->from ? kernel.plain : kernel.zero)<<<(unsigned)(p->passes * s->blocks.total), k->threads, flow_bytes(l->A, lines), k->stream>>>(
       flow_of(l, s, p->reversed), p->f, p->from, p->to);
 }
 
-#if GMG_REAL_F32
-static int flows_up(const gmg_smoother_level *l, const async_state *s, const up_leg *u)
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
 {
-  if (u->to->coarse) return 0;
-  if (u->passes > 1) run_passes(l, s, u->passes - 1, u->f, u->u, u->reversed);
-  const launch k = launch_of(l, s, 1);
   const int lines = flow_by_lines(l->A, u->f);
-  flow_kernel_of(l->A, lines).onto<<<(unsigned)s->blocks.total, k.threads, flow_bytes(l->A, lines), k.stream>>>(
-      flow_of(l, s, u->reversed), u->f, u->u, onto_of(u->to));
+  const function kernel = kernel_of(l->A, lines);
+  if (!kernel.onto || u->to->coarse) return 0;
+  if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
+  const async_launch k = launch_of(l, s, 1);
+  kernel.onto<<<(unsigned)s->blocks.total, k.threads, flow_bytes(l->A, lines), k.stream>>>(
+      flow_of(l, s, u->reversed), u->f, u->u, update_of(u->to, l->A));
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }
-#endif
 
-#endif
+const async_variant R(async_planes_faces) = {.lay_out = lay_out, .prepare = prepare, .run = run, .postsmooth_update = postsmooth_update};
