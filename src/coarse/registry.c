@@ -1,6 +1,8 @@
 /* What there is for the bottom of a cycle: by kind for the coarsest grid, by backend for several levels. */
 #include "kernels.h"
 
+#include "core/backend.h"
+
 const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind)
 {
   static const gmg_bottom_ops *const registry[] = {[GMG_COARSE_CG] = &gmg_coarsest_cg,
@@ -8,18 +10,14 @@ const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind)
   return registry[kind];
 }
 
-#ifdef GMG_CUDA
 extern const gmg_coarse_kernels gmg_coarse_kernels_cuda_f32, gmg_coarse_kernels_cuda_f64;
-#endif
 
 const gmg_coarse_kernels *gmg_coarse_kernels_of(const gmg_exec *e)
 {
   static const gmg_coarse_kernels none;
   static const gmg_coarse_kernels *const kernels[][2] = {
       [GMG_BACKEND_HOST] = {&none, &none},
-#ifdef GMG_CUDA
-      [GMG_BACKEND_CUDA] = {&gmg_coarse_kernels_cuda_f32, &gmg_coarse_kernels_cuda_f64},
-#endif
+      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_coarse_kernels_cuda_f32), GMG_ON_CUDA(&gmg_coarse_kernels_cuda_f64)},
   };
   return kernels[e->backend][e->type];
 }

@@ -4,6 +4,8 @@
 
 #include "legs.cuh"
 
+#include "coarse/cuda/cg.cuh"
+
 typedef struct {
   int i, j, k, colour, place, inner;
 } cell_place;
@@ -29,63 +31,88 @@ static __device__ __forceinline__ void solve_dense(const small_level &L, const r
 {
   enum { LANES = THREADS / DENSE };
   const int n = 2 * (int)L.inner, row = (int)threadIdx.x / LANES, colour = row >= (int)L.inner;
-  real sum = 0;
-#pragma unroll
-  for (int c = (int)threadIdx.x % LANES; c < DENSE; c += LANES) sum += c < n ? inverse[row * PITCH + c] * f[c] : (real)0;
-#pragma unroll
-  for (int d = LANES / 2; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+  const real sum = row_times<LANES, real>(
+      DENSE, [&](unsigned c, real &sum) { sum += (int)c < n ? inverse[row * PITCH + (int)c] * f[c] : (real)0; });
   if (row < n && threadIdx.x % LANES == 0) u[colour * L.colour + entry_of(L, place_of(L, row - colour * (int)L.inner))] = sum;
 }
 
-/* Conjugate gradients (cg.c), by one warp. p has the layer. */
-static __device__ __noinline__ void solve(const small_level L, const real *tables, int singular, double rtol, const real *f,
-                                          real *u, real *p)
-{
+/* Some unknowns a lane of one warp, in registers. p has the layer of zeros around it. */
+struct warp_fields {
   enum { EACH_LANE = FEW / 32 };
-  const int n = L.n[0] * L.n[1] * L.n[2];
+  const small_level L;
+  real *p;
+  int n;
   real mine_r[EACH_LANE], mine_u[EACH_LANE], mine_p[EACH_LANE], mine_q[EACH_LANE], diag[EACH_LANE], z[EACH_LANE];
   cell_place at[EACH_LANE];
+
 #define OWN(s) _Pragma("unroll") for (int s = 0; s < EACH_LANE; s++) if ((int)threadIdx.x + 32 * s < n)
-#pragma unroll
-  for (int s = 0; s < EACH_LANE; s++) {
-    at[s] = cell_of(L, (int)threadIdx.x + 32 * s);
-    mine_r[s] = mine_u[s] = mine_p[s] = mine_q[s] = 0, diag[s] = 1;
-  }
-  OWN(s)
-  mine_r[s] = f[at[s].inner],
-  diag[s] = tables[L.diag + (side_of(at[s].k, L.n[2]) * 3 + side_of(at[s].j, L.n[1])) * 3 + side_of(at[s].i, L.n[0])];
-  const auto sum_of = [&](const real *x, const real *y) {
+
+  __device__ __forceinline__ double sum_of(const real *x, const real *y) const
+  {
     double sum = 0;
     OWN(s) sum += (double)x[s] * (y ? (double)y[s] : 1);
-    return warp_sum(sum);
-  };
-  const auto remove_mean = [&](real *x) {
+    return lanes_sum<32>(sum);
+  }
+
+  __device__ __forceinline__ void remove_mean(real *x) const
+  {
     const real mean = (real)(sum_of(x, NULL) / n);
     OWN(s) x[s] -= mean;
-  };
-  if (singular) remove_mean(mine_r);
+  }
+
+  __device__ __forceinline__ void remove_mean_of_r() { remove_mean(mine_r); }
+  __device__ __forceinline__ void remove_mean_of_u() { remove_mean(mine_u); }
+
+  __device__ __forceinline__ void load(const real *tables, const real *f)
+  {
 #pragma unroll
-  for (int s = 0; s < EACH_LANE; s++) z[s] = mine_p[s] = mine_r[s] / diag[s];
-  double rz = sum_of(mine_r, z);
-  const double stop = rz * rtol * rtol;
-  for (int turn = 0; turn < 10 * n + 100 && rz > stop; turn++) {
+    for (int s = 0; s < EACH_LANE; s++) {
+      at[s] = cell_of(L, (int)threadIdx.x + 32 * s);
+      mine_r[s] = mine_u[s] = mine_p[s] = mine_q[s] = 0, diag[s] = 1;
+    }
+    OWN(s)
+    mine_r[s] = f[at[s].inner],
+    diag[s] = tables[L.diag + (side_of(at[s].k, L.n[2]) * 3 + side_of(at[s].j, L.n[1])) * 3 + side_of(at[s].i, L.n[0])];
+  }
+
+  __device__ __forceinline__ double start()
+  {
+#pragma unroll
+    for (int s = 0; s < EACH_LANE; s++) z[s] = mine_p[s] = mine_r[s] / diag[s];
+    return sum_of(mine_r, z);
+  }
+
+  __device__ __forceinline__ double apply()
+  {
     OWN(s) p[at[s].place] = mine_p[s];
     __syncwarp();
     OWN(s) mine_q[s] = diag[s] * mine_p[s] - beside(L, at[s], p);
     __syncwarp();
-    const double pq = sum_of(mine_p, mine_q), alpha = rz / pq, before = rz;
-    if (!(pq > 0) || !isfinite(alpha)) break; /* rounding has used up the directions */
-    OWN(s) mine_u[s] += (real)alpha * mine_p[s], mine_r[s] -= (real)alpha * mine_q[s];
-    if (singular) remove_mean(mine_r);
+    return sum_of(mine_p, mine_q);
+  }
+
+  __device__ __forceinline__ void step(real alpha) { OWN(s) mine_u[s] += alpha * mine_p[s], mine_r[s] -= alpha * mine_q[s]; }
+
+  __device__ __forceinline__ double precondition()
+  {
 #pragma unroll
     for (int s = 0; s < EACH_LANE; s++) z[s] = mine_r[s] / diag[s];
-    rz = sum_of(mine_r, z);
-    const real b = (real)(rz / before);
-    OWN(s) mine_p[s] = z[s] + b * mine_p[s];
+    return sum_of(mine_r, z);
   }
-  if (singular) remove_mean(mine_u);
-  OWN(s) u[at[s].place] = mine_u[s];
+
+  __device__ __forceinline__ void direct(real beta) { OWN(s) mine_p[s] = z[s] + beta * mine_p[s]; }
+
+  __device__ __forceinline__ void store(real *u) const { OWN(s) u[at[s].place] = mine_u[s]; }
 #undef OWN
+};
+
+static __device__ __noinline__ void solve(const small_level L, const real *tables, int singular, double rtol, const real *f,
+                                          real *u, real *p)
+{
+  warp_fields x = {L, p, L.n[0] * L.n[1] * L.n[2]};
+  x.load(tables, f);
+  conjugate_gradients(x, (size_t)x.n, singular, rtol);
+  x.store(u);
 }
 
 static __device__ __forceinline__ void solve_coarsest(const fused_state &s, const small_level &L, const real *tables, real *memory)

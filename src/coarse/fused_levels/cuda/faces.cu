@@ -2,6 +2,7 @@
    fields in shared memory, and rows, transfers and the coarsest grid's inverse in tables that are made when the coefficients become
    known. A level is one block of unknowns, so smoothing is red-black relaxation of the whole level. Axes with walls, nested levels
    and prolongation that follows the coefficients (host/prolong.c). */
+#include "coarse/cuda/dense.cuh"
 #include "coarse/cuda/kernels.h"
 #include "stencil/transfer/cuda/prolong.cuh"
 
@@ -80,18 +81,6 @@ static __device__ void relax(const face_level &L, int sweeps, int reversed, real
   }
 }
 
-static __device__ double block_sum(double x)
-{
-  __shared__ double part[THREADS / 32];
-  for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
-  __syncthreads();
-  x = part[threadIdx.x % 32];
-  for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
-  return x;
-}
-
 /* The coarse level starts from zero. */
 static __device__ void restrict_residual(const face_level &L, const face_level &C, int singular, real *memory, real *r)
 {
@@ -113,7 +102,7 @@ static __device__ void restrict_residual(const face_level &L, const face_level &
   }
   __syncthreads();
   if (!singular) return;
-  const real mean = (real)(block_sum(total) / C.whole);
+  const real mean = (real)(block_sum<THREADS / 32>(total) / C.whole);
   EACH(c, C.cells) memory[C.f + c] -= mean;
   __syncthreads();
 }
@@ -137,20 +126,15 @@ static __device__ void prolong(const face_level &L, const face_level &C, real *m
 static __device__ void solve(const face_state &s, const face_level &L, real *memory)
 {
   enum { EACH_ROW = THREADS / DENSE, MANY = 64 };
-  const unsigned n = L.cells, row = threadIdx.x / EACH_ROW, part = threadIdx.x % EACH_ROW;
+  const unsigned n = L.cells, row = threadIdx.x / EACH_ROW;
   if (s.inverse[n * n] == 0) {
     relax(L, MANY, 0, memory);
     return;
   }
-  double sum = 0;
-#pragma unroll
-  for (unsigned m = 0; m < DENSE / EACH_ROW; m++) {
-    const unsigned c = part + m * EACH_ROW;
+  const double sum = row_times<EACH_ROW, double>(DENSE, [&](unsigned c, double &sum) {
     if (row < n && c < n) sum += s.inverse[row * n + c] * (double)memory[L.f + c];
-  }
-#pragma unroll
-  for (int d = EACH_ROW / 2; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
-  if (row < n && part == 0) memory[L.u + row] = (real)sum;
+  });
+  if (row < n && threadIdx.x % EACH_ROW == 0) memory[L.u + row] = (real)sum;
   __syncthreads();
 }
 

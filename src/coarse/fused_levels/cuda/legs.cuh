@@ -4,6 +4,8 @@
 
 #include "cluster.cuh"
 
+#include "coarse/cuda/dense.cuh"
+
 /* --- smoothing ------------------------------------------------------------------------------------------------------- */
 
 /* A thread's pair, which stays with it for a leg: first the unknown of the colour that is relaxed first. What is nobody's is 0. */
@@ -87,22 +89,11 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own
 
 /* --- down ------------------------------------------------------------------------------------------------------------ */
 
-static __device__ __forceinline__ double warp_sum(double x)
-{
-#pragma unroll
-  for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
-  return x;
-}
-
 /* Over the threads of all blocks, if parts > 1. */
 static __device__ double sum_of_all(int parts, double x)
 {
-  __shared__ double part[THREADS / 32], of_blocks[MOST_PARTS];
-  x = warp_sum(x);
-  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
-  __syncthreads();
-  x = warp_sum(threadIdx.x % 32 < THREADS / 32 ? part[threadIdx.x % 32] : 0);
-  __syncthreads();
+  __shared__ double of_blocks[MOST_PARTS];
+  x = block_sum<THREADS / 32>(x);
   if (parts == 1) return x;
   if (threadIdx.x < (unsigned)parts) *of_block(of_blocks + blockIdx.x, (int)threadIdx.x) = x;
   meet(parts);

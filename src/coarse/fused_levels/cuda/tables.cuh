@@ -4,6 +4,8 @@
 
 #include "cluster.cuh"
 
+#include "coarse/cuda/dense.cuh"
+
 typedef struct {
   gmg_map restrict_[3], prolong[3]; /* in the kernel's order */
 } maps;
@@ -54,7 +56,7 @@ static __global__ void prepare_kernel(gmg_operator A, small_level L, maps m, int
    what it gives. Where rounding would leave little of it, to[0] = 0. */
 static __global__ void invert_kernel(gmg_operator A, small_level L, int swapped, int singular, real *to)
 {
-  __shared__ double M[DENSE][DENSE + 1], column[DENSE], norm[2][DENSE];
+  __shared__ double M[DENSE][DENSE + 1], norm[2][DENSE];
   __shared__ int at[DENSE][3];
   const int n = 2 * (int)L.inner, cells = L.n[0] * L.n[1] * L.n[2], t = (int)threadIdx.x;
   const double large = (double)diagonal(A, swapped, 0, 0, 0);
@@ -81,18 +83,8 @@ static __global__ void invert_kernel(gmg_operator A, small_level L, int swapped,
   __syncthreads();
   for (int x = t; singular && x < n * n; x += (int)blockDim.x)
     if (at[x / n][0] >= 0 && at[x % n][0] >= 0) M[x / n][x % n] += large / cells;
-  for (int s = 0; s < n; s++) {
-    __syncthreads();
-    const double pivot = 1 / M[s][s];
-    if (t < n) column[t] = M[t][s];
-    __syncthreads();
-    if (t < n) M[s][t] = (t == s ? 1 : M[s][t]) * pivot;
-    __syncthreads();
-    for (int x = t; x < n * n; x += (int)blockDim.x) {
-      const int a = x / n, b = x - a * n;
-      if (a != s) M[a][b] = (b == s ? 0 : M[a][b]) - column[a] * M[s][b];
-    }
-  }
+  __syncthreads();
+  const int good = gauss_jordan<DENSE>((unsigned)n, DENSE + 1, &M[0][0]);
   __syncthreads();
   for (int x = t; singular && x < n * n; x += (int)blockDim.x) M[x / n][x % n] -= 1 / (large * cells);
   __syncthreads();
@@ -109,7 +101,7 @@ static __global__ void invert_kernel(gmg_operator A, small_level L, int swapped,
   if (t > 0) return;
   double most[2] = {0, 0};
   for (int a = 0; a < n; a++) most[0] = fmax(most[0], norm[0][a]), most[1] = fmax(most[1], norm[1][a]);
-  to[0] = most[0] * most[1] * (sizeof(real) == 8 ? 1e-16 : 6e-8) < 1e-3; /* NaN: not */
+  to[0] = good && most[0] * most[1] * (sizeof(real) == 8 ? 1e-16 : 6e-8) < 1e-3; /* NaN: not */
 }
 
 #endif
