@@ -4,6 +4,7 @@
    and prolongation that follows the coefficients (host/prolong.c). */
 #include "coarse/cuda/dense.cuh"
 #include "coarse/cuda/kernels.h"
+#include "driver.cuh"
 #include "stencil/transfer/cuda/prolong.cuh"
 
 #include <stdlib.h>
@@ -138,8 +139,6 @@ static __device__ void solve(const face_state &s, const face_level &L, real *mem
   __syncthreads();
 }
 
-/* cycle() of cycle.c without recursion. What every level is in the middle of: its kind of cycle, and whether the next coarser one
-   is on its second visit. */
 static __global__ void __launch_bounds__(THREADS)
     fused_faces_kernel(const __grid_constant__ face_state s, int start, const real *f, real *u, int cycle, int from_zero)
 {
@@ -147,7 +146,6 @@ static __global__ void __launch_bounds__(THREADS)
   real *const memory = (real *)shared, *const r = memory + s.r;
   const face_level &top = s.level[start];
   const int last = s.levels - 1;
-  int kind_of[GMG_BOTTOM_LEVELS], again[GMG_BOTTOM_LEVELS], l = start, now = cycle;
   EACH(c, s.all) memory[c] = 0;
   __syncthreads();
   EACH(c, top.cells) {
@@ -155,26 +153,17 @@ static __global__ void __launch_bounds__(THREADS)
     if (!from_zero) memory[top.u + c] = u[c];
   }
   __syncthreads();
-  for (;;) {
-    for (; l < last; l++) {
-      relax(s.level[l], s.pre, 0, memory);
-      restrict_residual(s.level[l], s.level[l + 1], s.singular, memory, r);
-      kind_of[l] = now, again[l] = 0;
-    }
-    solve(s, s.level[last], memory);
-    int down = 0;
-    while (l > start && !down) {
-      const int p = l - 1;
-      if (kind_of[p] != GMG_CYCLE_V && !again[p] && l < last) {
-        again[p] = 1, now = kind_of[p] == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V, down = 1;
-        break;
-      }
-      prolong(s.level[p], s.level[l], memory);
-      relax(s.level[p], s.post, s.reversed, memory);
-      l = p;
-    }
-    if (!down) break;
-  }
+  run_cycle(
+      start, last, cycle,
+      [&](int l) {
+        relax(s.level[l], s.pre, 0, memory);
+        restrict_residual(s.level[l], s.level[l + 1], s.singular, memory, r);
+      },
+      [&] { solve(s, s.level[last], memory); },
+      [&](int l) {
+        prolong(s.level[l], s.level[l + 1], memory);
+        relax(s.level[l], s.post, s.reversed, memory);
+      });
   EACH(c, top.cells) u[c] = memory[top.u + c];
 }
 

@@ -8,6 +8,7 @@
 #define GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
 
 #include "coarsest.cuh"
+#include "driver.cuh"
 #include "tables.cuh"
 
 #include <cuda_pipeline.h>
@@ -79,8 +80,6 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
   end_step(L.parts, slabs[L.number].come[0] + slabs[L.number].come[1], step);
 }
 
-/* cycle() of cycle.c without recursion. What every level is in the middle of: its kind of cycle, and whether the next coarser one
-   is on its second visit. */
 static __global__ void __launch_bounds__(THREADS, 1)
     fused_kernel(const __grid_constant__ fused_state s, int start, const real *f, real *u, int cycle, int from_zero)
 {
@@ -88,31 +87,12 @@ static __global__ void __launch_bounds__(THREADS, 1)
   real *const tables = (real *)shared, *const memory = (real *)((char *)shared + s.bytes + s.pairs * sizeof(unsigned));
   unsigned *const words = (unsigned *)((char *)shared + s.bytes);
   const int last = s.levels - 1;
-  unsigned f_cycles = 0, w_cycles = 0, again = 0; /* a bit a level */
   unsigned step = 0;
-  int l = start, now = cycle;
   begin_cycle(s, s.level[start], f, u, from_zero, tables, words, memory, &step);
-  for (;;) {
-    for (; l < last; l++) {
-      const unsigned bit = 1u << l;
-      go_down(s, l, tables, words, memory, &step);
-      f_cycles = now == GMG_CYCLE_F ? f_cycles | bit : f_cycles & ~bit;
-      w_cycles = now == GMG_CYCLE_W ? w_cycles | bit : w_cycles & ~bit;
-      again &= ~bit;
-    }
-    solve_coarsest(s, s.level[last], tables, memory);
-    int down = 0;
-    while (l > start && !down) {
-      const unsigned bit = 1u << (l - 1);
-      if (((f_cycles | w_cycles) & bit) && !(again & bit) && l < last) {
-        again |= bit, now = w_cycles & bit ? GMG_CYCLE_W : GMG_CYCLE_V, down = 1;
-        break;
-      }
-      l--;
-      go_up(s, l, tables, words, memory, &step);
-    }
-    if (!down) break;
-  }
+  run_cycle(
+      start, last, cycle, [&](int l) { presmooth_restrict(s, l, tables, words, memory, &step); },
+      [&] { solve_coarsest(s, s.level[last], tables, memory); },
+      [&](int l) { prolong_postsmooth(s, l, tables, words, memory, &step); });
   const global_pair mine = global_pair_of(s.level[start]);
 #pragma unroll
   for (int b = 0; b < 2; b++)

@@ -187,7 +187,7 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
   __syncthreads();
 }
 
-static __device__ __forceinline__ void go_down(const fused_state &s, int l, const real *tables, const unsigned *words, real *memory,
+static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, int l, const real *tables, const unsigned *words, real *memory,
                                                unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
@@ -297,7 +297,7 @@ static __device__ __forceinline__ void prolong_linearly(const small_level &L, co
   own.u[0] += sum[own.odd], own.u[1] += sum[1 - own.odd];
 }
 
-static __device__ __forceinline__ void go_up(const fused_state &s, int l, const real *tables, const unsigned *words, real *memory,
+static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, int l, const real *tables, const unsigned *words, real *memory,
                                              unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
