@@ -170,8 +170,8 @@ static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operato
 static __device__ void multiply(unsigned n, const double *inverse, const real *f, real *u)
 {
   const unsigned row = threadIdx.x / EACH_ROW;
-  const double sum = row_times<EACH_ROW, double>(FEW, [&](unsigned c, double &sum) {
-    if (row < n && c < n) sum += __ldg(inverse + row * n + c) * (double)f[c];
+  const double sum = row_times<EACH_ROW, double>(FEW, [&](unsigned c, double &part) {
+    if (row < n && c < n) part += __ldg(inverse + row * n + c) * (double)f[c];
   });
   if (row < n && threadIdx.x % EACH_ROW == 0) u[row] = (real)sum;
 }

@@ -9,7 +9,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n,
   const unsigned row = (blockIdx.x * GMG_THREADS + threadIdx.x) / 32;
   if (row >= n) return;
   const double sum =
-      row_times<32, double>(n, [&](unsigned c, double &sum) { sum += __ldg(m + (size_t)row * n + c) * (double)x[c]; });
+      row_times<32, double>(n, [&](unsigned c, double &part) { part += __ldg(m + (size_t)row * n + c) * (double)x[c]; });
   if (threadIdx.x % 32 == 0) y[row] = (real)sum;
 }
 
