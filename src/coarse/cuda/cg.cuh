@@ -3,12 +3,12 @@
 #define GMG_COARSE_CUDA_CG_H
 
 #include "core/cuda/device.h"
-#include "core/real.h"
 
 #include "core/cg_scalars.h"
+#include "core/real.h"
 
-/* Who computes what is left to Fields: r, u and the direction p, for threads that work together. All its sums are the same numbers in
-   every thread. */
+/* Fields has the vectors and says which threads compute what: r, the right-hand side, becomes the residual, u the solution.
+   Every thread that takes part gets the sums. */
 template <class Fields>
 static __device__ __forceinline__ void conjugate_gradients(Fields &x, size_t unknowns, int singular, double rtol)
 {

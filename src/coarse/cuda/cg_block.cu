@@ -1,16 +1,16 @@
-/* The coarse solver of cg.c for a coarsest grid that one thread block can do: one launch, and nothing goes to the host. Where there
-   are few unknowns the matrix is inverted when it becomes known, in double, and a solve is a product: 64 unknowns under a jump of
-   beta took 47 us by conjugate gradients. A matrix that is not positive definite is left to them, larger grids to cuda/cg_grid.cu. */
+/* The coarsest grid's conjugate gradients (cg.c) by one thread block, in one launch: the host learns nothing and waits for
+   nothing. A matrix of few unknowns is inverted in double when it becomes known, and a solve is a product: 64 unknowns under
+   a jump of beta took 47 us by conjugate gradients. They still solve where the matrix is not positive definite. Larger grids:
+   cg_grid.cu. */
 #include "cg.cuh"
 #include "dense.cuh"
 #include "kernels.h"
 
 #include "stencil/operator/cuda/row.cuh"
 
-/* Unknowns; MOST: beyond it the whole device is faster; FEW: solved directly, by so many threads a row. */
-enum { MOST = 1536, FEW = 64, EACH_ROW = GMG_THREADS / FEW };
+enum { MAX_CELLS_BLOCK = 1536 }; /* with more unknowns the whole device is faster */
 
-/* Who computes: a group of threads. */
+/* Groups of threads that compute together. */
 struct by_warp {
   static __device__ unsigned rank() { return threadIdx.x % 32; }
   static __device__ unsigned size() { return 32; }
@@ -37,7 +37,7 @@ static __device__ __forceinline__ cell_place place_of(const gmg_operator &A, uns
   return {c - line * n0, line - k * n1, k};
 }
 
-/* r, the right-hand side, becomes the residual; u the solution; z, p, q: room. */
+/* Fields of conjugate gradients (cg.cuh), in global memory. */
 template <class group, int kind> struct fields {
   const gmg_operator &A;
   unsigned n;
@@ -82,7 +82,8 @@ template <class group, int kind> struct fields {
   {
     EACH(group, c, n) {
       const cell_place at = place_of(A, c);
-      q[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, at.i, at.j, at.k), gmg_near(gmg_places_of(A, at.i, at.j, at.k, c), p), 0, p[c]);
+      q[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, at.i, at.j, at.k), gmg_near(gmg_places_of(A, at.i, at.j, at.k, c), p),
+                               0, p[c]);
     }
     group::wait();
     return weighted(p, q);
@@ -108,11 +109,8 @@ template <class group, int kind> struct fields {
   }
 };
 
-/* What follows the inverse: whether there is one. */
-static __device__ __forceinline__ double *verdict_of(double *inverse, unsigned n) { return inverse + n * n; }
-
-/* W A, W the control volumes, by rows of `pitch`; where constants are in its null space alpha w w^T is added, which changes nothing
-   for data of zero mean. */
+/* m = W A, W the control volumes, rows `pitch` apart. Where constants are in the null space alpha w w^T is added, which
+   changes nothing for data of zero mean. */
 template <int kind>
 static __device__ void assemble(const gmg_operator &A, int singular, unsigned n, unsigned pitch, const double *w, double *m)
 {
@@ -135,12 +133,12 @@ static __device__ void assemble(const gmg_operator &A, int singular, unsigned n,
   __syncthreads();
 }
 
-/* The inverse of A; where constants are in its null space, of what the mean is taken off before and after. */
+/* The inverse of A. Where constants are in its null space: the one that takes the mean off the right-hand side and the solution. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operator A, double volume, int singular, double *inverse)
 {
-  enum { PITCH = FEW + 1 };
-  __shared__ double m[FEW * PITCH], w[FEW], mean[FEW];
+  enum { PITCH = MAX_CELLS_INVERSE + 1 };
+  __shared__ double m[MAX_CELLS_INVERSE * PITCH], w[MAX_CELLS_INVERSE], mean[MAX_CELLS_INVERSE];
   const unsigned n = (unsigned)A.cells;
   for (unsigned c = threadIdx.x; c < n; c += blockDim.x) {
     const cell_place at = place_of(A, c);
@@ -148,8 +146,8 @@ static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operato
   }
   __syncthreads();
   assemble<kind>(A, singular, n, PITCH, w, m);
-  const int good = gauss_jordan<FEW>(n, PITCH, m);
-  if (threadIdx.x == 0) *verdict_of(inverse, n) = good;
+  const int good = gauss_jordan<MAX_CELLS_INVERSE>(n, PITCH, m);
+  if (threadIdx.x == 0) *usable_flag(inverse, n) = good;
   for (unsigned t = threadIdx.x; t < n * n && singular; t += blockDim.x) m[t / n * PITCH + t % n] *= w[t % n];
   for (int side = 0; side < 2 && singular; side++) { /* rows, then columns */
     __syncthreads();
@@ -166,25 +164,16 @@ static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operato
   for (unsigned t = threadIdx.x; t < n * n; t += blockDim.x) inverse[t] = m[t / n * PITCH + t % n] * (singular ? 1 : w[t % n]);
 }
 
-/* Every row by EACH_ROW threads, all of which ask for what they need at once. */
-static __device__ void multiply(unsigned n, const double *inverse, const real *f, real *u)
-{
-  const unsigned row = threadIdx.x / EACH_ROW;
-  const double sum = row_times<EACH_ROW, double>(FEW, [&](unsigned c, double &part) {
-    if (row < n && c < n) part += __ldg(inverse + row * n + c) * (double)f[c];
-  });
-  if (row < n && threadIdx.x % EACH_ROW == 0) u[row] = (real)sum;
-}
-
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    cg_kernel(gmg_operator A, double volume, int singular, double rtol, double *inverse, real *r, real *u, real *z, real *p, real *q)
+    cg_kernel(gmg_operator A, double volume, int singular, double rtol, double *inverse, real *r, real *u, real *z, real *p,
+              real *q)
 {
   const unsigned n = (unsigned)A.cells;
   fields<by_block, kind> of_block = {A, n, volume, r, u, z, p, q};
   fields<by_warp, kind> of_warp = {A, n, volume, r, u, z, p, q};
-  if (n > FEW) conjugate_gradients(of_block, n, singular, rtol);
-  else if (*verdict_of(inverse, n) != 0) multiply(n, inverse, r, u);
+  if (n > MAX_CELLS_INVERSE) conjugate_gradients(of_block, n, singular, rtol);
+  else if (*usable_flag(inverse, n) != 0) multiply<GMG_THREADS / MAX_CELLS_INVERSE>(n, inverse, r, u);
   else if (threadIdx.x < 32) conjugate_gradients(of_warp, n, singular, rtol);
 }
 
@@ -198,7 +187,7 @@ static gmg_points one_block(void)
 
 size_t R(gmg_coarse_inverse_bytes_cuda)(const gmg_operator *A)
 {
-  return A->cells <= FEW ? (A->cells * A->cells + 1) * sizeof(double) : 0;
+  return A->cells <= MAX_CELLS_INVERSE ? (A->cells * A->cells + 1) * sizeof(double) : 0;
 }
 
 void R(gmg_coarse_invert_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse)
@@ -212,7 +201,7 @@ int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, 
                           void *q)
 {
   const gmg_bottom_level *L = problem->level;
-  if (L->A->cells > MOST) return R(gmg_coarse_cg_grid_cuda)(e, problem, r, u, p, q);
+  if (L->A->cells > MAX_CELLS_BLOCK) return R(gmg_coarse_cg_grid_cuda)(e, problem, r, u, p, q);
   GMG_LAUNCH(cg_kernel, e, L->A, one_block(), 0, *L->A, L->volume, problem->singular, problem->rtol, (double *)inverse, (real *)r,
              (real *)u, (real *)z, (real *)p, (real *)q);
   gmg_cuda_launched(e, "coarse solve");

@@ -1,6 +1,6 @@
-/* The conjugate gradients of cg.c for a coarsest grid that is too large for one thread block: one launch of as many as fit on the
-   device at once, which wait for each other three times a turn. Nothing goes to the host, so nobody waits there, and a caller may
-   capture it. */
+/* The coarsest grid's conjugate gradients (cg.c) by the whole device, for grids that are too large for one thread block: one
+   launch of as many blocks as fit on the device at once, with three barriers an iteration. The host learns nothing and waits
+   for nothing, so a caller may capture the launch. */
 #include "cg.cuh"
 #include "dense.cuh"
 #include "kernels.h"
@@ -9,10 +9,10 @@
 
 #include <cooperative_groups.h>
 
-/* Sums of the thread blocks, by what is summed: a place is written again only after other sums, that is, after barriers. */
+/* Places for the sums of the thread blocks: each sum has its own, so that it is written again only after barriers of the others. */
 enum { PQ, RZ, MEAN, SUMS };
 
-/* Over the grid, the same number in every thread; and a barrier. */
+/* Over the grid, which also is a barrier. Every thread gets the sum. */
 static __device__ double grid_sum(double x, double *part, int what)
 {
   const unsigned me = threadIdx.y * blockDim.x + threadIdx.x;
@@ -25,8 +25,8 @@ static __device__ double grid_sum(double x, double *part, int what)
   return block_sum<GMG_THREADS / 32>(x);
 }
 
-/* r, the right-hand side, becomes the residual; u the solution; p, q: room. A thread has the same unknowns in every loop: only p
-   is read by others. */
+/* Fields of conjugate gradients (cg.cuh), in global memory. A thread has the same unknowns in every loop, so that only p is read by
+   other threads. q holds A p, then z. */
 template <int kind> struct fields {
   const gmg_operator &A;
   const gmg_points &all;
@@ -73,7 +73,7 @@ template <int kind> struct fields {
     gmg_for_points(all, [&](size_t, size_t, size_t, size_t c) { u[c] += alpha * p[c], r[c] -= alpha * q[c]; });
   }
 
-  __device__ double precondition() /* z goes to q */
+  __device__ double precondition()
   {
     double sum = 0;
     gmg_for_points(all, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -103,7 +103,7 @@ typedef void kernel(gmg_operator, gmg_points, double, int, double, real *, real 
 static kernel *const kernels[] = {cg_grid_kernel<GMG_CONSTANT>, cg_grid_kernel<GMG_FACES>, cg_grid_kernel<GMG_SIGMA>,
                                   cg_grid_kernel<GMG_FACES | GMG_SIGMA>};
 
-/* 0 where the device can not do it: cg.c does. */
+/* 0: the device cannot launch blocks that wait for each other. */
 int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *r, void *u, void *p, void *q)
 {
   gmg_device *d = gmg_device_of(e);

@@ -1,10 +1,13 @@
-/* Sums over threads, and small dense matrices, as several kernels of coarse need them. */
+/* Sums over threads, and small dense matrices. Included by the kernels of coarse. */
 #ifndef GMG_COARSE_CUDA_DENSE_H
 #define GMG_COARSE_CUDA_DENSE_H
 
 #include "core/cuda/device.h"
+#include "core/real.h"
 
 #include <math.h>
+
+enum { MAX_CELLS_INVERSE = 64 }; /* unknowns of a coarsest grid that is solved by its inverse */
 
 /* Over LANES neighbouring threads of a warp. Every one of them gets the sum. */
 template <unsigned LANES, class Number> static __device__ __forceinline__ Number lanes_sum(Number x)
@@ -29,13 +32,28 @@ template <unsigned WARPS> static __device__ __forceinline__ double block_sum(dou
   return x;
 }
 
-/* A row of a matrix times a vector, by LANES neighbouring threads, all of which get it. add(c, sum) adds the product of column c. */
+/* A row of a matrix times a vector, by LANES neighbouring threads. Every one of them gets the sum. add(c, sum) adds column
+   c's product. */
 template <unsigned LANES, class Number, class Add> static __device__ __forceinline__ Number row_times(unsigned columns, Add add)
 {
   Number sum = 0;
 #pragma unroll
   for (unsigned c = threadIdx.x % LANES; c < columns; c += LANES) add(c, sum);
   return lanes_sum<LANES>(sum);
+}
+
+/* The inverse of a coarsest grid as cg_block.cu leaves it: n rows of n, then a number that is 0 where they are of no use. */
+static __device__ __forceinline__ double *usable_flag(double *inverse, unsigned n) { return inverse + n * n; }
+
+/* u = inverse f, LANES threads a row. */
+template <unsigned LANES>
+static __device__ __forceinline__ void multiply(unsigned n, const double *inverse, const real *f, real *u)
+{
+  const unsigned row = threadIdx.x / LANES;
+  const double sum = row_times<LANES, double>(MAX_CELLS_INVERSE, [&](unsigned c, double &part) {
+    if (row < n && c < n) part += __ldg(inverse + row * n + c) * (double)f[c];
+  });
+  if (row < n && threadIdx.x % LANES == 0) u[row] = (real)sum;
 }
 
 /* Replaces a symmetric positive definite matrix of n <= MOST rows, `pitch` apart in shared memory, by its inverse (Gauss, Jordan):

@@ -1,4 +1,4 @@
-/* A dense matrix times a vector on a CUDA device, for cholesky.c: a warp a row. */
+/* A dense matrix times a vector on a CUDA device, for cholesky.c: a warp takes a row. */
 #include "dense.cuh"
 #include "kernels.h"
 

@@ -1,8 +1,9 @@
-/* Parts of the fused-levels kernel (kernels.cuh): how levels lie in memory, how the blocks of a cluster reach each other and wait, which
-   thread has which pair of unknowns. */
+/* Parts of the fused-levels kernel (kernels.cuh): how levels lie in memory, how the blocks of a cluster reach each other and
+   wait, which thread has which pair of unknowns. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_CLUSTER_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_CLUSTER_H
 
+#include "coarse/cuda/dense.cuh"
 #include "core/cuda/pdl.cuh"
 #include "stencil/operator/cuda/row.cuh"
 
@@ -10,13 +11,12 @@
 #define FUSED_ASYNC_STORES
 #endif
 
-/* MAX_CELLS_WARP: entries of a coarsest grid that one warp solves by conjugate gradients; MAX_CELLS_INVERSE: of one that is solved by its
-   inverse, whose rows lie INVERSE_PITCH apart. MAX_TAPS: columns in a row of a map. DIAGONAL_CLASSES: unknowns that share a diagonal,
-   by where they are along each axis: first, inside, last. MAX_BLOCKS: of a cluster. */
+/* MAX_CELLS_WARP: entries of a coarsest grid that one warp solves by conjugate gradients. INVERSE_PITCH: between rows of the
+   inverse that solves smaller ones. MAX_TAPS: columns in a row of a map. DIAGONAL_CLASSES: unknowns that share a diagonal, by
+   where they are along each axis: first, inside, last. MAX_BLOCKS: of a cluster. */
 enum {
   THREADS = 1024,
   MAX_CELLS_WARP = 128,
-  MAX_CELLS_INVERSE = 64,
   INVERSE_PITCH = MAX_CELLS_INVERSE + 8,
   MAX_TAPS = 4,
   DIAGONAL_CLASSES = 27,
@@ -100,9 +100,9 @@ static __device__ __forceinline__ void store_at(unsigned address, real value)
 #endif
 }
 
-/* A block waits for its neighbours alone: a store tells the receiver's barrier how many bytes have come, so that no fence is needed (a
-   fence takes as long as a sweep). Steps are counted, and alternate between two barriers: a neighbour is at most one step ahead, because
-   it waits for what this block sends in a step. */
+/* A block waits for its neighbours alone: a store tells the receiver's barrier how many bytes have come, so that no fence is
+   needed (a fence takes as long as a sweep). Steps are counted, and alternate between two barriers: a neighbour is at most
+   one step ahead, because it waits for what this block sends in a step. */
 static __shared__ unsigned long long arrivals[2];
 
 static __device__ __forceinline__ void prepare_arrivals()

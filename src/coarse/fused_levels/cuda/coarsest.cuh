@@ -31,8 +31,9 @@ static __device__ __forceinline__ void solve_by_inverse(const small_level &L, co
 {
   enum { LANES = THREADS / MAX_CELLS_INVERSE };
   const int n = 2 * (int)L.inner, row = (int)threadIdx.x / LANES, colour = row >= (int)L.inner;
-  const real sum = row_times<LANES, real>(
-      MAX_CELLS_INVERSE, [&](unsigned c, real &part) { part += (int)c < n ? inverse[row * INVERSE_PITCH + (int)c] * f[c] : (real)0; });
+  const real sum = row_times<LANES, real>(MAX_CELLS_INVERSE, [&](unsigned c, real &part) {
+    part += (int)c < n ? inverse[row * INVERSE_PITCH + (int)c] * f[c] : (real)0;
+  });
   if (row < n && threadIdx.x % LANES == 0) u[colour * L.colour + entry_of(L, place_of(L, row - colour * (int)L.inner))] = sum;
 }
 

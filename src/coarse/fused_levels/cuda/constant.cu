@@ -1,15 +1,16 @@
-/* The fused levels for constant coefficients on even meshes without periodic axes: a cycle on all small levels in one launch, in shared
-   memory, instead of five launches a level. By a cluster of thread blocks where the device has clusters, else by one block. A level is
-   one block of unknowns, so smoothing is red-black relaxation of the whole level; the asynchronous smoother is that, too, on such
-   levels. The kernel is in kernels.cuh. This file decides what fits, lays out memory and launches. */
+/* The fused levels for constant coefficients on even meshes without periodic axes: a cycle on all small levels in one launch,
+   in shared memory, instead of five launches a level. By a cluster of thread blocks where the device has clusters, else by
+   one block. A level is one block of unknowns, so smoothing is red-black relaxation of the whole level; the asynchronous
+   smoother is that, too, on such levels. The kernel is in kernels.cuh. This file decides what fits, lays out memory and
+   launches. */
 #include "coarse/cuda/kernels.h"
 #include "kernels.cuh"
 
 #include <stdlib.h>
 
-/* Unknowns of a level that every block does as a whole, and of one that a cluster of 16 blocks shares. Time of a V cycle in float on an
-   H200, in us, with all coarser levels: from 8^3 9, from 16^3 18, from 32^3 29. Launch by launch 16^3 and 32^3 take 21 each without
-   their coarser levels. With 8^3 shared, too: 12, 20 and 31. */
+/* Unknowns of a level that every block does as a whole, and of one that a cluster of 16 blocks shares. Time of a V cycle in
+   float on an H200, in us, with all coarser levels: from 8^3 9, from 16^3 18, from 32^3 29. Launch by launch 16^3 and 32^3
+   take 21 each without their coarser levels. With 8^3 shared, too: 12, 20 and 31. */
 enum { MAX_CELLS_ONE_BLOCK = 2048, MAX_CELLS_CLUSTER = 32768 };
 
 /* Reserves `count` entries of `size` bytes in the tables. Returns their place, counted in such entries. */
@@ -224,7 +225,8 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   const fused_state *s = (const fused_state *)state;
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t c = config_of(e, s, s->level[l].blocks, attributes);
-  /* The kernel reads the tables before it waits for the kernel ahead: they are older than that one, which belongs to a finer level. */
+  /* The kernel reads the tables before it waits for the kernel ahead: they are older than that one, which belongs to a finer
+     level. */
   c.numAttrs += gmg_early_attribute(gmg_device_of(e), attributes + c.numAttrs);
   int cycle_kind = (int)kind, zero = start == GMG_FROM_ZERO || l + 1 == s->levels; /* the coarsest grid is solved from zero */
   void *arguments[] = {(void *)s, &l, &f, &u, &cycle_kind, &zero};

@@ -4,8 +4,8 @@
 
 #include "gmg.h"
 
-/* A cycle on the levels from `first` on, without recursion. presmooth_restrict(l) leaves the right-hand side of level l + 1 and a zero u
-   there, solve_coarsest() solves on level `last`, prolong_postsmooth(l) corrects level l from level l + 1. */
+/* A cycle on the levels from `first` on, without recursion. presmooth_restrict(l) leaves the right-hand side of level l + 1
+   and a zero u there, solve_coarsest() solves on level `last`, prolong_postsmooth(l) corrects level l from level l + 1. */
 template <class Down, class Coarsest, class Up>
 static __device__ __forceinline__ void run_cycle(int first, int last, int kind, Down presmooth_restrict, Coarsest solve_coarsest,
                                                  Up prolong_postsmooth)

@@ -1,7 +1,7 @@
-/* The fused levels for coefficients on faces (constant ones: constant.cu): a cycle on all small levels in one launch, by one thread block.
-   Fields are in shared memory; rows, transfers and the coarsest grid's inverse are tables, made when the coefficients become known. A
-   level is one block of unknowns, so smoothing is red-black relaxation of the whole level. For axes with walls, nested levels and
-   prolongation that follows the coefficients (stencil/transfer/host/prolong.c). */
+/* The fused levels for coefficients on faces (constant ones: constant.cu): a cycle on all small levels in one launch, by one
+   thread block. Fields are in shared memory; rows, transfers and the coarsest grid's inverse are tables, made when the
+   coefficients become known. A level is one block of unknowns, so smoothing is red-black relaxation of the whole level. For
+   axes with walls, nested levels and prolongation that follows the coefficients (stencil/transfer/host/prolong.c). */
 #include "coarse/cuda/dense.cuh"
 #include "coarse/cuda/kernels.h"
 #include "driver.cuh"
@@ -9,12 +9,11 @@
 
 #include <stdlib.h>
 
-/* MAX_CELLS: unknowns of a level; MAX_CELLS_INVERSE: of the coarsest grid. MAX_RESTRICT_WIDTH: fine unknowns that the right-hand side of
-   a coarse one is made of. SWEEPS_WITHOUT_INVERSE: on a coarsest grid whose inverse is not to be trusted. */
+/* MAX_CELLS: unknowns of a level. MAX_RESTRICT_WIDTH: fine unknowns that the right-hand side of a coarse one is made of.
+   SWEEPS_WITHOUT_INVERSE: on a coarsest grid whose inverse is of no use. */
 enum {
   THREADS = 1024,
   MAX_CELLS = 4096,
-  MAX_CELLS_INVERSE = 64,
   MAX_RESTRICT_WIDTH = 8,
   MAX_SHARED_BYTES = 160 * 1024,
   SWEEPS_WITHOUT_INVERSE = 64
@@ -68,7 +67,8 @@ static __device__ __forceinline__ real neighbour_sum(const face_level &L, const 
   real sum = 0;
 #pragma unroll
   for (int d = 0; d < 3; d++) {
-    const int lo = a.lo[d] != 0 ? c - L.stride[d] : c, hi = a.hi[d] != 0 ? c + L.stride[d] : c; /* beyond a wall there may be an unknown that another thread writes */
+    /* beyond a wall there may be an unknown that another thread writes */
+    const int lo = a.lo[d] != 0 ? c - L.stride[d] : c, hi = a.hi[d] != 0 ? c + L.stride[d] : c;
     sum += a.lo[d] * u[lo] + a.hi[d] * u[hi];
   }
   return sum;
@@ -131,19 +131,14 @@ static __device__ void prolong(const face_level &L, const face_level &C, real *m
   __syncthreads();
 }
 
-/* u = inverse f; without a usable inverse relaxations, which do no harm. */
-static __device__ void solve(const face_state &s, const face_level &L, real *memory)
+/* By the inverse; without a usable one by relaxations, which do no harm. */
+static __device__ void solve_coarsest(const face_state &s, const face_level &L, real *memory)
 {
-  enum { LANES = THREADS / MAX_CELLS_INVERSE };
-  const unsigned n = L.cells, row = threadIdx.x / LANES;
-  if (s.inverse[n * n] == 0) {
+  if (*usable_flag(s.inverse, L.cells) == 0) {
     relax(L, SWEEPS_WITHOUT_INVERSE, 0, memory);
     return;
   }
-  const double sum = row_times<LANES, double>(MAX_CELLS_INVERSE, [&](unsigned c, double &part) {
-    if (row < n && c < n) part += s.inverse[row * n + c] * (double)memory[L.f + c];
-  });
-  if (row < n && threadIdx.x % LANES == 0) memory[L.u + row] = (real)sum;
+  multiply<THREADS / MAX_CELLS_INVERSE>(L.cells, s.inverse, memory + L.f, memory + L.u);
   __syncthreads();
 }
 
@@ -167,7 +162,7 @@ static __global__ void __launch_bounds__(THREADS)
         relax(s.level[l], s.pre, 0, memory);
         restrict_residual(s.level[l], s.level[l + 1], s.singular, memory, r);
       },
-      [&] { solve(s, s.level[last], memory); },
+      [&] { solve_coarsest(s, s.level[last], memory); },
       [&](int l) {
         prolong(s.level[l], s.level[l + 1], memory);
         relax(s.level[l], s.post, s.reversed, memory);
@@ -212,7 +207,8 @@ template <int kind> static __global__ void rows_kernel(gmg_operator A, maps t, i
     }
     row.relax = weight / a.diag, row.keep = 1 - weight, transfer.diag = a.diag;
     if (!coarsest) find_prolongation(A, t, at, &transfer);
-    const size_t h = ((at[0] + at[1] + at[2]) & 1 ? (A.cells + 1) / 2 : 0) + c / 2; /* two unknowns in a row have one of each colour */
+    /* unknowns 2 m and 2 m + 1 have one of each colour */
+    const size_t h = ((at[0] + at[1] + at[2]) & 1 ? (A.cells + 1) / 2 : 0) + c / 2;
     to.row[h] = row, to.transfer[h] = transfer, to.at[h] = (unsigned short)c;
   });
 }

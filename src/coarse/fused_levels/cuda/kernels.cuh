@@ -1,9 +1,10 @@
 /* The kernel of constant.cu, which alone includes this file: all fused levels in one launch, in shared memory.
 
-   A larger level is spread over the blocks of a cluster: each has some of its planes, and a copy of the plane beyond either end, to which
-   the neighbouring block sends what it changes. A smaller level is done by every block as a whole, so that no block waits: a barrier of
-   the cluster takes as long as a sweep there. A field is stored colour by colour, so that neighbouring threads read neighbouring entries.
-   u has a layer of zeros around it along all axes but the first that have neighbours. */
+   A larger level is spread over the blocks of a cluster: each has some of its planes, and a copy of the plane beyond either
+   end, to which the neighbouring block sends what it changes. A smaller level is done by every block as a whole, so that no
+   block waits: a barrier of the cluster takes as long as a sweep there. A field is stored colour by colour, so that
+   neighbouring threads read neighbouring entries. u has a layer of zeros around it along all axes but the first that have
+   neighbours. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
 

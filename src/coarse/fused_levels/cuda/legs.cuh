@@ -4,12 +4,10 @@
 
 #include "cluster.cuh"
 
-#include "coarse/cuda/dense.cuh"
-
 /* --- smoothing ------------------------------------------------------------------------------------------------------- */
 
-/* A thread's pair of unknowns, in registers during a leg. [0] is the unknown whose colour is relaxed first. Entries of an unknown that
-   does not exist are 0. */
+/* A thread's pair of unknowns, in registers during a leg. [0] is the unknown whose colour is relaxed first. Entries of an
+   unknown that does not exist are 0. */
 typedef struct {
   int busy, q, exists[2];
   int step;                                 /* in u from [0] to the neighbour beyond the pair; from [1] it is the opposite */
@@ -31,7 +29,8 @@ static __device__ __forceinline__ own_level load_level(const small_level &L, int
 {
   const own_planes &own = planes_of_level[L.number];
   return {in_register(L.coupling[0]), in_register(L.coupling[1]), in_register(L.coupling[2]), in_register(L.keep),
-          in_register(L.line),        in_register(L.plane),       in_register(L.blocks),      {own.incoming[first], own.incoming[1 - first]}};
+          in_register(L.line),        in_register(L.plane),       in_register(L.blocks),
+          {own.incoming[first], own.incoming[1 - first]}};
 }
 
 static __device__ __forceinline__ own_pair load_pair(const small_level &L, const real *tables, const unsigned *words, int first,
@@ -271,8 +270,8 @@ static __device__ __forceinline__ real weight_of(const taps &t, const real *tabl
   return at == 0 || at == 1 ? tables[t.weight[axis] + row * MAX_TAPS + at] : (real)0;
 }
 
-/* prolong() where a pair lies in one coarse unknown and interpolation is linear: from two lines in each of two planes, three values each.
-   A value beyond a wall has weight 0, and another is read for it. */
+/* prolong() where a pair lies in one coarse unknown and interpolation is linear: from two lines in each of two planes, three
+   values each. A value beyond a wall has weight 0, and another is read for it. */
 static __device__ __forceinline__ void prolong_linearly(const small_level &L, const small_level &C, const real *tables,
                                                         const coarse_planes &from, own_pair &own)
 {

@@ -4,8 +4,6 @@
 
 #include "cluster.cuh"
 
-#include "coarse/cuda/dense.cuh"
-
 typedef struct {
   gmg_map restrict_[3], prolong[3]; /* axes in the kernel's order */
 } maps;
@@ -52,8 +50,8 @@ static __global__ void prepare_kernel(gmg_operator A, small_level L, maps m, int
   }
 }
 
-/* The inverse of the coarsest grid's operator A. Where A is singular: that of A + a P less P / a, P taking the mean, which takes the mean
-   off the right-hand side and the solution. to[0] = 0 where rounding would leave little of it. */
+/* The inverse of the coarsest grid's operator A. Where A is singular: that of A + a P less P / a, P taking the mean, which
+   takes the mean off the right-hand side and the solution. to[0] = 0 where rounding would leave little of it. */
 static __global__ void invert_kernel(gmg_operator A, small_level L, int swapped, int singular, real *to)
 {
   __shared__ double M[MAX_CELLS_INVERSE][MAX_CELLS_INVERSE + 1], norm[2][MAX_CELLS_INVERSE];
