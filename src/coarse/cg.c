@@ -3,7 +3,7 @@
    all backends. */
 #include "kernels.h"
 
-#include <math.h>
+#include "core/cg_scalars.h"
 
 static size_t inverse_bytes(const gmg_exec *e, const gmg_bottom_problem *p)
 {
@@ -49,18 +49,16 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
   v->fill(e, n, 0, u);
   stencil->over_diagonal(e, A, r, z);
   v->copy(e, n, z, p);
-  double rz = stencil->dot(e, A, r, z);
-  const double stop = rz * problem->rtol * problem->rtol;
-  for (size_t i = 0; i < 10 * n + 100 && rz > stop; i++) {
+  gmg_cg_run cg = gmg_cg_begin(stencil->dot(e, A, r, z), problem->rtol);
+  for (size_t iteration = 0; gmg_cg_goes_on(&cg, iteration, n); iteration++) {
     stencil->apply(e, A, p, q);
-    const double pq = stencil->dot(e, A, p, q), alpha = rz / pq, before = rz;
-    if (!(pq > 0) || !isfinite(alpha)) break; /* rounding has used up the directions */
-    v->axpy(e, n, alpha, p, u);
-    v->axpy(e, n, -alpha, q, r);
+    if (!gmg_cg_set_alpha(&cg, stencil->dot(e, A, p, q))) break;
+    v->axpy(e, n, cg.alpha, p, u);
+    v->axpy(e, n, -cg.alpha, q, r);
     if (problem->singular) gmg_remove_mean(e, A, problem->level[0].volume, r);
     stencil->over_diagonal(e, A, r, z);
-    rz = stencil->dot(e, A, r, z);
-    v->xpay(e, n, z, rz / before, p);
+    gmg_cg_set_rz(&cg, stencil->dot(e, A, r, z));
+    v->xpay(e, n, z, cg.beta, p);
   }
   if (problem->singular) gmg_remove_mean(e, A, problem->level[0].volume, u);
 }

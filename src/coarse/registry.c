@@ -1,6 +1,7 @@
 /* What there is for the bottom of a cycle: by kind for the coarsest grid, by backend for several levels. */
-#include "core/backend.h"
 #include "kernels.h"
+
+#include "core/backend.h"
 
 const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind)
 {

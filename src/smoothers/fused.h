@@ -17,8 +17,6 @@ typedef struct gmg_update_target {
   const gmg_map *prolong;  /* that interpolation, a map to an axis */
 } gmg_update_target;
 
-typedef gmg_update_target gmg_onto; /* its former name, in CUDA sources that are being rewritten */
-
 /* All functions are there. Like sweeps they only enqueue on a device. A u that is not the destination is undefined afterwards. */
 typedef struct gmg_fused_ops {
   /* Sweeps with GMG_LEG_DOWN, then restricts the residual into `coarse`, a field of the next coarser level. Writes the smoothed u
