@@ -7,6 +7,8 @@
 #error "kernel files are compiled once per real type, with GMG_REAL_F32 set to 0 or 1"
 #endif
 
+#include "inline.h"
+
 typedef float narrow_real; /* of corrections under a residual in real (mixed precision) */
 
 #if GMG_REAL_F32
@@ -15,13 +17,6 @@ typedef float real;
 #else
 typedef double real;
 #define R(name) name##_f64
-#endif
-
-/* Of headers that C and CUDA compilers share. */
-#ifdef __CUDACC__
-#define GMG_INLINE static __host__ __device__ __forceinline__
-#else
-#define GMG_INLINE static inline __attribute__((always_inline))
 #endif
 
 #endif

@@ -4,8 +4,6 @@
 #ifndef GMG_STENCIL_OPERATOR_HOST_GRID_ROW_H
 #define GMG_STENCIL_OPERATOR_HOST_GRID_ROW_H
 
-#include "gmg_smoother.h"
-
 #include "stencil/operator/row.h"
 
 #include <stdint.h>
@@ -130,7 +128,6 @@ GMG_INLINE gmg_row gmg_line_inner_row(const int dim, const int kind, const int u
 }
 
 /* Which of GMG_FORMS an operator has. */
-static inline int gmg_kind_of(const gmg_operator *A) { return (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0); }
 static inline int gmg_form_of(const gmg_operator *A) { return GMG_FORM(A->dim, gmg_kind_of(A)); }
 
 GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, real right)
