@@ -28,16 +28,14 @@ GMG_INLINE gmg_layout gmg_layout_faces(const size_t n[3], int axis)
   return gmg_layout_packed(faces);
 }
 
-/* A packed field with one layer of ghosts around the unknowns, on all three axes. Ghosts have the indices -1 and n[a]. */
-GMG_INLINE gmg_layout gmg_layout_ghosts(const size_t n[3])
-{
-  const size_t row = n[0] + 2, plane = row * (n[1] + 2);
-  const gmg_layout l = {{n[0], n[1], n[2]}, {1, row, plane}, plane + row + 1};
-  return l;
-}
-
-/* Offset of unknown (i, j, k). An index of -1 is (size_t)-1. */
+/* Offset of unknown (i, j, k). An index of -1, of a ghost, is (size_t)-1. */
 GMG_INLINE size_t gmg_offset(gmg_layout l, size_t i, size_t j, size_t k) { return l.first + k * l.pitch[2] + j * l.pitch[1] + i; }
+
+/* Offset of the unknown with index x along one axis, y and z along the other two, the faster one first. */
+GMG_INLINE size_t gmg_offset_across(gmg_layout l, int axis, size_t x, size_t y, size_t z)
+{
+  return axis == 0 ? gmg_offset(l, x, y, z) : axis == 1 ? gmg_offset(l, y, x, z) : gmg_offset(l, y, z, x);
+}
 
 /* --- neighbours along an axis of n unknowns -------------------------------------------------------------------------- */
 
