@@ -92,13 +92,6 @@ void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const d
 size_t gmg_face_count(const gmg_operator *A, int axis); /* faces of an axis: n + 1 along it */
 void gmg_operator_destroy(gmg_exec *e, gmg_operator *A);
 
-/* The two axes along a face, faster one first. */
-static inline void gmg_face_axes(int axis, int *p, int *q)
-{
-  *p = axis == 0 ? 1 : 0;
-  *q = axis == 2 ? 1 : 2;
-}
-
 /* What stands on the diagonal besides the couplings: the shift, and the walls of axes with a single unknown. */
 double gmg_operator_reaction(const gmg_operator *A);
 

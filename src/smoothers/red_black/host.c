@@ -73,9 +73,7 @@ GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_lev
 GMG_INLINE void relax_in_slice(const int dim, const int kind, const gmg_operator *A, const real *f, real *u, size_t colour,
                                size_t slice, size_t m, gmg_inverse *known, real omega)
 {
-  const size_t lines = dim == 3 ? A->n[1] : 1;
-  const gmg_task w = {
-      .end = A->n[0], .j = dim == 3 ? m : slice, .k = dim == 3 ? slice : 0, .offset = (slice * lines + m) * A->n[0]};
+  const gmg_task w = gmg_row_of_slice(A, slice, m);
   const gmg_line l = gmg_line_at(A, u, w.j, w.k);
   const real *inverse = kind == GMG_CONSTANT ? gmg_inverse_along(known, &l) : NULL;
   relax(dim, kind, &l, &w, f + w.offset, u + w.offset, colour, inverse, omega, 0, w.end);
