@@ -132,13 +132,13 @@ static inline void same_sweeps(const char *name, const char *what, const both *b
   const size_t n = L[HOST]->A.cells;
   twin u = begin_twin(e[HOST], e[DEVICE], n, 51), f = begin_twin(e[HOST], e[DEVICE], n, 52);
   ON_BOTH(i) {
-    const gmg_smoother_ops *ops = s[i]->smoother;
+    const gmg_smoother_ops *ops = s[i]->mg.smoother;
     if (from_zero && ops->sweep_from_zero) {
-      ops->sweep_from_zero(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg);
+      ops->sweep_from_zero(&L[i]->view, s[i]->mg.state[l], f.at[i], u.at[i], steps, leg);
       continue;
     }
     if (from_zero) e[i]->vector->fill(e[i], n, 0, u.at[i]);
-    ops->sweep(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg);
+    ops->sweep(&L[i]->view, s[i]->mg.state[l], f.at[i], u.at[i], steps, leg);
   }
   same_twin(name, what, &u, limit);
   end_twin(&u), end_twin(&f);

@@ -157,9 +157,10 @@ static void unaligned_agree(const float *beta, size_t x, size_t y, size_t z)
     twin f = begin_twin(b.solver[0]->levels_exec, b.solver[1]->levels_exec, unknowns(&p) + 1, 52);
     ON_BOTH(i) {
       gmg_level *L = &b.solver[i]->level[0];
-      const gmg_smoother_ops *ops = b.solver[i]->smoother;
-      if (from_zero) ops->sweep_from_zero(&L->view, L->smoother, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
-      else ops->sweep(&L->view, L->smoother, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
+      const gmg_smoother_ops *ops = b.solver[i]->mg.smoother;
+      void *const level_state = b.solver[i]->mg.state[0];
+      if (from_zero) ops->sweep_from_zero(&L->view, level_state, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
+      else ops->sweep(&L->view, level_state, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
     }
     same_twin(beta ? "fields on faces that begin anywhere" : "fields that do not begin with a pair", from_zero ? "from zero" : "down", &u, 512);
     end_twin(&u), end_twin(&f);

@@ -84,7 +84,7 @@ static trial begin_trial(size_t n)
   assert_int_equal(cudaMemcpy(t.f, t.host_f, bytes, cudaMemcpyHostToDevice), cudaSuccess);
   assert_int_equal(gmg_context_create_cuda(0, t.own, &t.c), GMG_OK);
   assert_ok(t.c, gmg_solver_create(t.c, &t.p, &q, &t.solver));
-  assert_true(t.solver->high_levels > 0 && t.solver->fused_levels.level < t.solver->levels);
+  assert_true(t.solver->high_levels > 0 && t.solver->mg.bottom.level < t.solver->coarsest.level);
   for (int i = 0; i < CALM; i++) calm(&t);
   assert_int_equal(recordings(t.solver), 1);
   for (int i = 0; i < 2; i++) { /* the first time is not counted */

@@ -103,7 +103,7 @@ static void levels_are_timed(void **state)
         for (int l = 0; l < r.levels; l++) {
           assert_int_equal(!isnan(r.level[l].seconds), asked);
           /* fused levels are charged to the finest of them */
-          if (asked) assert_true(l > s->fused_levels.level ? r.level[l].seconds == 0 : r.level[l].seconds > 0);
+          if (asked) assert_true(l > s->mg.bottom.level ? r.level[l].seconds == 0 : r.level[l].seconds > 0);
           sum += r.level[l].seconds;
         }
         if (asked) print_message("%d cycles: levels %.6f s of %.6f\n", r.cycles, sum, 1e-3 * between);

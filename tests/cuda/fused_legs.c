@@ -23,10 +23,10 @@ static void onto_agrees(const char *name, const both *b, int way, int can, int c
   double *const at[2] = {(double *)x.at[0] + skip, (double *)x.at[1] + skip};
   if (!keep) ON_BOTH(i) wide[i]->vector->fill(wide[i], n, NAN, at[i]);
   if (lifts) s[0]->mg.stencil->tensor(narrow[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
-  s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], c.at[0], steps, leg);
+  s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], c.at[0], steps, leg);
   wide[0]->vector->axpby_from_low(wide[0], n, size.at[0], c.at[0], keep, at[0]);
   const gmg_update_target to = {at[1], 0.25, size.at[1], keep, lifts ? coarse.at[1] : NULL, lifts ? L[1]->prolong : NULL};
-  const int done = s[1]->fused->postsmooth_update(&L[1]->view, L[1]->smoother, f.at[1], c.at[1], steps, leg, &to);
+  const int done = s[1]->mg.fused->postsmooth_update(&L[1]->view, s[1]->mg.state[0], f.at[1], c.at[1], steps, leg, &to);
   if (done != (lifts ? can_lift && steps == 1 : can)) fail_msg("%s, way %d: done %d", name, way, done);
   if (done) {
     double *values = malloc(n * sizeof *values); /* 0.25 of the correction on the device, all on the host */
@@ -110,7 +110,7 @@ static void restricts(const char *name, const both *b, int way, int can)
   twin f = begin_twin(b->solver[0]->levels_exec, e, n, 91), u = begin_twin(b->solver[0]->levels_exec, e, n, 92);
   twin got = begin_twin(e, e, coarse, 93);
   if (way & 1) e->vector->fill(e, n, NAN, u.at[1]); /* from zero */
-  const int done = s->fused->presmooth_restrict(&L->view, L->smoother, f.at[1], u.at[1], u.at[1], 1 + way / 2,
+  const int done = s->mg.fused->presmooth_restrict(&L->view, s->mg.state[0], f.at[1], u.at[1], u.at[1], 1 + way / 2,
                                                 way & 1 ? GMG_FROM_ZERO : GMG_FROM_CURRENT, L->restrict_, got.at[0]);
   if (done != can) fail_msg("%s, way %d: done %d", name, way, done);
   if (done) {
@@ -193,10 +193,12 @@ static void way_down_agrees(gmg_problem p, gmg_block_order order, size_t x, size
   twin f = begin_twin(e[0], e[1], n, 81), u = begin_twin(e[0], e[1], n, 0), r = begin_twin(e[0], e[1], n, 0);
   twin c = begin_twin(e[0], e[1], b.solver[HOST]->level[1].A.cells, 0);
   e[1]->vector->fill(e[1], n, NAN, u.at[1]);
-  w.solver[HOST]->smoother->sweep(&W->view, W->smoother, f.at[0], u.at[0], 2, GMG_LEG_DOWN);
+  w.solver[HOST]->mg.smoother->sweep(&W->view, w.solver[HOST]->mg.state[0], f.at[0], u.at[0], 2, GMG_LEG_DOWN);
   b.solver[HOST]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
-  const gmg_fused_ops *ops = b.solver[DEVICE]->fused;
-  const int done = ops->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_, c.at[1]);
+  const gmg_fused_ops *ops = b.solver[DEVICE]->mg.fused;
+  void *const device_state = b.solver[DEVICE]->mg.state[0];
+  const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_,
+                                           c.at[1]);
   assert_int_equal(done, 1);
   same_twin("way down", "u", &u, 512), same_twin("way down", "restricted residual", &c, 2048);
   end_twin(&f), end_twin(&u), end_twin(&r), end_twin(&c);
@@ -227,22 +229,24 @@ static void exact_way_down(const char *name, const both *b, int can)
   gmg_solver *const *s = b->solver;
   const gmg_exec *e[2] = {s[0]->levels_exec, s[1]->levels_exec};
   gmg_level *L[2] = {&s[0]->level[0], &s[1]->level[0]};
-  const gmg_fused_ops *ops = s[1]->fused;
+  const gmg_fused_ops *ops = s[1]->mg.fused;
+  void *const device_state = s[1]->mg.state[0];
   const size_t n = L[0]->A.cells, coarse = s[0]->level[1].A.cells;
   twin f = begin_twin(e[0], e[1], n, 91), u = begin_twin(e[0], e[1], n, 0), c = begin_twin(e[0], e[1], coarse, 0);
   twin again = begin_twin(e[1], e[1], coarse, 0);
   e[1]->vector->fill(e[1], n, NAN, u.at[1]);
   ON_BOTH(i) e[1]->vector->fill(e[1], coarse, NAN, again.at[i]);
-  s[0]->smoother->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, GMG_LEG_DOWN);
+  s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], u.at[0], 1, GMG_LEG_DOWN);
   s[0]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
   for (int steps = 1; steps <= 2; steps++) { /* neither from a u that is not 0 nor two steps */
     const gmg_start start = steps == 1 ? GMG_FROM_CURRENT : GMG_FROM_ZERO;
-    const int done = ops->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], steps, start, L[1]->restrict_, c.at[1]);
+    const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], steps, start, L[1]->restrict_,
+                                             c.at[1]);
     assert_int_equal(done, 0);
   }
   for (int run = 0; run < 2; run++) {
-    const int done = ops->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_,
-                                             again.at[run]);
+    const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO,
+                                             L[1]->restrict_, again.at[run]);
     if (done != can) fail_msg("%s: down %d", name, done);
     if (!done) continue;
     same_twin(name, "u", &u, 64);
@@ -294,7 +298,7 @@ static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_para
   } chosen; /* what a level's state begins with (cuda/variant.cuh) */
   q.deterministic = 1;
   both b = begin_both(p, &q, name);
-  const chosen *c = b.solver[DEVICE]->level[0].smoother;
+  const chosen *c = b.solver[DEVICE]->mg.state[0];
   for (int a = 0; a < 3; a++) {
     q.block[a] = c->blocks.shape[a];
     assert_true(q.block[a] > 0 && q.block[a] <= p->n[a] && c->blocks.count[a] == (p->n[a] + q.block[a] - 1) / q.block[a]);

@@ -8,18 +8,20 @@ static void legs_agree(const char *name, gmg_solver *const s[2], int can)
 {
   const gmg_exec *e[2] = {s[HOST]->levels_exec, s[DEVICE]->levels_exec};
   gmg_level *L[2] = {&s[HOST]->level[0], &s[DEVICE]->level[0]};
-  const gmg_smoother_ops *host = s[HOST]->smoother;
-  const gmg_fused_ops *device = s[DEVICE]->fused;
+  const gmg_smoother_ops *host = s[HOST]->mg.smoother;
+  const gmg_fused_ops *device = s[DEVICE]->mg.fused;
+  void *const state[2] = {s[HOST]->mg.state[0], s[DEVICE]->mg.state[0]};
   const size_t n = L[0]->A.cells, coarse = s[HOST]->level[1].A.cells;
-  if (L[DEVICE]->aside != can) fail_msg("%s: aside %d", name, L[DEVICE]->aside);
+  const int double_buffered = s[DEVICE]->mg.legs[0] == &gmg_double_buffered_legs;
+  if (double_buffered != can) fail_msg("%s: double-buffered %d", name, double_buffered);
   for (int from_zero = 0; can && from_zero < 2; from_zero++) {
     twin f = begin_twin(e[0], e[1], n, 91), u = begin_twin(e[0], e[1], n, from_zero ? 0 : 92), aside = begin_twin(e[0], e[1], n, 0);
     twin r = begin_twin(e[0], e[1], coarse, 0), c = begin_twin(e[0], e[1], coarse, 93);
     if (from_zero) e[1]->vector->fill(e[1], n, NAN, u.at[1]);
     e[1]->vector->fill(e[1], n, NAN, aside.at[1]), e[1]->vector->fill(e[1], coarse, NAN, r.at[1]);
-    host->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, GMG_LEG_DOWN);
+    host->sweep(&L[0]->view, state[0], f.at[0], u.at[0], 1, GMG_LEG_DOWN);
     s[HOST]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], aside.at[0], r.at[0]);
-    const int down = device->presmooth_restrict(&L[1]->view, L[1]->smoother, f.at[1], u.at[1], aside.at[1], 1,
+    const int down = device->presmooth_restrict(&L[1]->view, state[1], f.at[1], u.at[1], aside.at[1], 1,
                                                 from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT, L[1]->restrict_, r.at[1]);
     assert_int_equal(down, 1);
     same(name, "u on the way down", e[0], e[1], u.at[0], aside.at[1], n, 512);
@@ -27,9 +29,9 @@ static void legs_agree(const char *name, gmg_solver *const s[2], int can)
     const gmg_leg leg = from_zero ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
     const gmg_update_target back = {.x = u.at[1], .scale = 1, .coarse = c.at[1], .prolong = L[1]->prolong};
     s[HOST]->mg.stencil->tensor(e[0], L[0]->prolong, c.at[0], u.at[0], 1);
-    host->sweep(&L[0]->view, L[0]->smoother, f.at[0], u.at[0], 1, leg);
+    host->sweep(&L[0]->view, state[0], f.at[0], u.at[0], 1, leg);
     e[1]->vector->fill(e[1], n, NAN, u.at[1]);
-    assert_int_equal(device->postsmooth_update(&L[1]->view, L[1]->smoother, f.at[1], aside.at[1], 1, leg, &back), 1);
+    assert_int_equal(device->postsmooth_update(&L[1]->view, state[1], f.at[1], aside.at[1], 1, leg, &back), 1);
     same_twin(name, "u on the way up", &u, 512);
     end_twin(&f), end_twin(&u), end_twin(&aside), end_twin(&r), end_twin(&c);
   }
@@ -67,7 +69,7 @@ static void async_legs_agree(void **state)
     both fresh = begin_both(&p, &q, name);
     q.deterministic = 1;
     both stale = begin_both(&p, &q, name);
-    assert_int_equal(stale.solver[DEVICE]->level[0].aside, 0);
+    assert_true(stale.solver[DEVICE]->mg.legs[0] != &gmg_double_buffered_legs);
     gmg_solver *const solvers[2] = {stale.solver[HOST], fresh.solver[DEVICE]};
     legs_agree(name, solvers, s[g].can);
     end_both(&fresh), end_both(&stale);
@@ -119,9 +121,9 @@ static void solves_agree(void **state)
     gmg_solver *s = b.solver[DEVICE];
     const gmg_exec *e = &s->exec;
     twin f = begin_twin(e, e, n, 95), u = begin_twin(e, e, n, 0);
-    assert_int_equal(s->level[0].aside, 1);
+    assert_true(s->mg.legs[0] == &gmg_double_buffered_legs);
     for (int run = 0; run < 2; run++) {
-      for (int l = 0; run && l < s->levels; l++) s->level[l].aside = 0;
+      for (int l = 0; run && l < s->levels; l++) s->mg.legs[l] = &gmg_plain_legs;
       gmg_forget_recordings(s);
       assert_ok(b.context[DEVICE], gmg_solve(s, f.at[0], u.at[run], &report[run]));
     }

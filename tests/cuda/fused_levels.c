@@ -22,24 +22,23 @@ enum { BOXES = sizeof boxes / sizeof *boxes };
 
 static const gmg_cycle_kind kinds[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};
 
+static int has_fused_levels(const gmg_solver *s) { return s->mg.bottom.level < s->coarsest.level; }
+
 /* Level l's u by a cycle from there, by the fused levels or not. */
 static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, const double *f, const double *u, int fused)
 {
   const gmg_exec *e = s->levels_exec;
   gmg_level *L = &s->level[l];
-  const int from = s->fused_levels.level;
-  const gmg_cycle_kind usual = s->params.cycle;
+  gmg_multigrid apart = s->mg;
   double *out = malloc(L->A.cells * sizeof *out);
   (void)gmg_exec_write_reals(e, L->f, L->A.cells, f);
   (void)gmg_exec_write_reals(e, L->u, L->A.cells, u);
-  s->params.cycle = kind;
-  if (fused) gmg_bottom_solve(s, l, kind, from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT);
+  if (fused) gmg_bottom_solve(&s->mg, l, L->f, L->u, kind, from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT);
   else {
-    s->fused_levels.level = s->levels;
+    apart.bottom = s->coarsest;
     if (from_zero) e->vector->fill(e, L->A.cells, 0, L->u);
-    gmg_cycle(s, l);
+    assert_int_equal(gmg_cycle(&apart, l, L->f, L->u, kind, GMG_FROM_CURRENT, NULL), 0);
   }
-  s->fused_levels.level = from, s->params.cycle = usual;
   gmg_exec_read_reals(e, L->u, L->A.cells, out);
   return out;
 }
@@ -66,11 +65,11 @@ static int compare(const char *name, gmg_context *c, const gmg_problem *p, const
 {
   gmg_solver *s;
   assert_ok(c, create_on_device(c, p, q, &s));
-  const int some = s->fused_levels.ops != NULL, count = s->levels - s->fused_levels.level;
+  const int some = has_fused_levels(s), count = s->levels - s->mg.bottom.level;
   /* rounding, times the condition that the levels have together: in 1D it grows with n^2 (2048 in float: 0.042) */
   const double longest = (double)p->n[0] / 2, in_1d = fmax(100, 5e-5 * longest * longest);
   const double limit = (p->type == GMG_F64 ? 1e-11 : 4e-4) * (p->dim == 1 ? in_1d : 1);
-  for (int l = s->fused_levels.level; l < s->levels; l++) {
+  for (int l = s->mg.bottom.level; some && l < s->levels; l++) {
     const size_t n = s->level[l].A.cells;
     double *f = field(n, 71), *u = field(n, 72);
     if (s->singular) take_mean(f, n);
@@ -164,11 +163,11 @@ static void updates_reach_them(void **state)
   for (int i = 0; i < 5; i++) {
     p.shift = shifts[i];
     assert_ok(c, gmg_solver_update(s, &p));
-    const int l = s->fused_levels.level;
+    const int l = s->mg.bottom.level;
     const size_t n = s->level[l].A.cells;
     double *f = field(n, 73), *u = field(n, 0);
     take_mean(f, n);
-    assert_non_null(s->fused_levels.ops);
+    assert_true(has_fused_levels(s));
     double *a = cycled(s, l, GMG_CYCLE_V, 1, f, u, 1), *b = cycled(s, l, GMG_CYCLE_V, 1, f, u, 0);
     take_mean(a, n), take_mean(b, n); /* beside a shift of next to nothing rounding alone decides about it */
     const double d = apart(a, b, n);

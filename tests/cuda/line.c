@@ -35,9 +35,10 @@ static void smooth_both(const char *name, const gmg_problem *p, const gmg_params
       const gmg_exec *e[2] = {b.solver[0]->levels_exec, b.solver[1]->levels_exec};
       twin u = begin_twin(e[0], e[1], L[0]->A.cells, 51), f = begin_twin(e[0], e[1], L[0]->A.cells, 52);
       ON_BOTH(i) {
-        const gmg_smoother_ops *ops = b.solver[i]->smoother;
-        if (leg == 0) ops->sweep_from_zero(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, GMG_LEG_DOWN);
-        else ops->sweep(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg == 1 ? GMG_LEG_UP : GMG_LEG_UP_REVERSED);
+        const gmg_smoother_ops *ops = b.solver[i]->mg.smoother;
+        void *const state = b.solver[i]->mg.state[l];
+        if (leg == 0) ops->sweep_from_zero(&L[i]->view, state, f.at[i], u.at[i], steps, GMG_LEG_DOWN);
+        else ops->sweep(&L[i]->view, state, f.at[i], u.at[i], steps, leg == 1 ? GMG_LEG_UP : GMG_LEG_UP_REVERSED);
       }
       same_twin(name, leg == 0 ? "from zero" : leg == 1 ? "smoothing" : "reversed", &u, 1024);
       end_twin(&u), end_twin(&f);

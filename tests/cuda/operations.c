@@ -23,15 +23,51 @@ static void same_direction(const char *name, const char *what, const gmg_exec *e
   same_number(name, what, e, a.zr, b.zr, limit), same_number(name, what, e, a.beta, b.beta, limit);
 }
 
+/* A scale in both memories: a twin of three doubles. */
+static void put_scale(twin *s, gmg_scale v)
+{
+  ON_BOTH(i) (void)gmg_exec_write_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.size, (const double *)&v);
+}
+
+static gmg_scale got_scale(const twin *s, int i)
+{
+  gmg_scale v;
+  gmg_exec_read_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.size, (double *)&v);
+  return v;
+}
+
+/* What both noted of a residual of that norm, which was divided by `size`. NaN: what the next one is multiplied by stays. */
+static void noted(const char *name, const char *what, const gmg_exec *e, const twin *s, double size, double norm, double before,
+                  double limit)
+{
+  ON_BOTH(i) {
+    const gmg_scale v = got_scale(s, i);
+    same_number(name, what, &s->exec[0], size, v.size, 4);
+    if (isnan(norm)) assert_true(v.next == before);
+    else same_number(name, what, e, 1 / norm, v.next, limit);
+  }
+}
+
+/* What is noted of x: about its norm, but for a factor, and one over the norm. */
+static void normalized(const char *name, const gmg_exec *e, const twin *scale, int i, size_t n, const void *x, double factor)
+{
+  const gmg_scale noted = got_scale(scale, i);
+  const double norm = e->vector->norm2(e, n, x), rounding = 64 * epsilon_of(e);
+  if (!(noted.size <= factor * norm * (1 + rounding) && noted.size * factor >= norm * (1 - rounding)))
+    fail_msg("%s: normalized by %g, the norm is %g", name, noted.size, norm);
+  same_number(name, "one over the norm", e, 1 / norm, noted.next, 64);
+}
+
 static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size_t n)
 {
   const gmg_exec wide[2] = {gmg_exec_make(h->context, GMG_F64, 0), gmg_exec_make(d->context, GMG_F64, 0)};
   twin x = begin_twin(h, d, n, 1), y = begin_twin(h, d, n, 2), r = begin_twin(h, d, n, 3), slim = begin_twin(h, d, n, 4);
   const gmg_exec narrow[2] = {gmg_exec_make(h->context, GMG_F32, 0), gmg_exec_make(d->context, GMG_F32, 0)};
-  twin size = begin_twin(&wide[0], &wide[1], 2, 5), slim_too = begin_twin(&narrow[0], &narrow[1], n, 6);
-  twin direction = begin_twin(&wide[0], &wide[1], 4, 0);
+  twin size = begin_twin(&wide[0], &wide[1], 3, 5), slim_too = begin_twin(&narrow[0], &narrow[1], n, 6);
+  twin direction = begin_twin(&wide[0], &wide[1], 4, 0), factors = begin_twin(&wide[0], &wide[1], 3, 0);
   double norm[2], stepped[2];
   gmg_range range[2];
+  ON_BOTH(i) (void)gmg_exec_write_reals(&wide[i], factors.at[i], 3, (const double[]){0.3, 0.2, -0.1});
   put(&direction, (gmg_cg_scalars){.pq = 10, .pr = 7});
   ON_BOTH(i) {
     const gmg_exec *e = i ? d : h;
@@ -41,14 +77,18 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->axpy(e, n, 0.3, x.at[i], y.at[i]);
     v->xpay(e, n, y.at[i], -1.7, r.at[i]);
     v->add(e, n, 0.25, r.at[i]);
-    stepped[i] = v->cg_update(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], 3, NULL, 1);
+    stepped[i] = v->cg_update(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], NULL, NULL, GMG_WAIT);
     v->convert_to_low(e, n, 2, y.at[i], slim.at[i]);
     v->axpby_from_low(e, n, size.at[i], slim.at[i], 0.25, y.at[i]);
     v->scale_to_low(e, n, size.at[i], y.at[i], slim.at[i]);
-    v->correct(e, n, (gmg_correction){.z = slim.at[i], .scale = 0.3, .narrow = 1}, y.at[i]);
+    const double *factor = factors.at[i];
+    v->correct(e, n, (gmg_correction){.z = slim.at[i], .size = factor, .narrow = 1}, y.at[i]);
     if (n > 1) /* fields that do not begin with a pair */
-      v->correct(e, n - 1, (gmg_correction){.z = (float *)slim.at[i] + 1, .scale = 0.2, .narrow = 1}, (char *)y.at[i] + e->real_size);
-    v->correct(e, n, (gmg_correction){.z = x.at[i], .scale = -0.1}, y.at[i]);
+      v->correct(e, n - 1, (gmg_correction){.z = (float *)slim.at[i] + 1, .size = factor + 1, .narrow = 1},
+                 (char *)y.at[i] + e->real_size);
+    v->correct(e, n, (gmg_correction){.z = x.at[i], .size = factor + 2}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = r.at[i]}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = slim.at[i], .narrow = 1}, y.at[i]);
   }
   same_number(name, "norm2", h, norm[0], norm[1], 64);
   same_number(name, "step", h, stepped[0], stepped[1], 64);
@@ -60,12 +100,17 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   same_twin(name, "step's residual", &x, 8);
   ON_BOTH(i) {
     const gmg_exec *e = i ? d : h;
-    const double unknown = 0;
-    (void)gmg_exec_write_reals(&wide[i], size.at[i], 1, &unknown);
+    (void)gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){0, 0, 0}); /* unknown */
     e->vector->normalize_to_low(e, n, x.at[i], size.at[i], NULL);
+    normalized(name, e, &size, i, n, x.at[i], 1 << 21);
     e->vector->scale_to_low(e, n, size.at[i], x.at[i], slim.at[i]);
     e->vector->normalize_to_low(e, n, x.at[i], size.at[i], slim_too.at[i]);
     same(name, "unit and shrink", &narrow[i], &narrow[i], slim.at[i], slim_too.at[i], n, 0);
+    (void)gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){1e30, 0, 0}); /* wrong */
+    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], slim_too.at[i]);
+    normalized(name, e, &size, i, n, x.at[i], 2);
+    e->vector->scale_to_low(e, n, size.at[i], x.at[i], slim.at[i]);
+    same(name, "unit and shrink, from a wrong size", &narrow[i], &narrow[i], slim.at[i], slim_too.at[i], n, 0);
     e->vector->subtract_mean(e, n, x.at[i]);
   }
   if (n > 1) same_twin(name, "centre", &x, 64);
@@ -93,7 +138,46 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     same_twin(name, keep ? "grow" : "grow anew", &y, 8);
     end_twin(&z);
   }
-  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&slim), end_twin(&size), end_twin(&slim_too), end_twin(&direction);
+  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&slim), end_twin(&size), end_twin(&slim_too);
+  end_twin(&direction), end_twin(&factors);
+}
+
+/* Residuals in the narrower type: divided by a size, or multiplied by gmg_scale::next; with a number for the host and without; of u
+   as it is, and of u after a correction. */
+static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_level *const L[2], const twin *u, const twin *f,
+                          const twin *r)
+{
+  const gmg_exec wide[2] = {gmg_exec_make(e[0]->context, GMG_F64, 0), gmg_exec_make(e[1]->context, GMG_F64, 0)};
+  const gmg_exec narrow[2] = {gmg_exec_make(e[0]->context, GMG_F32, 0), gmg_exec_make(e[1]->context, GMG_F32, 0)};
+  const double A = 64;
+  twin low = begin_twin(&narrow[0], &narrow[1], u->n, 0), scale = begin_twin(&wide[0], &wide[1], 3, 0);
+  twin sizes = begin_twin(&wide[0], &wide[1], 2, 0);
+  ON_BOTH(i) (void)gmg_exec_write_reals(&wide[i], sizes.at[i], 2, (const double[]){8, -1});
+  for (int how = 0; how < 8; how++) {
+    const int sized = how & 1, waits = how >> 1 & 1, corrects = how >> 2;
+    const gmg_wait wait = waits ? GMG_WAIT : GMG_NOBODY_WAITS;
+    double norm[2], f_norm[2] = {0, 0};
+    put_scale(&scale, (gmg_scale){.next = 0.5});
+    ON_BOTH(i) {
+      const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
+      const double *memory = sizes.at[i], *size = sized ? memory : NULL;
+      const gmg_correction c = {.z = r->at[i], .size = sized ? NULL : memory + 1}; /* off, and back on */
+      narrow[i].vector->fill(&narrow[i], low.n, NAN, low.at[i]);
+      double *const norm_of_f = waits ? &f_norm[i] : NULL;
+      norm[i] = corrects ? S->correct_residual(e[i], &L[i]->A, c, f->at[i], u->at[i], size, scale.at[i], low.at[i], wait)
+                         : S->residual_to_low(e[i], &L[i]->A, f->at[i], u->at[i], size, scale.at[i], low.at[i], norm_of_f, wait);
+    }
+    same_twin(name, "low residual", &low, A);
+    if (corrects) same_twin(name, "correction", u, A);
+    const double norm_now = gmg_stencil_of(e[0])->residual_norm(e[0], &L[0]->A, f->at[0], u->at[0], NULL);
+    ON_BOTH(i) {
+      if (waits) same_number(name, "norm of the low residual", e[0], norm_now, norm[i], A);
+      else assert_true(isnan(norm[i]));
+    }
+    same_number(name, "norm of f beside it", e[0], f_norm[0], f_norm[1], A);
+    noted(name, "what was noted of the low residual", e[0], &scale, sized ? 8 : 2, norm_now, 0.5, A);
+  }
+  end_twin(&low), end_twin(&scale), end_twin(&sizes);
 }
 
 /* What one level's operator does. */
@@ -105,7 +189,7 @@ static void operations(const char *name, const both *b, int l)
   const size_t n = L[0]->A.cells;
   twin u = begin_twin(e[0], e[1], n, 11), f = begin_twin(e[0], e[1], n, 12);
   twin r = begin_twin(e[0], e[1], n, 0), q = begin_twin(e[0], e[1], n, 0);
-  double norm[2], f_norm[2], magnitude[2], dot[2], mean[2], corrected[2];
+  double norm[2], f_norm[2], magnitude[2], dot[2], mean[2];
   for (int a = 0; a < 3; a++)
     if (L[0]->A.face[a])
       same(name, "coefficients on faces", e[0], e[1], L[0]->A.face[a], L[1]->A.face[a], gmg_face_count(&L[0]->A, a), 64);
@@ -129,11 +213,7 @@ static void operations(const char *name, const both *b, int l)
     S->over_diagonal(e[i], &L[i]->A, f.at[i], r.at[i]);
   }
   same_twin(name, "over the diagonal", &r, A);
-  ON_BOTH(i) {
-    const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
-    corrected[i] = S->correct_residual(e[i], &L[i]->A, (gmg_correction){.z = r.at[i], .scale = -1}, f.at[i], u.at[i], 0.125, q.at[i]);
-  }
-  same_twin(name, "correction", &u, A), same_number(name, "norm after it", e[0], corrected[0], corrected[1], A);
+  low_residuals(name, e, L, &u, &f, &r);
   end_twin(&u), end_twin(&f), end_twin(&r), end_twin(&q);
 }
 
@@ -145,12 +225,15 @@ static void no_steps(const char *name, const gmg_exec e[2], twin *direction, siz
   const gmg_exec narrow[2] = {gmg_exec_make(e[0].context, GMG_F32, 0), gmg_exec_make(e[1].context, GMG_F32, 0)};
   twin p = begin_twin(&e[0], &e[1], n, 0), u = begin_twin(&e[0], &e[1], n, 16), u_before = begin_twin(&e[0], &e[1], n, 16);
   twin r = begin_twin(&e[0], &e[1], n, 17), r_before = begin_twin(&e[0], &e[1], n, 17), slim = begin_twin(&narrow[0], &narrow[1], n, 0);
+  const gmg_exec wide[2] = {gmg_exec_make(e[0].context, GMG_F64, 0), gmg_exec_make(e[1].context, GMG_F64, 0)};
+  twin scale = begin_twin(&wide[0], &wide[1], 3, 0);
   ON_BOTH(i) e[i].vector->fill(&e[i], n, NAN, p.at[i]);
   for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
     double norm[2];
-    put(direction, none[k]);
+    put(direction, none[k]), put_scale(&scale, (gmg_scale){.next = 2});
     ON_BOTH(i) {
-      norm[i] = e[i].vector->cg_update(&e[i], n, direction->at[i], p.at[i], p.at[i], u.at[i], r.at[i], 2, slim.at[i], 1);
+      norm[i] = e[i].vector->cg_update(&e[i], n, direction->at[i], p.at[i], p.at[i], u.at[i], r.at[i], scale.at[i], slim.at[i],
+                                       GMG_WAIT);
       same(name, "u without a step", &e[i], &e[i], u_before.at[i], u.at[i], n, 0);
       same(name, "r without a step", &e[i], &e[i], r_before.at[i], r.at[i], n, 0);
       assert_true(got(direction, i).pq == 0);
@@ -158,11 +241,12 @@ static void no_steps(const char *name, const gmg_exec e[2], twin *direction, siz
     same_twin(name, "r narrowed without a step", &slim, 2);
     if (isfinite(none[k].pq) && isfinite(none[k].pr)) same_number(name, "norm without a step", &e[0], norm[0], norm[1], 64);
     else assert_true(isnan(norm[0]) && isnan(norm[1]));
+    noted(name, "what was noted without a step", &e[0], &scale, 0.5, norm[0], 2, 64);
   }
-  end_twin(&p), end_twin(&u), end_twin(&u_before), end_twin(&r), end_twin(&r_before), end_twin(&slim);
+  end_twin(&scale), end_twin(&p), end_twin(&u), end_twin(&u_before), end_twin(&r), end_twin(&r_before), end_twin(&slim);
 }
 
-/* Conjugate gradients between two cycles, their numbers in memory; the correction of either type, scaled by a number or by one there. */
+/* Conjugate gradients between two cycles, their numbers in memory; the correction of either type, with a size or as it is. */
 static void directions(const char *name, const both *b, int l)
 {
   static const gmg_cg_scalars none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
@@ -178,7 +262,7 @@ static void directions(const char *name, const both *b, int l)
   ON_BOTH(i) wide[i].vector->fill(&wide[i], 1, 0.75, size.at[i]);
   for (int how = 0; how < 4; how++) {
     gmg_correction c[2];
-    ON_BOTH(i) c[i] = (gmg_correction){how % 2 ? slim.at[i] : z.at[i], 0.5, how % 2, how / 2 ? size.at[i] : NULL};
+    ON_BOTH(i) c[i] = (gmg_correction){.z = how % 2 ? slim.at[i] : z.at[i], .size = how / 2 ? size.at[i] : NULL, .narrow = how % 2};
     for (int flexible = 0; flexible < 2; flexible++) {
       put(&d, (gmg_cg_scalars){.pq = 4, .pr = 5, .zr = 2, .beta = 7});
       ON_BOTH(i) gmg_stencil_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
@@ -234,7 +318,7 @@ static void transfers(const char *name, const both *b, int l)
 static void boundaries(const char *name, const both *b)
 {
   gmg_solver *const *s = b->solver;
-  gmg_level *L[2] = {s[0]->top, s[1]->top};
+  gmg_level *L[2] = {s[0]->finest, s[1]->finest};
   const gmg_exec *e[2] = {&s[0]->exec, &s[1]->exec};
   const gmg_operator *A = &L[0]->A;
   const size_t padded = (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2);

@@ -53,7 +53,7 @@ static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg
       fail_msg("%s: the host waited %zu times in a solve that nobody measures", name, gmg_cuda_synchronisations(b.context[i]) - before);
     nothing_blocked(name, blocked);
     assert_int_equal(r.cycles, 4);
-    const gmg_level *L = b.solver[i]->top;
+    const gmg_level *L = b.solver[i]->finest;
     mean[i] = r.singular ? gmg_stencil_of(e[i])->dot(e[i], &L->A, f.at[i], NULL) / L->volume : 0;
     e[i]->vector->add(e[i], f.n, -mean[i], f.at[i]);
     norm[i] = gmg_stencil_of(e[i])->residual_norm(e[i], &L->A, f.at[i], u.at[i], &f_norm[i]);

@@ -337,12 +337,12 @@ static void from_zero_is_a_sweep_of_zeros(void **state)
       session s = begin_solver(&p, &params, params.overlap && v % 2 ? 2 : 1);
       params.deterministic |= params.overlap > 0;
       session twin = begin_solver(&p, &params, 1);
-      const gmg_smoother_ops *ops = s.solver->smoother;
+      const gmg_smoother_ops *ops = s.solver->mg.smoother;
       for (int steps = 1; steps < 3 && ops->sweep_from_zero && s.solver->levels > 1; steps++) {
         gmg_level *L = &s.solver->level[0];
         if (steps > 1 && !variants[v].deterministic && params.overlap > 0) continue; /* the second one is asynchronous */
         for (size_t c = 0; c < n; c++) u[c] = NAN, w[c] = 0;
-        ops->sweep_from_zero(&L->view, L->smoother, f, u, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
+        ops->sweep_from_zero(&L->view, s.solver->mg.state[0], f, u, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
         smooth(&twin, f, w, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
         assert_memory_equal(u, w, n * sizeof *u);
         checked++;

@@ -97,16 +97,17 @@ static void means_are_projected_on_every_level(void **state)
       assert_true(size > 0);
       assert_near(weighted_mean(s.solver, l, L->f), 0, 1e-14 * size);
     }
-    gmg_level *C = &s.solver->level[s.solver->levels - 1];
+    const int coarsest = s.solver->levels - 1;
+    gmg_level *C = &s.solver->level[coarsest];
     double *f = C->f, *u = C->u, *wanted = field(C->A.cells, 0);
     fill_random(f, C->A.cells, 3);
-    gmg_bottom_solve(s.solver, s.solver->levels - 1, GMG_CYCLE_V, GMG_FROM_ZERO);
+    gmg_bottom_solve(&s.solver->mg, coarsest, f, u, GMG_CYCLE_V, GMG_FROM_ZERO);
     memcpy(wanted, u, C->A.cells * sizeof *u);
     fill_random(f, C->A.cells, 3);
     for (size_t c = 0; c < C->A.cells; c++) f[c] += 1000; /* incompatible: must not matter */
-    gmg_bottom_solve(s.solver, s.solver->levels - 1, GMG_CYCLE_V, GMG_FROM_ZERO);
+    gmg_bottom_solve(&s.solver->mg, coarsest, f, u, GMG_CYCLE_V, GMG_FROM_ZERO);
     for (size_t c = 0; c < C->A.cells; c++) assert_near(u[c], wanted[c], 1e-9 * norm2(wanted, C->A.cells));
-    assert_near(weighted_mean(s.solver, s.solver->levels - 1, u), 0, 1e-14);
+    assert_near(weighted_mean(s.solver, coarsest, u), 0, 1e-14);
     end_solver(&s);
     free(r), free(z), free(wanted);
   }

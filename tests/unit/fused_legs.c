@@ -105,10 +105,10 @@ static int double_buffered(const gmg_smoother_level *l, const void *state, const
 static void give_legs(gmg_solver *s)
 {
   static const gmg_fused_ops fused = {presmooth_restrict, postsmooth_update, double_buffered};
-  s->fused = &fused;
+  s->mg.fused = &fused;
   for (int l = 0; l + 1 < s->levels; l++) {
-    gmg_level *L = &s->level[l];
-    L->aside = fused.double_buffered(&L->view, L->smoother, L->restrict_, L->prolong);
+    gmg_choose_legs(&s->mg, l);
+    assert_int_equal(s->mg.legs[l] == &gmg_double_buffered_legs, back_and_forth && s->level[l].A.type == GMG_F64 && l < 2);
   }
 }
 

@@ -166,6 +166,79 @@ static void float_follows_double(void **state)
   free(f), free(u), free(f32), free(u32);
 }
 
+/* A residual of that norm was divided by size. */
+static void noted(const gmg_scale *s, double size, double norm)
+{
+  assert_near(s->size, size, 1e-15 * size);
+  assert_near(s->next * norm, 1, 1e-12);
+}
+
+/* The residual r of a norm, in low: multiplied by `scale`. */
+static void scaled(const float *low, double scale, const double *r, size_t n, double norm)
+{
+  for (size_t i = 0; i < n; i++) assert_near((double)low[i], scale * r[i], scale * (1e-6 * fabs(r[i]) + 1e-12 * norm));
+}
+
+/* u + c, where c is scale times z, and its residual: divided by a size, or multiplied by s.next. Returns the norm. */
+static double correct_residual_is_its_parts(const gmg_exec *e, const gmg_operator *A, const double *f, const double *u,
+                                            gmg_correction c, double scale, const double *z)
+{
+  const gmg_stencil_ops *S = gmg_stencil_of(e);
+  const size_t n = A->cells, bytes = n * sizeof *u;
+  const double size = 0.25;
+  double *wanted = malloc(bytes), *got = malloc(bytes), *r = malloc(bytes), norm[2];
+  float *low = malloc(n * sizeof *low);
+  for (size_t i = 0; i < n; i++) wanted[i] = u[i] + scale * z[i];
+  S->residual(e, A, f, wanted, r);
+  const double true_norm = norm2(r, n);
+  memcpy(got, u, bytes);
+  e->vector->correct(e, n, c, got);
+  for (size_t i = 0; i < n; i++) assert_near(got[i], wanted[i], 1e-15);
+  for (int sized = 0; sized < 2; sized++)
+    for (int wait = 0; wait < 2; wait++) {
+      gmg_scale s = {.next = 3};
+      memset(low, 0, n * sizeof *low);
+      memcpy(got, u, bytes);
+      const double left = S->correct_residual(e, A, c, f, got, sized ? &size : NULL, &s, low, wait ? GMG_WAIT : GMG_NOBODY_WAITS);
+      if (wait) assert_near(norm[sized] = left, true_norm, 1e-12 * true_norm);
+      else assert_true(isnan(left));
+      noted(&s, sized ? size : 1 / 3., true_norm);
+      for (size_t i = 0; i < n; i++) assert_near(got[i], wanted[i], 1e-15);
+      scaled(low, sized ? 4 : 3, r, n, true_norm);
+    }
+  assert_true(norm[0] == norm[1]);
+  free(wanted), free(got), free(r), free(low);
+  return norm[0];
+}
+
+/* The residual of u as it is, and the norm of f; the residual itself is stored or not. */
+static double residual_to_low_is_its_parts(const gmg_exec *e, const gmg_operator *A, const double *f, const double *u)
+{
+  const gmg_stencil_ops *S = gmg_stencil_of(e);
+  const size_t n = A->cells;
+  const double size = 0.25;
+  double *r = malloc(n * sizeof *r), norm[2][2], f_norm;
+  float *low = malloc(n * sizeof *low);
+  S->residual(e, A, f, u, r);
+  const double true_norm = norm2(r, n);
+  for (int sized = 0; sized < 2; sized++)
+    for (int stored = 0; stored < 2; stored++)
+      for (int wait = 0; wait < 2; wait++) {
+        gmg_scale s = {.next = 3};
+        memset(low, 0, n * sizeof *low);
+        const double left = S->residual_to_low(e, A, f, u, sized ? &size : NULL, &s, stored ? low : NULL, wait ? &f_norm : NULL,
+                                               wait ? GMG_WAIT : GMG_NOBODY_WAITS);
+        if (wait) assert_near(norm[sized][stored] = left, true_norm, 1e-12 * true_norm);
+        else assert_true(isnan(left));
+        if (wait) assert_near(f_norm, norm2(f, n), 1e-12 * f_norm);
+        noted(&s, sized ? size : 1 / 3., true_norm);
+        if (stored) scaled(low, sized ? 4 : 3, r, n, true_norm);
+      }
+  for (int i = 1; i < 4; i++) assert_true(norm[i / 2][i % 2] == norm[0][0]);
+  free(r), free(low);
+  return norm[0][0];
+}
+
 /* What is done in one pass against the parts it is made of; sums bitwise the same for any number of threads. */
 static void passes_match_their_parts(void **state)
 {
@@ -177,7 +250,7 @@ static void passes_match_their_parts(void **state)
     const size_t i = k / 2;
     gmg_problem p = shaped_problem(&cases[i]);
     const size_t N = unknowns(&p);
-    double *beta = field(N, 3), sums[3][4] = {{0}};
+    double *beta = field(N, 3), sums[3][5] = {{0}};
     for (size_t c = 0; c < N; c++) beta[c] += 1;
     if (k % 2) p.beta = beta;
     for (int t = 0; t < 3; t++) {
@@ -188,25 +261,17 @@ static void passes_match_their_parts(void **state)
       const gmg_operator *A = &s.solver->finest->A;
       const gmg_stencil_ops *stencil = s.solver->stencil;
       double *f = field(N, 1), *u[2] = {field(N, 2), field(N, 2)}, *z = field(N, 4), *r = field(N, 0), *v = field(N, 5);
-      double *w = field(N, 0), f_norm;
+      double *w = field(N, 0);
       float *slim = malloc(N * sizeof *slim), *small = malloc(N * sizeof *small);
       for (size_t c = 0; c < N; c++) slim[c] = (float)z[c], z[c] = (double)slim[c];
+      const double factor = 0.7;
       for (int narrow = 0; narrow < 2; narrow++) {
-        const gmg_correction c = {.z = narrow ? (const void *)slim : z, .scale = 0.7, .narrow = narrow};
-        memcpy(u[1], u[0], N * sizeof *z);
-        for (size_t x = 0; x < N; x++) u[0][x] += 0.7 * z[x];
-        stencil->residual(e, A, f, u[0], r);
-        const double norm = norm2(r, N);
-        sums[t][0] = stencil->correct_residual(e, A, c, f, u[1], 3, small);
-        assert_near(sums[t][0], norm, 1e-12 * norm);
-        for (size_t x = 0; x < N; x++) {
-          assert_near(u[1][x], u[0][x], 1e-15);
-          assert_near((double)small[x], 3 * r[x], 1e-6 * fabs(r[x]) * 3 + 1e-12 * norm);
-        }
-        memset(small, 0, N * sizeof *small);
-        assert_near(stencil->narrow_residual(e, A, f, u[0], 3, small, &f_norm), norm, 1e-12 * norm);
-        assert_near(f_norm, norm2(f, N), 1e-12 * f_norm);
-        for (size_t x = 0; x < N; x++) assert_near((double)small[x], 3 * r[x], 1e-6 * fabs(r[x]) * 3 + 1e-12 * norm);
+        const gmg_correction c = {.z = narrow ? (const void *)slim : z, .size = &factor, .narrow = narrow};
+        const gmg_correction whole = {.z = c.z, .narrow = narrow};
+        (void)correct_residual_is_its_parts(e, A, f, u[0], whole, 1, z);
+        sums[t][0] = correct_residual_is_its_parts(e, A, f, u[0], c, factor, z);
+        for (size_t x = 0; x < N; x++) u[0][x] += factor * z[x];
+        sums[t][4] = residual_to_low_is_its_parts(e, A, f, u[0]);
 
         for (size_t x = 0; x < N; x++) v[x] = 0.7 * z[x] - 2 * v[x];
         memcpy(w, v, N * sizeof *w);
@@ -226,13 +291,16 @@ static void passes_match_their_parts(void **state)
         memcpy(w, r, N * sizeof *w);
         memcpy(u[1], u[0], N * sizeof *w);
         d = (gmg_cg_scalars){.pq = 2, .pr = 0.6};
-        sums[t][3] = e->vector->cg_update(e, N, &d, f, z, u[1], w, 5, narrow ? small : NULL, 1);
+        gmg_scale scale = {.size = 7, .next = 5};
+        sums[t][3] = e->vector->cg_update(e, N, &d, f, z, u[1], w, &scale, narrow ? small : NULL, GMG_WAIT);
         for (size_t x = 0; x < N; x++) {
           assert_near(u[1][x], u[0][x] + 0.3 * f[x], 1e-15);
           assert_near(w[x], r[x] - 0.3 * z[x], 1e-15 * largest);
           if (narrow) assert_near((double)small[x], 5 * w[x], 1e-6 * fabs(5 * w[x]));
         }
         assert_near(sums[t][3], norm2(w, N), 1e-12 * sums[t][3]);
+        if (narrow) noted(&scale, 1 / 5., sums[t][3]);
+        else assert_true(scale.size == 7 && scale.next == 5);
       }
       free(f), free(u[0]), free(u[1]), free(z), free(r), free(v), free(w), free(slim), free(small);
       end_solver(&s);
@@ -242,7 +310,7 @@ static void passes_match_their_parts(void **state)
   }
 }
 
-/* The numbers of conjugate gradients, which stay in exec's memory. scale: of the correction, as a number or where it stands. */
+/* The numbers of conjugate gradients, which stay in exec's memory. scale: of the correction. */
 static void shares(const gmg_exec *e, const gmg_operator *A, const gmg_correction c, double scale, const double *z, const double *y)
 {
   const gmg_stencil_ops *S = gmg_stencil_of(e);
@@ -287,22 +355,30 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_co
                                        {.pq = INFINITY, .pr = 1}, {.pq = 1, .pr = NAN}, {.pq = NAN, .pr = 1}};
   for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN; /* 0 times that would be seen */
   for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
+    gmg_scale s = {.next = 2};
     d = none[k];
     memcpy(u, z, bytes), memcpy(left, r, bytes);
-    const double norm = e->vector->cg_update(e, n, &d, p, q, u, left, 2, slim, 1);
+    const double norm = e->vector->cg_update(e, n, &d, p, q, u, left, &s, slim, GMG_WAIT);
     assert_memory_equal(u, z, bytes), assert_memory_equal(left, r, bytes);
     assert_true(d.pq == 0);
     if (isfinite(none[k].pq) && isfinite(none[k].pr)) assert_near(norm, norm2(r, n), 1e-12 * norm);
     else assert_true(isnan(norm));
+    if (isnan(norm)) assert_true(s.size == 0.5 && s.next == 2);
+    else noted(&s, 0.5, norm);
     for (size_t i = 0; i < n; i++) assert_near((double)slim[i], 2 * r[i], 1e-6 * fabs(r[i]));
   }
-  memcpy(p, z, bytes), memcpy(q, image, bytes), memcpy(u, z, bytes), memcpy(left, r, bytes);
-  d = (gmg_cg_scalars){.pq = 2, .pr = 1};
-  assert_true(isnan(e->vector->cg_update(e, n, &d, p, q, u, left, 2, NULL, 0))); /* nobody asked */
-  assert_true(d.pq == 2);
-  for (size_t i = 0; i < n; i++) {
-    assert_near(u[i], 1.5 * z[i], 1e-15);
-    assert_near(left[i], r[i] - 0.5 * image[i], 1e-15 * largest);
+  for (int low = 0; low < 2; low++) { /* nobody asked */
+    gmg_scale s = {.next = 2};
+    memcpy(p, z, bytes), memcpy(q, image, bytes), memcpy(u, z, bytes), memcpy(left, r, bytes);
+    d = (gmg_cg_scalars){.pq = 2, .pr = 1};
+    assert_true(isnan(e->vector->cg_update(e, n, &d, p, q, u, left, low ? &s : NULL, low ? slim : NULL, GMG_NOBODY_WAITS)));
+    assert_true(d.pq == 2);
+    for (size_t i = 0; i < n; i++) {
+      assert_near(u[i], 1.5 * z[i], 1e-15);
+      assert_near(left[i], r[i] - 0.5 * image[i], 1e-15 * largest);
+      if (low) assert_near((double)slim[i], 2 * left[i], 1e-6 * fabs(left[i]));
+    }
+    if (low) noted(&s, 0.5, norm2(left, n));
   }
   free(p), free(q), free(image), free(u), free(left), free(slim);
 }
@@ -323,9 +399,9 @@ static void directions(void **state)
     for (size_t c = 0; c < n; c++) slim[c] = (float)z[c], z[c] = (double)slim[c];
     for (int narrow = 0; narrow < 2; narrow++)
       for (int stands = 0; stands < 2; stands++) {
-        const gmg_correction c = {.z = narrow ? (const void *)slim : z, .scale = 0.7, .narrow = narrow, .size = stands ? &size : NULL};
-        shares(&s.solver->exec, A, c, stands ? size : 0.7, z, r);
-        nothing_along(&s.solver->exec, A, c, stands ? size : 0.7, z, r);
+        const gmg_correction c = {.z = narrow ? (const void *)slim : z, .narrow = narrow, .size = stands ? &size : NULL};
+        shares(&s.solver->exec, A, c, stands ? size : 1, z, r);
+        nothing_along(&s.solver->exec, A, c, stands ? size : 1, z, r);
       }
     free(z), free(r), free(slim);
     end_solver(&s);

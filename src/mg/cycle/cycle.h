@@ -17,7 +17,7 @@ struct gmg_legs {
   /* Adds the next coarser level's u and smooths; `to` and the value returned as for gmg_cycle(). */
   int (*prolong_postsmooth)(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to);
 };
-extern const gmg_legs gmg_plain_legs;
+extern const gmg_legs gmg_plain_legs, gmg_double_buffered_legs;
 
 /* legs.c */
 void gmg_choose_legs(gmg_multigrid *m, int l); /* at create, when the smoother of level l and its maps are there */

@@ -107,14 +107,14 @@ static int buffered_up(const gmg_multigrid *m, int l, const void *f, void *u, co
   return to != NULL;
 }
 
-static const gmg_legs double_buffered_legs = {buffered_down, buffered_up};
+const gmg_legs gmg_double_buffered_legs = {buffered_down, buffered_up};
 
 void gmg_choose_legs(gmg_multigrid *m, int l)
 {
   const gmg_level *L = &m->level[l];
   m->legs[l] = m->fused ? &fused_legs : &gmg_plain_legs;
   if (!m->fused || m->pre == 0 || m->post == 0 || L->by_faces || m->exec->dry) return;
-  if (m->fused->double_buffered(&L->view, m->state[l], L->restrict_, L->prolong)) m->legs[l] = &double_buffered_legs;
+  if (m->fused->double_buffered(&L->view, m->state[l], L->restrict_, L->prolong)) m->legs[l] = &gmg_double_buffered_legs;
 }
 
 /* --- what the cycle calls -------------------------------------------------------------------------------------------------- */
