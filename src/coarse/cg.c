@@ -69,11 +69,6 @@ static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
   return p->levels == 1;
 }
 
-const gmg_bottom_ops gmg_coarsest_cg = {.name = "cg",
-                                        .max_cells = 0,
-                                        .preferred_cells = 64,
-                                        .fits = fits,
-                                        .setup = setup,
-                                        .update = update,
-                                        .solve = solve,
-                                        .destroy = destroy};
+const gmg_bottom_ops gmg_coarsest_cg = {
+    .name = "cg", .preferred_cells = 64, .fits = fits,
+    .setup = setup, .update = update, .solve = solve, .destroy = destroy};

@@ -1,6 +1,6 @@
 /* Dense Cholesky for tiny coarsest grids. W A (W the control volumes) is symmetric and factored once, in double, on
    the host; where constants are in its null space alpha w w^T is added, which changes nothing for data of zero mean.
-   On other backends a solve is a product with the inverse, which is brought there when it is new: nothing travels then. */
+   On a backend with a product a solve is one by the inverse, which is uploaded when it is new: a solve moves no data. */
 #include "kernels.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ typedef struct {
   double *weight; /* [n] control volumes */
   double *b;      /* [n] */
   void *unit, *image; /* fields in exec's memory, for assembly */
-  double *inverse;    /* [n][n] of A, and */
-  void *there;        /* the same in exec's memory; only of backends with a product */
+  double *inverse;    /* [n][n] of A; NULL without a product */
+  void *there;        /* a copy of it in exec's memory */
 } dense;
 
 /* Whether the backend multiplies by the inverse. Elsewhere the host substitutes. */
@@ -82,8 +82,8 @@ static void substitute(const double *l, size_t n, double *x)
   }
 }
 
-/* Of A, that is, (W A)^-1 W: the former is symmetric, so its columns are its rows. */
-static void bring_inverse(const gmg_exec *e, dense *d, size_t n)
+/* The inverse of A is (W A)^-1 W. W A is symmetric, so the columns of its inverse are the rows. */
+static void upload_inverse(const gmg_exec *e, dense *d, size_t n)
 {
   for (size_t c = 0; c < n; c++) {
     double *row = d->inverse + c * n;
@@ -119,7 +119,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   if (!factorise(d->factor, n))
     return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = cholesky: the coarsest grid's matrix (%zu unknowns) "
                     "is not positive definite", n);
-  if (d->there) bring_inverse(e, d, n);
+  if (d->there) upload_inverse(e, d, n);
   return GMG_OK;
 }
 
@@ -169,11 +169,6 @@ static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
   return p->levels == 1 && p->level[0].A->cells <= MAX_CELLS;
 }
 
-const gmg_bottom_ops gmg_coarsest_cholesky = {.name = "cholesky",
-                                              .max_cells = MAX_CELLS,
-                                              .preferred_cells = 64,
-                                              .fits = fits,
-                                              .setup = setup,
-                                              .update = update,
-                                              .solve = solve,
-                                              .destroy = destroy};
+const gmg_bottom_ops gmg_coarsest_cholesky = {
+    .name = "cholesky", .max_cells = MAX_CELLS, .preferred_cells = 64, .fits = fits,
+    .setup = setup, .update = update, .solve = solve, .destroy = destroy};

@@ -62,22 +62,6 @@ template <class group, int kind> struct fields {
     group::wait();
   }
 
-  __device__ real diagonal(unsigned c) const
-  {
-    const cell_place at = place_of(A, c);
-    return gmg_row_at<kind>(A, at.i, at.j, at.k).diag;
-  }
-
-  __device__ void remove_mean_of_r() { remove_mean(r); }
-  __device__ void remove_mean_of_u() { remove_mean(u); }
-
-  __device__ double start()
-  {
-    EACH(group, c, n) u[c] = 0, z[c] = p[c] = r[c] / diagonal(c);
-    group::wait();
-    return weighted(r, z);
-  }
-
   __device__ double apply()
   {
     EACH(group, c, n) {
@@ -95,9 +79,13 @@ template <class group, int kind> struct fields {
     group::wait();
   }
 
-  __device__ double precondition()
+  __device__ double precondition(int first)
   {
-    EACH(group, c, n) z[c] = r[c] / diagonal(c);
+    EACH(group, c, n) {
+      const cell_place at = place_of(A, c);
+      z[c] = r[c] / gmg_row_at<kind>(A, at.i, at.j, at.k).diag;
+      if (first) u[c] = 0, p[c] = z[c];
+    }
     group::wait();
     return weighted(r, z);
   }
@@ -117,11 +105,11 @@ static __device__ void assemble(const gmg_operator &A, int singular, unsigned n,
   for (unsigned c = threadIdx.x; c < n; c += blockDim.x) {
     const cell_place at = place_of(A, c);
     const gmg_row r = gmg_row_at<kind>(A, at.i, at.j, at.k);
-    const gmg_places beside = gmg_places_of(A, at.i, at.j, at.k, c);
+    const gmg_places near = gmg_places_of(A, at.i, at.j, at.k, c);
     double *const row = m + c * pitch;
     for (unsigned d = 0; d < n; d++) row[d] = 0;
     row[c] = w[c] * (double)r.diag;
-    for (int a = 0; a < 3; a++) row[beside.lo[a]] -= w[c] * (double)r.lo[a], row[beside.hi[a]] -= w[c] * (double)r.hi[a];
+    for (int a = 0; a < 3; a++) row[near.lo[a]] -= w[c] * (double)r.lo[a], row[near.hi[a]] -= w[c] * (double)r.hi[a];
   }
   __syncthreads();
   if (!singular) return;

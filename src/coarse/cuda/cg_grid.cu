@@ -42,20 +42,6 @@ template <int kind> struct fields {
     gmg_for_points(all, [&](size_t, size_t, size_t, size_t c) { x[c] -= mean; });
   }
 
-  __device__ void remove_mean_of_r() { remove_mean(r); }
-  __device__ void remove_mean_of_u() { remove_mean(u); }
-
-  __device__ double start()
-  {
-    double sum = 0;
-    gmg_for_points(all, [&](size_t i, size_t j, size_t k, size_t c) {
-      const real left = r[c], z = left / gmg_row_at<kind>(A, i, j, k).diag;
-      u[c] = 0, p[c] = z;
-      sum += gmg_volume_at(A, i, j, k) * (double)left * (double)z;
-    });
-    return grid_sum(sum, part, RZ);
-  }
-
   __device__ double apply()
   {
     double sum = 0;
@@ -73,12 +59,13 @@ template <int kind> struct fields {
     gmg_for_points(all, [&](size_t, size_t, size_t, size_t c) { u[c] += alpha * p[c], r[c] -= alpha * q[c]; });
   }
 
-  __device__ double precondition()
+  __device__ double precondition(int first)
   {
     double sum = 0;
     gmg_for_points(all, [&](size_t i, size_t j, size_t k, size_t c) {
       const real left = r[c], z = left / gmg_row_at<kind>(A, i, j, k).diag;
-      q[c] = z;
+      if (first) u[c] = 0, p[c] = z;
+      else q[c] = z;
       sum += gmg_volume_at(A, i, j, k) * (double)left * (double)z;
     });
     return grid_sum(sum, part, RZ);

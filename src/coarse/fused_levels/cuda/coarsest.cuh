@@ -61,9 +61,6 @@ struct warp_fields {
     OWN(s) x[s] -= mean;
   }
 
-  __device__ __forceinline__ void remove_mean_of_r() { remove_mean(r); }
-  __device__ __forceinline__ void remove_mean_of_u() { remove_mean(u); }
-
   __device__ __forceinline__ void load(const real *tables, const real *f)
   {
 #pragma unroll
@@ -74,13 +71,6 @@ struct warp_fields {
     OWN(s)
     r[s] = f[at[s].inner],
     diag[s] = tables[L.diag + (side_of(at[s].k, L.n[2]) * 3 + side_of(at[s].j, L.n[1])) * 3 + side_of(at[s].i, L.n[0])];
-  }
-
-  __device__ __forceinline__ double start()
-  {
-#pragma unroll
-    for (int s = 0; s < EACH_LANE; s++) z[s] = p[s] = r[s] / diag[s];
-    return sum_of(r, z);
   }
 
   __device__ __forceinline__ double apply()
@@ -94,10 +84,13 @@ struct warp_fields {
 
   __device__ __forceinline__ void step(real alpha) { OWN(s) u[s] += alpha * p[s], r[s] -= alpha * q[s]; }
 
-  __device__ __forceinline__ double precondition()
+  __device__ __forceinline__ double precondition(int first)
   {
 #pragma unroll
-    for (int s = 0; s < EACH_LANE; s++) z[s] = r[s] / diag[s];
+    for (int s = 0; s < EACH_LANE; s++) {
+      z[s] = r[s] / diag[s];
+      if (first) p[s] = z[s];
+    }
     return sum_of(r, z);
   }
 

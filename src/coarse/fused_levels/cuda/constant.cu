@@ -233,11 +233,6 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   gmg_cuda_note(gmg_device_of(e), cudaLaunchKernelExC(&c, (const void *)fused_kernel, arguments), "small levels");
 }
 
-extern "C" const gmg_bottom_ops R(gmg_fused_constant_cuda) = {.name = "fused levels, constant coefficients",
-                                                              .max_cells = 0,
-                                                              .preferred_cells = 0,
-                                                              .fits = fits,
-                                                              .setup = setup,
-                                                              .update = update,
-                                                              .solve = solve,
-                                                              .destroy = destroy};
+extern "C" const gmg_bottom_ops R(gmg_fused_constant_cuda) = {
+    .name = "fused levels, constant coefficients", .fits = fits,
+    .setup = setup, .update = update, .solve = solve, .destroy = destroy};

@@ -351,11 +351,6 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   gmg_cuda_launched(e, "small levels");
 }
 
-extern "C" const gmg_bottom_ops R(gmg_fused_faces_cuda) = {.name = "fused levels, coefficients on faces",
-                                                           .max_cells = 0,
-                                                           .preferred_cells = 0,
-                                                           .fits = fits,
-                                                           .setup = setup,
-                                                           .update = update,
-                                                           .solve = solve,
-                                                           .destroy = destroy};
+extern "C" const gmg_bottom_ops R(gmg_fused_faces_cuda) = {
+    .name = "fused levels, coefficients on faces", .fits = fits,
+    .setup = setup, .update = update, .solve = solve, .destroy = destroy};
