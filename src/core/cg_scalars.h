@@ -5,8 +5,6 @@
 
 #include "real.h"
 
-GMG_INLINE int gmg_is_number(double x) { return x - x == 0; } /* isfinite() is not the same thing in C and in CUDA */
-
 /* The share of this direction in the next one: -<c, A p> / <p, A p> (flexible), or <c, r> over the one before. dot: the inner product
    of c with A p, or with r. Without a direction, or where it is no number, the next one is c alone. */
 GMG_INLINE void gmg_cg_set_beta(gmg_cg_scalars *d, int flexible, double dot)

@@ -3,11 +3,11 @@
 #ifndef GMG_REAL_H
 #define GMG_REAL_H
 
+#include "types.h"
+
 #ifndef GMG_REAL_F32
 #error "kernel files are compiled once per real type, with GMG_REAL_F32 set to 0 or 1"
 #endif
-
-#include "inline.h"
 
 typedef float narrow_real; /* of corrections under a residual in real (mixed precision) */
 
