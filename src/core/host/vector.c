@@ -2,6 +2,7 @@
 #include "core/exec.h"
 
 #include "core/cg_scalars.h"
+#include "core/real.h"
 
 #include <math.h>
 #include <string.h>
