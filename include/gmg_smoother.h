@@ -2,7 +2,8 @@
  *  @brief For those who write a smoother: what a level shows, and the table of functions that a smoother is.
  *
  *  A smoother changes u so that the error of A u = f becomes smooth. Fill in a gmg_smoother, put its address into
- *  gmg_params::smoother, and every cycle uses it. demos/custom_smoother.c is a complete one. */
+ *  gmg_params::smoother, and every cycle uses it. demos/custom_smoother.c is a complete one, demos/custom_smoother_cuda.cu one
+ *  with a kernel of its own. */
 #ifndef GMG_SMOOTHER_H
 #define GMG_SMOOTHER_H
 
@@ -12,15 +13,14 @@
 extern "C" {
 #endif
 
-/** The operator of one level, in the words of its rows. Row (i, j, k) reads, with three axes,
+/** The operator of one level. Row (i, j, k) reads, with three axes,
  *
  *      (diag0[i] + diag1[j] + diag2[k] + shift) u_ijk - lo0[i] u_(below0[i])jk - hi0[i] u_(above0[i])jk - ... = f_ijk
  *
- *  Boundaries, centring and spacing are contents of these arrays. Where there is no
- *  neighbour the coupling is 0 and the index points at the unknown itself. Where face is set, its coefficients multiply
- *  all terms of their faces: lo0[i] face0[i] and hi0[i] face0[i + 1] couple, and the axis adds
- *  lo_diag0[i] face0[i] + hi_diag0[i] face0[i + 1] to the diagonal instead of diag0[i]. Where sigma is set, it is added
- *  to the diagonal. */
+ *  The arrays hold boundaries, centring and spacing. Where there is no neighbour the coupling is 0 and the index points at the
+ *  unknown itself. If face is set, its coefficients multiply all terms of their faces: lo0[i] face0[i] and hi0[i] face0[i + 1]
+ *  couple, and the axis adds lo_diag0[i] face0[i] + hi_diag0[i] face0[i + 1] to the diagonal instead of diag0[i]. If sigma is set,
+ *  it is added to the diagonal. */
 typedef struct gmg_operator {
   gmg_type type;           /**< Real type of lo, hi, diag and of all fields. */
   gmg_centering centering; /**< Where the unknowns sit. */
@@ -47,7 +47,7 @@ typedef struct gmg_operator {
   double h[3];             /**< Mean mesh width; host. */
   double stretch[3];       /**< Largest over smallest mesh width; host. */
   double shift;            /**< sigma; host. */
-  double reaction_from_walls;             /**< Wall terms of axes with a single unknown, which act like a shift; host. */
+  double reaction_from_walls; /**< Wall terms of axes with a single unknown, which act like a shift; host. */
 } gmg_operator;
 
 struct gmg_exec; /* private: where the level lives */
@@ -72,11 +72,11 @@ enum {
   GMG_SMOOTHER_ADJOINT = 2,       /**< GMG_LEG_UP_REVERSED is the adjoint of GMG_LEG_DOWN. */
   GMG_SMOOTHER_LINEAR = 4,        /**< The same linear map at every call. */
   GMG_SMOOTHER_COLOURED = 8       /**< Relaxes one colour after the other. Where one or two axes are coarsened, residuals
-                                       are then best restricted by the adjoint of interpolation (docs/omega.md). */
+                                       are then best restricted by the adjoint of interpolation (docs/weights.md). */
 };
 
-/** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. Fields have the level's size
- *  and the operator's type and lie where the context runs; on a device sweeps only enqueue, on its stream. */
+/** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. Fields have the level's
+ *  size and the operator's type, and lie where the context runs. On a device sweeps only enqueue, on its stream. */
 typedef struct gmg_smoother_ops {
   /** Allocates the state of a level (may be NULL: no state). Called at create for every level but the coarsest, which is
    *  the coarse solver's. */
@@ -105,8 +105,8 @@ struct gmg_smoother {
   const gmg_smoother_ops *ops[2][2];                                 /**< By gmg_backend and gmg_type; NULL: not available. */
 };
 
-/** r = f - A u on a level, for smoothers built on residuals. All three have the level's size and type and lie where the context runs; r
- *  must not overlap u. On a device it only enqueues. Allocates nothing. */
+/** r = f - A u on a level, for smoothers built on residuals. All three have the level's size and type and lie where the context
+ *  runs. r must not overlap u. On a device it only enqueues. Allocates nothing. */
 GMG_API void gmg_level_residual(const gmg_smoother_level *level, const void *f, const void *u, void *r);
 
 #ifdef __cplusplus

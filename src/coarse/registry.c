@@ -10,16 +10,8 @@ const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind)
   return registry[kind];
 }
 
-extern const gmg_coarse_kernels gmg_coarse_kernels_cuda_f32, gmg_coarse_kernels_cuda_f64;
+const gmg_coarse_kernels gmg_coarse_kernels_none = {.cg = NULL};
 
-const gmg_coarse_kernels *gmg_coarse_kernels_of(const gmg_exec *e)
-{
-  static const gmg_coarse_kernels none;
-  static const gmg_coarse_kernels *const kernels[][2] = {
-      [GMG_BACKEND_HOST] = {&none, &none},
-      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_coarse_kernels_cuda_f32), GMG_ON_CUDA(&gmg_coarse_kernels_cuda_f64)},
-  };
-  return kernels[e->backend][e->type];
-}
+const gmg_coarse_kernels *gmg_coarse_kernels_of(const gmg_exec *e) { return e->tables->coarse[e->type]; }
 
 const gmg_bottom_ops *const *gmg_fused_levels_of(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->fused_levels; }

@@ -2,7 +2,7 @@
 #ifndef GMG_CONTEXT_H
 #define GMG_CONTEXT_H
 
-#include "backend.h"
+#include "gmg_smoother.h" /* gmg_backend */
 
 typedef struct gmg_device gmg_device;
 

@@ -17,14 +17,14 @@ typedef struct gmg_symbol {
   double _Complex S[8][8];   /* out: error after one step = S error before */
 } gmg_symbol;
 
-double gmg_symbol_diag(const gmg_symbol *s);               /* reaction + 2 sum c */
+double gmg_symbol_diag(const gmg_symbol *s);                 /* reaction + 2 sum c */
 double gmg_symbol_neighbours(const gmg_symbol *s, int mode); /* sum 2 c cos(theta): A = diag - neighbours */
 
-void gmg_matrix_multiply(int n, double _Complex (*a)[8], double _Complex (*b)[8], double _Complex (*out)[8]); /* out may be a or b */
+/* out = a b, which may be a or b; a = a^power. */
+void gmg_matrix_multiply(int n, double _Complex (*a)[8], double _Complex (*b)[8], double _Complex (*out)[8]);
+void gmg_matrix_power(int n, double _Complex (*a)[8], int power);
 
-void gmg_matrix_power(int n, double _Complex (*a)[8], int power); /* a = a^power, by squaring */
-
-/* S of several sweeps with weight omega that more than one smoother is made of. */
+/* S = that many sweeps of a relaxation with weight omega. More than one smoother is made of them. */
 void gmg_symbol_jacobi(gmg_symbol *s, double omega, int sweeps);
 void gmg_symbol_gauss_seidel(gmg_symbol *s, double omega, int reversed, int sweeps); /* lexicographic */
 void gmg_symbol_red_black(gmg_symbol *s, double omega, int reversed, int sweeps);

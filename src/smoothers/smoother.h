@@ -1,4 +1,4 @@
-/* Built-in smoothers: what they have beyond the public gmg_smoother, and the registry of them. Calls core and stencil; called by mg. */
+/* Built-in smoothers: what they have beyond the public gmg_smoother, and their registry. Calls core and stencil; called by mg. */
 #ifndef GMG_SMOOTHER_PRIVATE_H
 #define GMG_SMOOTHER_PRIVATE_H
 
@@ -30,20 +30,21 @@ typedef void gmg_symbol_function(const gmg_operator *A, const gmg_params *params
 /* A smoother of the library. Each folder NAME defines one, gmg_smoother_NAME, in NAME/NAME.c. */
 typedef struct gmg_builtin_smoother {
   gmg_smoother shown;
-  gmg_symbol_function *symbol;                     /* NULL: gmg_plan() predicts no factor */
-  int (*whole_level_sweeps)(const gmg_params *params); /* red-black sweeps over the level that a step amounts to where the level is
-                                                          small; 0 or NULL: it is something else */
-  const gmg_fused_ops *fused[2][2];                /* by gmg_backend and gmg_type; NULL: none */
-  const gmg_option *options;                       /* its parameters */
+  gmg_symbol_function *symbol;          /* NULL: gmg_plan() predicts no factor */
+  /* How many red-black sweeps over a small level one step amounts to: one kernel may then do all small levels of a cycle. 0, or
+     NULL: a step is something else. */
+  int (*whole_level_sweeps)(const gmg_params *params);
+  const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; NULL: none */
+  const gmg_option *options;            /* its parameters; NULL: none */
 } gmg_builtin_smoother;
 
-const gmg_builtin_smoother *gmg_builtin_at(int i);                   /* NULL past the last */
-const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s);   /* NULL: a user's smoother */
+const gmg_builtin_smoother *gmg_builtin_at(int i);                 /* NULL past the last */
+const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s); /* NULL: a user's smoother */
 static inline int gmg_smoother_is_builtin(const gmg_smoother *s) { return gmg_builtin_of(s) != NULL; }
 
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e); /* NULL: not available */
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
-int gmg_whole_level_sweeps(const gmg_params *params);                /* of params->smoother; 0: something else */
+int gmg_whole_level_sweeps(const gmg_params *params);                /* of params->smoother; 0: none */
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: none */
 void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */
 

@@ -1,4 +1,4 @@
-/* Relaxation weights where the caller gives none. docs/omega.md records how the numbers were found.
+/* Relaxation weights where the caller gives none. docs/weights.md records how the numbers were found.
 
    Jacobi and Chebyshev: the range of eigenvalues of D^-1 A over the frequencies that the coarser grid cannot see is
    known in closed form on any level, so the best weight is too (2/3, 4/5, 6/7 on isotropic grids in 1D, 2D, 3D).

@@ -1,98 +1,93 @@
-/* What ends the recursion of a cycle (src/coarse/bottom.h): the solver of the coarsest grid, or a kernel for all small levels. */
-#include "mg/solver.h"
+/* What ends the recursion of a cycle (coarse/bottom.h): the solver of the coarsest grid, or what a backend has for all small levels at
+   once. Chosen at create. Called by the cycle. */
+#include "cycle.h"
 
-static gmg_status create_coarsest(gmg_solver *s)
-{
-  const gmg_level *C = &s->level[s->levels - 1];
-  gmg_bottom *b = &s->coarsest;
-  const gmg_bottom_problem p = {.levels = 1, .level = {{.A = &C->A, .volume = C->volume}}, .coarsest = s->params.coarse,
-                                .singular = s->singular, .rtol = s->params.coarse_rtol};
-  if (!b->ops->fits(s->levels_exec, &p))
-    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
-                    "params.coarse = %s takes at most %zu unknowns, the coarsest grid has %zu (params.max_levels = %d)",
-                    b->ops->name, b->ops->max_cells, C->A.cells, s->params.max_levels);
-  b->problem = p, b->level = s->levels - 1;
-  return b->ops->setup(s->levels_exec, &b->problem, &b->state);
-}
-
-/* Describes the levels from one on. 0 where only the functions of a single level can do what the cycle does there. */
+/* The levels from `from` on, in the words of coarse/. 0: there are too many, or the smoother is no red-black relaxation there. */
 static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
 {
   const gmg_params *q = &s->params;
   const int sweeps = gmg_whole_level_sweeps(q), count = s->levels - from;
-  if (count > GMG_BOTTOM_LEVELS || sweeps == 0) return 0;
+  if (count > GMG_BOTTOM_LEVELS || (count > 1 && sweeps == 0)) return 0;
   *p = (gmg_bottom_problem){.levels = count, .coarsest = q->coarse, .pre = q->pre * sweeps, .post = q->post * sweeps,
                             .reversed = s->symmetric, .singular = s->singular, .rtol = q->coarse_rtol};
   for (int l = 0; l < count; l++) {
     const gmg_level *L = &s->level[from + l];
-    p->level[l] = (gmg_bottom_level){.A = &L->A, .prolong = L->prolong, .restrict_ = L->restrict_, .volume = L->volume,
-                                     .omega = q->smoother->weight(&L->A, q), .by_faces = L->by_faces};
+    p->level[l] = (gmg_bottom_level){.A = &L->A, .volume = L->volume, .by_faces = L->by_faces};
+    if (count == 1) continue;
+    p->level[l].prolong = L->prolong;
+    p->level[l].restrict_ = L->restrict_;
+    p->level[l].omega = q->smoother->weight(&L->A, q);
   }
   return 1;
 }
 
-/* The most levels that the backend takes together, but not the finest. */
+static gmg_status create(gmg_solver *s, gmg_bottom *b, int level, const gmg_bottom_ops *ops, gmg_bottom_problem *problem)
+{
+  *b = (gmg_bottom){.level = level, .ops = ops, .problem = problem};
+  GMG_TRY(ops->setup(s->levels_exec, problem, &b->state));
+  return ops->update(s->levels_exec, problem, b->state);
+}
+
+static gmg_status create_coarsest(gmg_solver *s)
+{
+  const int coarsest = s->levels - 1;
+  const size_t cells = s->level[coarsest].A.cells;
+  gmg_bottom_problem *p = &s->bottom_problem[0];
+  if (s->coarse->max_cells && cells > s->coarse->max_cells)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
+                    "params.coarse = %s takes at most %zu unknowns, the coarsest grid has %zu (params.max_levels = %d)",
+                    s->coarse->name, s->coarse->max_cells, cells, s->params.max_levels);
+  (void)describe(s, coarsest, p);
+  GMG_TRY(create(s, &s->coarsest, coarsest, s->coarse, p));
+  s->mg.bottom = s->coarsest;
+  return GMG_OK;
+}
+
+/* As many small levels as a backend does at once; not the finest. */
 static gmg_status create_fused_levels(gmg_solver *s)
 {
-  gmg_bottom *b = &s->fused_levels;
-  gmg_bottom_problem p;
-  b->level = s->levels;
+  gmg_bottom_problem *p = &s->bottom_problem[1];
   for (int l = 1; l + 1 < s->levels; l++) {
-    if (!describe(s, l, &p)) continue;
+    if (!describe(s, l, p)) continue;
     for (const gmg_bottom_ops *const *ops = gmg_fused_levels_of(s->levels_exec); *ops; ops++)
-      if ((*ops)->fits(s->levels_exec, &p)) {
-        b->ops = *ops, b->problem = p, b->level = l;
-        return b->ops->setup(s->levels_exec, &b->problem, &b->state);
-      }
+      if ((*ops)->fits(s->levels_exec, p)) return create(s, &s->mg.bottom, l, *ops, p);
   }
   return GMG_OK;
 }
 
-static gmg_status update(gmg_solver *s, gmg_bottom *b)
-{
-  return b->ops && b->ops->update ? b->ops->update(s->levels_exec, &b->problem, b->state) : GMG_OK;
-}
-
-gmg_status gmg_bottom_create(gmg_solver *s)
+gmg_status gmg_bottoms_create(gmg_solver *s)
 {
   GMG_TRY(create_coarsest(s));
-  GMG_TRY(update(s, &s->coarsest));
-  GMG_TRY(create_fused_levels(s));
-  return update(s, &s->fused_levels);
+  return create_fused_levels(s);
 }
 
-gmg_status gmg_bottom_update(gmg_solver *s)
+static gmg_status update(gmg_solver *s, const gmg_bottom *b)
 {
-  s->coarsest.problem.singular = s->singular;
-  if (s->fused_levels.ops) (void)describe(s, s->fused_levels.level, &s->fused_levels.problem);
-  GMG_TRY(update(s, &s->fused_levels));
+  (void)describe(s, b->level, b->problem);
+  return b->ops->update(s->levels_exec, b->problem, b->state);
+}
+
+gmg_status gmg_bottoms_update(gmg_solver *s)
+{
+  if (s->mg.bottom.level != s->coarsest.level) GMG_TRY(update(s, &s->mg.bottom));
   return update(s, &s->coarsest);
 }
 
-static void destroy(gmg_solver *s, gmg_bottom *b)
+static void destroy(gmg_solver *s, const gmg_bottom *b)
 {
-  if (b->problem.levels) b->ops->destroy(s->levels_exec, &b->problem, b->state);
+  if (b->ops) b->ops->destroy(s->levels_exec, b->problem, b->state);
 }
 
-void gmg_bottom_destroy(gmg_solver *s)
+void gmg_bottoms_destroy(gmg_solver *s)
 {
-  destroy(s, &s->fused_levels);
+  if (s->mg.bottom.level != s->coarsest.level) destroy(s, &s->mg.bottom);
   destroy(s, &s->coarsest);
 }
 
-/* A watched cycle looks at every level. */
-static const gmg_bottom *bottom_at(const gmg_solver *s, int l)
+/* f is the level's own, so the solver may change it. */
+void gmg_bottom_solve(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start)
 {
-  if (l >= s->fused_levels.level && !s->watch.on) return &s->fused_levels;
-  return l == s->levels - 1 ? &s->coarsest : NULL;
-}
-
-int gmg_is_bottom(const gmg_solver *s, int l) { return bottom_at(s, l) != NULL; }
-
-void gmg_bottom_solve(gmg_solver *s, int l, gmg_cycle_kind kind, gmg_start start)
-{
-  const gmg_bottom *b = bottom_at(s, l);
-  const gmg_level *L = &s->level[l];
-  GMG_RANGE(s->levels_exec, l, b->problem.levels > 1 ? "small levels" : "coarse solve");
-  b->ops->solve(s->levels_exec, &b->problem, b->state, l - b->level, L->f, L->u, kind, start);
+  const gmg_bottom *b = &m->bottom;
+  GMG_AT_LEVEL(m->solver, l, b->problem->levels > 1 ? "small levels" : "coarse solve");
+  b->ops->solve(m->exec, b->problem, b->state, l - b->level, (void *)f, u, kind, start);
 }

@@ -1,4 +1,6 @@
-/* Block-asynchronous smoother async-(k) (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra, Gates, Tomov 2011). */
+/* Block-asynchronous smoother async-(k) (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra, Gates, Tomov
+   2011). */
+#include "core/backend.h"
 #include "async.h"
 
 #include "smoothers/fourier.h"

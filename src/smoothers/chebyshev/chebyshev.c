@@ -1,5 +1,6 @@
 /* Chebyshev polynomial smoother (Adams, Brezina, Hu, Tuminaro 2003). Its degree is params.local_sweeps. */
 #include "smoothers/fourier.h"
+#include "core/backend.h"
 #include "smoothers/smoother.h"
 #include "smoothers/weight.h"
 

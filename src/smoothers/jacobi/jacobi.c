@@ -1,4 +1,5 @@
 /* Weighted Jacobi: all unknowns from the values before the sweep. */
+#include "core/backend.h"
 #include "jacobi.h"
 
 #include "smoothers/fourier.h"

@@ -1,5 +1,5 @@
 /* A smoother that sweeps elsewhere: multigrid in the memory of the host, sweeps on a device (Anzt, Dongarra, Gates, Tomov 2011).
-   A decorator: u and f are copied there, the inner smoother sweeps, u is copied back. It knows the device only as an exec. */
+   A decorator: it copies u and f there, lets the inner smoother sweep, and copies u back. It knows the device only as an exec. */
 #include "smoothers/smoother.h"
 
 #include "gmg_cuda.h"
@@ -152,18 +152,18 @@ static void destroy(const gmg_smoother_level *l, void *state)
   free(t);
 }
 
-static void sweep_there(const twin *t, int steps, gmg_leg leg, int from_zero)
+static void sweep_there(const twin *t, int steps, gmg_leg leg, gmg_start start)
 {
-  if (from_zero && t->ops->sweep_from_zero) {
+  if (start == GMG_FROM_ZERO && t->ops->sweep_from_zero) {
     t->ops->sweep_from_zero(&t->level, t->inner, t->f, t->u, steps, leg);
     return;
   }
-  if (from_zero) t->exec.vector->fill(&t->exec, t->A.cells, 0, t->u);
+  if (start == GMG_FROM_ZERO) t->exec.vector->fill(&t->exec, t->A.cells, 0, t->u);
   t->ops->sweep(&t->level, t->inner, t->f, t->u, steps, leg);
 }
 
 /* A device that has failed leaves NaN behind, so that the solve ends there and then. */
-static void run(const gmg_smoother_level *l, const twin *t, const void *f, void *u, int steps, gmg_leg leg, int from_zero)
+static void run(const gmg_smoother_level *l, const twin *t, const void *f, void *u, int steps, gmg_leg leg, gmg_start start)
 {
   offload *o = offload_of(l->params);
   const gmg_memory_ops *memory = t->exec.memory;
@@ -171,9 +171,9 @@ static void run(const gmg_smoother_level *l, const twin *t, const void *f, void 
   GMG_VISIT(o->device);
   o->trace->charge(o->device, &o->clock, TRANSFERS);
   memory->upload(o->device, t->f, f, bytes);
-  if (!from_zero) memory->upload(o->device, t->u, u, bytes);
+  if (start == GMG_FROM_CURRENT) memory->upload(o->device, t->u, u, bytes);
   o->trace->charge(o->device, &o->clock, SWEEPS);
-  sweep_there(t, steps, leg, from_zero);
+  sweep_there(t, steps, leg, start);
   o->trace->charge(o->device, &o->clock, TRANSFERS);
   memory->download(o->device, u, t->u, bytes);
   o->trace->charge(o->device, &o->clock, -1);
@@ -182,13 +182,13 @@ static void run(const gmg_smoother_level *l, const twin *t, const void *f, void 
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  run(l, state, f, u, steps, leg, 0);
+  run(l, state, f, u, steps, leg, GMG_FROM_CURRENT);
 }
 
 /* Without a u to send. */
 static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  run(l, state, f, u, steps, leg, 1);
+  run(l, state, f, u, steps, leg, GMG_FROM_ZERO);
 }
 
 static const gmg_smoother_ops there_and_back = {

@@ -46,7 +46,8 @@ GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, const gm
   if (end == l->n && last > 0 && parity == last % 2) relax_one(dim, kind, l, f, u, last, omega);
 }
 
-GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, part p, real omega)
+GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, part p,
+                           real omega)
 {
   const gmg_operator *A = level->A;
   const size_t tasks = gmg_tasks(A), n = A->n[0], last = n - seam(A, 0); /* from `last` on the phase is one more */
@@ -72,15 +73,13 @@ GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_lev
 GMG_INLINE void relax_in_slice(const int dim, const int kind, const gmg_operator *A, const real *f, real *u, size_t colour,
                                size_t slice, size_t m, gmg_inverse *known, real omega)
 {
-  const size_t lines = dim == 3 ? A->n[1] : 1;
-  const gmg_task w = {
-      .end = A->n[0], .j = dim == 3 ? m : slice, .k = dim == 3 ? slice : 0, .offset = (slice * lines + m) * A->n[0]};
+  const gmg_task w = gmg_row_of_slice(A, slice, m);
   const gmg_line l = gmg_line_at(A, u, w.j, w.k);
   const real *inverse = kind == GMG_CONSTANT ? gmg_inverse_along(known, &l) : NULL;
   relax(dim, kind, &l, &w, f + w.offset, u + w.offset, colour, inverse, omega, 0, w.end);
 }
 
-/* Both colours in one pass over memory: in a thread's share of the slices the second colour follows the first one slice
+/* One pass over memory relaxes both colours: in a thread's share of the slices the second colour follows the first one slice
    and one line behind; at the ends of the share it waits until the neighbours' first colour is done. The same values as
    two passes. */
 GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, int reversed,

@@ -1,4 +1,5 @@
 /* Red-black Gauss-Seidel with over-relaxation: one colour after the other. */
+#include "core/backend.h"
 #include "red_black.h"
 
 #include "smoothers/fourier.h"

@@ -1,6 +1,8 @@
 /* Discretisation of one axis by finite volumes: vertex- or cell-centred, uniform or stretched, merged or not. */
 #include "axis.h"
 
+#include "core/layout.h"
+
 #include <math.h>
 
 static int wall_has_unknown(const gmg_axis_spec *s, int side)
@@ -214,8 +216,8 @@ static void fill(gmg_axis *x)
     x->hi[i] = high || n == 1 ? 0 : 1 / (distance(&r, here, above) * x->weight[i]);
     x->lo_diag[i] = x->lo[i];
     x->hi_diag[i] = x->hi[i];
-    x->below[i] = (int)(i > 0 ? i - 1 : low ? i : n - 1);
-    x->above[i] = (int)(i < n - 1 ? i + 1 : high ? i : 0);
+    x->below[i] = (int)gmg_index_below(i, n, around);
+    x->above[i] = (int)gmg_index_above(i, n, around);
   }
   fill_walls(x, &r);
   for (size_t i = 0; i < n; i++) x->diag[i] = x->lo_diag[i] + x->hi_diag[i];

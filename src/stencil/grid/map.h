@@ -5,6 +5,7 @@
 #define GMG_STENCIL_GRID_MAP_H
 
 #include "core/exec.h"
+#include "core/layout.h"
 #include "axis.h"
 
 enum { GMG_MAP_PAD = 8 }; /* how far a row may reach beyond the ends */
@@ -30,6 +31,19 @@ typedef struct gmg_map {
   void *memory[3];    /* what to release */
   size_t bytes[3];
 } gmg_map;
+
+/* How the fields on either side of a tensor product of maps lie: the one with a value for every row, and the one that is read. */
+GMG_INLINE gmg_layout gmg_layout_of_rows(const gmg_map map[3])
+{
+  const size_t n[3] = {(size_t)map[0].rows, (size_t)map[1].rows, (size_t)map[2].rows};
+  return gmg_layout_packed(n);
+}
+
+GMG_INLINE gmg_layout gmg_layout_of_columns(const gmg_map map[3])
+{
+  const size_t n[3] = {(size_t)map[0].cols, (size_t)map[1].cols, (size_t)map[2].cols};
+  return gmg_layout_packed(n);
+}
 
 typedef enum {
   GMG_MAP_IDENTITY,

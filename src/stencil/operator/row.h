@@ -3,10 +3,23 @@
 #ifndef GMG_STENCIL_OPERATOR_ROW_H
 #define GMG_STENCIL_OPERATOR_ROW_H
 
+#include "gmg_smoother.h"
+
+#include "core/layout.h"
 #include "core/real.h"
+
+/* How the fields of a level lie, and the coefficients on its faces across an axis. */
+GMG_INLINE gmg_layout gmg_layout_of(const gmg_operator *A) { return gmg_layout_packed(A->n); }
+GMG_INLINE gmg_layout gmg_face_layout_of(const gmg_operator *A, int axis) { return gmg_layout_faces(A->n, axis); }
+
+/* The neighbours of unknown i along an axis: around a wrap, or itself at a wall. */
+GMG_INLINE size_t gmg_below(const gmg_operator *A, int axis, size_t i) { return gmg_index_below(i, A->n[axis], A->wraps[axis]); }
+GMG_INLINE size_t gmg_above(const gmg_operator *A, int axis, size_t i) { return gmg_index_above(i, A->n[axis], A->wraps[axis]); }
 
 /* Kinds of coefficients: constant beta or an array on the faces, with or without an array sigma. */
 enum { GMG_CONSTANT = 0, GMG_FACES = 1, GMG_SIGMA = 2 };
+
+GMG_INLINE int gmg_kind_of(const gmg_operator *A) { return (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0); }
 
 /* Every form of a row, for switches: X(dim, kind). */
 #define GMG_FORM(dim, kind) (4 * (dim) + (kind))

@@ -15,7 +15,7 @@ static level_line level_line_at(const tile *t, const gmg_operator *A, long q, lo
 {
   const size_t plane = global_index(t, A, t->s->stream, q), row = global_index(t, A, t->s->row, j);
   const size_t J = A->dim == 3 ? row : plane, K = A->dim == 3 ? plane : 0;
-  return (level_line){J, K, (K * A->n[1] + J) * A->n[0]};
+  return (level_line){J, K, gmg_offset(gmg_layout_of(A), 0, J, K)};
 }
 
 /* One over the diagonal of a line's rows, where it differs from unknown to unknown; of symmetric rows with coefficients on
@@ -153,7 +153,7 @@ static void read_line(int kind, const tile *t, const gmg_operator *A, const real
 
 /* Memory is slow to answer a thread that first waits and then computes. So a line is asked for some lines ahead, in parts
    between the stages: 104 -> 95 ms a cycle at 256^3, where asking for it all at once gained nothing. */
-enum { AHEAD = 4 };
+enum { LINES_AHEAD = 4 };
 
 typedef struct {
   const real *from[6];
@@ -167,16 +167,13 @@ static inline void next_line(int kind, const tile *t, const gmg_operator *A, con
   *p = (prefetch){.n = 0};
   if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) return;
   const level_line at = level_line_at(t, A, q, j);
-  const size_t first = at.offset + t->pieces[0].global;
+  const size_t begin = t->pieces[0].global, first = at.offset + begin;
   p->n = t->pieces[0].end - t->pieces[0].begin, p->part = t->part;
   p->from[0] = u + first, p->from[1] = f + first, p->count = 2;
   if (kind != GMG_CONSTANT) p->from[p->count++] = t->s->inverse + first;
   if (!(kind & GMG_FACES)) return;
-  const size_t n0 = A->n[0], n1 = A->n[1];
-  const real *const *face = (const real *const *)A->face;
-  p->from[p->count++] = face[0] + first + at.k * n1 + at.j;
-  if (A->dim > 1) p->from[p->count++] = face[1] + first + at.k * n0;
-  if (A->dim > 2) p->from[p->count++] = face[2] + first;
+  for (int a = 0; a < A->dim; a++)
+    p->from[p->count++] = (const real *)A->face[a] + gmg_offset(gmg_face_layout_of(A, a), begin, at.j, at.k);
 }
 
 static inline void ask_for_part(const prefetch *p, int part)

@@ -14,10 +14,6 @@ enum {
   FLOW_ALONG = FLOW_EARLY + FLOW_MOST_PLANES + FLOW_LATE, FLOW_ALONG_BYTES = FLOW_ALONG * 2 * sizeof(real)
 };
 
-/* What a pass starts from, where it leaves what is done, and how coefficients come: u is 0; to a field in double instead
-   (cuda/plane_prolong.cuh); lines of them by 16 bytes. */
-enum { FLOW_ZERO = 1, FLOW_ASIDE = 2, FLOW_LINES = 4 };
-
 /* Where in a slot of shared memory a plane's coefficients are; lines of each field, one behind the other. Where lines come by 16 bytes
    they begin with whole ones, and a line's first value is up to `unit` - 1 later. */
 template <int kind, int lines> struct flow_slot {

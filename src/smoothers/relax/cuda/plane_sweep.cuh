@@ -27,20 +27,12 @@
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_H
 
 #include "core/cuda/atomics.cuh"
-#include "plane_prolong.cuh"
 #include "geometry.cuh"
+#include "plane_prolong.cuh"
 #include "plane_restrict.cuh"
 #include "scheduling.cuh"
 
 #include <cuda_pipeline.h>
-
-/* Whether a step checks what is there: known to the compiler. */
-struct with {
-  static constexpr int value = 1;
-};
-struct without {
-  static constexpr int value = 0;
-};
 
 /* What a thread knows of a column. */
 typedef struct {
@@ -51,7 +43,7 @@ typedef struct {
 
 /* Column (x, y) of a tile, (i, j) of the level. Two columns around the own ones are there, in 3D one, and one is relaxed. */
 template <int dim>
-static __device__ __forceinline__ column column_of(const stream &s, int i, int j, int x, int y, const int own[3])
+static __device__ __forceinline__ column column_of(const uniform_level &s, int i, int j, int x, int y, const int own[3])
 {
   const int margin = dim == 3 ? 1 : 2;
   const int relaxed = x >= margin - 1 && x < own[0] + margin + 1 && (dim == 2 || y < own[1] + 2);
@@ -67,47 +59,39 @@ static __device__ __forceinline__ column column_of(const stream &s, int i, int j
 }
 
 /* The weight on a plane whose share of the diagonal is larger by `more`. */
-static __device__ __forceinline__ real at_wall(const stream &s, real relax, real more)
+static __device__ __forceinline__ real at_wall(const uniform_level &s, real relax, real more)
 {
   return relax > 0 ? s.omega / (s.omega / relax + more) : (real)0;
 }
 
 /* Whether other blocks (or this one, around a periodic axis) look at unknown i of axis a across or along: two layers at every face
    that is no wall. */
-static __device__ __forceinline__ int seen_by_others(const stream &s, int a, int i)
+static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int a, int i)
 {
   const int v = i % s.own[a], begin = i - v, own = min(s.own[a], s.n[a] - begin);
   return ((s.wraps[a] || begin > 0) && v < 2) || ((s.wraps[a] || begin + own < s.n[a]) && v >= own - 2);
 }
 
-/* What a pass does besides, and what is known of it beforehand; together they make a kind. */
-enum {
-  STREAM_ONTO = 1, /* all goes to a field in double */
-  STREAM_LIFT = 2, /* a correction comes in */
-  STREAM_ZERO = 4, /* u is 0 */
-  STREAM_SUMS = 8  /* the residual is restricted */
-};
-
-/* Block number `turn` in the order given. With two half sweeps, exact: what others look at goes to `aside`.
+/* Block number `block_index` in the order given. With two half sweeps, exact: what others look at goes to interface_copy.
 
    From zero a block then also finds what others leave beside its own unknowns, and restricts the residual `alone`: all that counts of
    the ring is what the first half sweep makes of f there. */
 template <int dim, int STAGES, int KIND>
-static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn, const real *f, const real *from, real *to,
-                                                    real *aside, const onto &o, const sums &r)
+static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size_t block_index, const real *f, const real *from, real *to,
+                                                    real *interface_copy, const update &o, const restriction &r)
 {
-  typedef shape_of<dim, STAGES> shape;
-  typedef lift<dim, shape::lanes, shape::rows, shape::steps> lift;
+  typedef plane_shape<dim, STAGES> shape;
+  typedef plane_prolongation<dim, shape::lanes, shape::rows, shape::steps> prolongation;
   constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
   constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * STAGES + 1, exact = STAGES == 2;
-  constexpr int alone = exact && KIND & STREAM_ZERO && KIND & STREAM_SUMS;
-  constexpr int roomy = shape::roomy && !(KIND & (STREAM_LIFT | STREAM_SUMS)); /* these need the registers */
-  constexpr int tight = shape::wide && STAGES == 4 && KIND & STREAM_LIFT; /* so does this: u is asked for when the last one is taken */
+  constexpr int alone = exact && KIND & PASS_FROM_ZERO && KIND & PASS_RESTRICT;
+  constexpr int roomy = shape::roomy && !(KIND & (PASS_PROLONG | PASS_RESTRICT)); /* these need the registers */
+  constexpr int tight = shape::wide && STAGES == 4 && KIND & PASS_PROLONG; /* so does this: u is asked for when the last one is taken */
   constexpr int grouped = dim == 3 && STAGES == 4 && !tight;
   extern __shared__ double memory[];
   real *tile = (real *)memory;
   const int me = (int)threadIdx.x, count = (int)blockDim.x, x = dim == 3 ? me % 32 : me, y = dim == 3 ? me / 32 : 0;
-  const int b = exact ? (int)turn : s.order[s.reversed ? s.total - 1 - turn : turn];
+  const int b = exact ? (int)block_index : s.order[s.reversed ? s.total - 1 - block_index : block_index];
   const int at[3] = {b % s.count[0], b / s.count[0] % s.count[1], b / (s.count[0] * s.count[1])};
   int begin[3], own[3]; /* own unknowns */
 #pragma unroll
@@ -167,7 +151,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
   /* asks for a plane of u at p */
   const auto ask_u = [&](int p, real u[2]) {
     u[0] = u[1] = 0;
-    if (KIND & STREAM_ZERO || !from) return;
+    if (KIND & PASS_FROM_ZERO || !from) return;
     if (dim == 2 && s.whole) {
       real_pair v = {0, 0};
       if (row0.exists) v = gmg_load_relaxed((const real_pair *)(from + (p + row0.place)));
@@ -187,44 +171,44 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
       beside[d] = from && ring_exists && is_there(r) ? gmg_load_relaxed(from + (place(r) + ring_place)) : (real)0;
     }
   };
-  if (!(KIND & STREAM_ZERO)) ask(0, come[0], ring_come[0]);
+  if (!(KIND & PASS_FROM_ZERO)) ask(0, come[0], ring_come[0]);
   const auto ask_ring = [&](int T, real beside[2]) { /* the plane that the first half sweep relaxes: f */
     const int r = 2 * T - 1 + ring_e;
     beside[0] = ring_exists && is_there(r) ? __ldg(f + (place(r) + ring_place)) : (real)0;
   };
   if (alone) ask_ring(0, ring_come[0]);
   real before = 0; /* plane 2 T - 1 of A */
-  lift lifted;
+  prolongation correction;
   const int K0 = first >> 1; /* first is even, so planes 2 T and 2 T + 1 belong to coarse plane K0 + T */
-  if (KIND & STREAM_LIFT) {
-    lifted.begin(o, s.n, s.wraps, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
-    lifted.fill(o, s.wraps[2], K0);
+  if (KIND & PASS_PROLONG) {
+    correction.begin(o, s.n, s.wraps, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
+    correction.fill(o, s.wraps[2], K0);
   }
-  gatherer<alone> gathers;
-  if (KIND & STREAM_SUMS) {
+  plane_restriction<alone> gathers;
+  if (KIND & PASS_RESTRICT) {
     const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
     const real inner0 = row0.relax > 0 ? s.omega / row0.relax - out : (real)0, inner1 = row1.relax > 0 ? s.omega / row1.relax - out : (real)0;
     gathers.begin(r, s.wraps, begin, own, me, i, j, inner0, inner1, tile + shape::reals);
   }
-  const double scale = !(KIND & STREAM_ONTO) ? 0 : o.scale * (o.size ? *o.size : 1);
+  const double scale = !(KIND & PASS_UPDATE) ? 0 : update_scale(o);
   __syncthreads();
   if (alone) {
     if (is_there(0)) ask_f(0, place(0));
     __pipeline_commit();
   }
 
-  /* where the own unknowns go; planes below `low_aside` and from `high_aside` on are looked at */
+  /* where the own unknowns go; planes below low_interface and from high_interface on are looked at */
   const auto target_of = [&](const column &c, int ci, int cj) {
-    return exact && c.mine && (seen_by_others(s, 0, ci) || (dim == 3 && seen_by_others(s, 1, cj))) ? aside : to;
+    return exact && c.mine && (seen_by_others(s, 0, ci) || (dim == 3 && seen_by_others(s, 1, cj))) ? interface_copy : to;
   };
   real *const to_0 = target_of(row0, i, j), *const to_1 = dim == 3 ? target_of(row1, i, j + 1) : target_of(row1, i + 1, j);
-  const int low_aside = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_aside = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
+  const int low_interface = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_interface = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
 
   /* Steps in which every plane that is touched is there, and none is at a wall, go without checks; where `grouped` by whole groups,
      whose instructions lie together: a pass in double 1.28 instead of 1.33 ms, a V(1,1) cycle in mixed precision 2.86 instead of 2.91 at
      512^3 on an H200. One that is tight takes longer so, and red and black alone, too. */
   const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
-  const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + DONE + 1) / 2 + (KIND & STREAM_SUMS ? 3 : 1);
+  const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + DONE + 1) / 2 + (KIND & PASS_RESTRICT ? 3 : 1);
   for (int T0 = 0; T0 < last; T0 += STEPS) {
     const auto step = [&](int t, auto checks) {
       constexpr int checked = decltype(checks)::value;
@@ -233,7 +217,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
       /* ask for the next step's u and ring, and f */
       const int now = tight ? 0 : t % 2, next = tight ? 0 : (t + 1) % 2;
       const auto ask_next = [&] {
-        if (KIND & STREAM_ZERO) return;
+        if (KIND & PASS_FROM_ZERO) return;
         if (checked) ask(T + 1, come[next], ring_come[next]);
 #pragma unroll
         for (int d = 0; !checked && d < 2; d++) {
@@ -248,7 +232,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
 #pragma unroll
       for (int d = 1; d < 3; d++)
         if (!checked || is_there(2 * T + d)) ask_f((2 * t + d) % SLOTS, checked ? place(2 * T + d) : base + d * stride);
-      if (KIND & STREAM_LIFT) lifted.ask(o, s.wraps[2], K0 + T + 4, (t + 3) % lift::SLOTS);
+      if (KIND & PASS_PROLONG) correction.ask(o, s.wraps[2], K0 + T + 4, (t + 3) % prolongation::SLOTS);
       __pipeline_commit();
       __pipeline_wait_prior(2);
 
@@ -260,7 +244,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
         const real *const by_A = near_A + up * PLANE, *const by_B = near_B + up * PLANE;
         if (h <= 2 || !roomy) f_a[c] = f_A[c * 2 * THREADS], f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 need them again */
         real sum_a = f_a[c], sum_b = f_b[c];
-        const int zeros = KIND & STREAM_ZERO && h == 1; /* all around */
+        const int zeros = KIND & PASS_FROM_ZERO && h == 1; /* all around */
         if (dim == 3 && !zeros) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
         const real across = s.coupling[dim == 3]; /* B's plane q has index q - 1, A's plane q + 1 index q + 1 */
         if (!zeros) sum_a += across * (by_A[beyond] + bb[down]), sum_b += across * (by_B[-beyond] + a[up]);
@@ -270,7 +254,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
           if (q == wall_low || q == wall_high) w_a = at_wall(s, w_a, q == wall_high ? more_high : more_low);
           if (q + 1 == wall_low || q + 1 == wall_high) w_b = at_wall(s, w_b, q + 1 == wall_high ? more_high : more_low);
         }
-        if (KIND & STREAM_ZERO && h <= 2) now_a[h - 1] = w_a * sum_a, now_b[h - 1] = w_b * sum_b; /* they were 0, too */
+        if (KIND & PASS_FROM_ZERO && h <= 2) now_a[h - 1] = w_a * sum_a, now_b[h - 1] = w_b * sum_b; /* they were 0, too */
         else now_a[h - 1] = keep_a * a[c] + w_a * sum_a, now_b[h - 1] = keep_b * bb[c] + w_b * sum_b;
       }
 #pragma unroll
@@ -285,7 +269,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
 
       real value[2][2] = {}, rhs[2][2] = {}, more[2] = {};
       constexpr int GATHERED = (DONE + 5) / 2; /* the step that gives the block's first coarse plane */
-      if (KIND & STREAM_SUMS && T > GATHERED - 2 + alone && (!alone || 2 * (T - GATHERED) < own[2]))
+      if (KIND & PASS_RESTRICT && T > GATHERED - 2 + alone && (!alone || 2 * (T - GATHERED) < own[2]))
         gathers.give(r, s.wraps[2], begin[2] / 2 + T - GATHERED, t, me);
 
       /* two planes are done */
@@ -295,19 +279,19 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
         const real of_A = a[c], of_B = bb[(c + SLOTS - 1) % SLOTS];
         if (checked && (q < 2 - alone || q >= own[2] + 2 + alone)) continue;
         const int is_own = !alone || !checked || (q >= 2 && q < own[2] + 2);
-        const int p = base + (d - DONE) * stride, goes_aside = exact && (q < low_aside || q >= high_aside);
-        real *const target_0 = goes_aside ? aside : to_0, *const target_1 = goes_aside ? aside : to_1;
+        const int p = base + (d - DONE) * stride, is_interface = exact && (q < low_interface || q >= high_interface);
+        real *const target_0 = is_interface ? interface_copy : to_0, *const target_1 = is_interface ? interface_copy : to_1;
         const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
-        if (KIND & STREAM_SUMS) {
+        if (KIND & PASS_RESTRICT) {
           const real *const rows = f_rows + c * 2 * THREADS;
           value[d][0] = (alone ? row0.exists : row0.mine) ? of_0 : (real)0;
           value[d][1] = (alone ? row1.exists : row1.mine) ? of_1 : (real)0;
           rhs[d][0] = row0.mine ? rows[0] : (real)0, rhs[d][1] = row1.mine ? rows[THREADS] : (real)0;
           if (checked && (q == wall_low || q == wall_high)) more[d] = q == wall_high ? more_high : more_low;
         }
-        if (KIND & STREAM_ONTO) {
-          if (row0.mine) put_onto(o, scale, p + row0.place, of_0);
-          if (row1.mine) put_onto(o, scale, p + row1.place, of_1);
+        if (KIND & PASS_UPDATE) {
+          if (row0.mine) put_update(o, scale, p + row0.place, of_0);
+          if (row1.mine) put_update(o, scale, p + row1.place, of_1);
         } else if (dim == 2 && s.whole) {
           if (row0.mine) gmg_store_relaxed((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1}); /* own sizes are even */
         } else if (is_own) {
@@ -315,16 +299,16 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
           if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.place), of_1);
         }
       }
-      if (KIND & STREAM_SUMS) gathers.take(s.coupling, value, rhs, more, t, me);
-      if (KIND & STREAM_LIFT) {
-        onto_pair w[3];
+      if (KIND & PASS_RESTRICT) gathers.take(s.coupling, value, rhs, more, t, me);
+      if (KIND & PASS_PROLONG) {
+        pair_weights w[3];
 #pragma unroll
         for (int d = 0; d < 3; d++) {
           const int q = 2 * T + (d < 2 ? d : -1);
-          w[d] = checked ? onto_pair_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) : onto_pair{o.own[d % 2], o.side[d % 2]};
+          w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) : pair_weights{o.along.own[d % 2], o.along.side[d % 2]};
         }
-        if (!checked) w[2] = onto_pair{o.own[1], o.side[1]};
-        lifted.take(t % lift::SLOTS, w, ring_e, come[now], ring_come[now]);
+        if (!checked) w[2] = pair_weights{o.along.own[1], o.along.side[1]};
+        correction.take(t % prolongation::SLOTS, w, ring_e, come[now], ring_come[now]);
       }
       if (alone && me < ring) { /* as the first half sweep will leave it */
         const int r = 2 * T - 1 + ring_e, c = (2 * t - 1 + SLOTS) % SLOTS;
@@ -333,7 +317,7 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
         (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = w * ring_come[now][0];
       }
       /* two are new: A's 2 T - 1 and 2 T, B's 2 T and 2 T + 1. Zeros are there, or will be relaxed before anybody looks. */
-      if (!checked && KIND & STREAM_ZERO) {
+      if (!checked && KIND & PASS_FROM_ZERO) {
         __syncthreads();
         return;
       }
@@ -353,33 +337,66 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
     };
     if (grouped && T0 >= plain_from && T0 + STEPS <= plain_to) {
 #pragma unroll
-      for (int t = 0; t < STEPS; t++) step(t, without());
+      for (int t = 0; t < STEPS; t++) step(t, gmg_plain());
       continue;
     }
 #pragma unroll
     for (int t = 0; t < STEPS; t++) {
       const int T = T0 + t;
-      if (!grouped && T >= plain_from && T < plain_to) step(t, without());
-      else if (T < last) step(t, with());
+      if (!grouped && T >= plain_from && T < plain_to) step(t, gmg_plain());
+      else if (T < last) step(t, gmg_checked());
     }
   }
 }
 
-template <int dim>
-static __global__ void __launch_bounds__(shape_of<dim, 4>::threads, shape_of<dim, 4>::blocks)
-    stream_kernel(stream s, const real *f, const real *from, real *to)
+/* A thread block to every block; a plain pass of four half sweeps may go over them several times. */
+template <int dim, int STAGES, int KIND>
+static __global__ void __launch_bounds__(plane_shape<dim, STAGES>::threads, plane_shape<dim, STAGES>::blocks)
+    plane_kernel(uniform_level s, const real *f, const real *from, real *to, real *interface_copy, update o, restriction r)
 {
-  relax_stream<dim, 4, 0>(s, blockIdx.x % s.total, f, from, to, NULL, onto{}, sums{});
+  const size_t block_index = STAGES == 4 && KIND == 0 ? blockIdx.x % s.total : blockIdx.x;
+  sweep_planes<dim, STAGES, KIND>(s, block_index, f, from, to, interface_copy, o, r);
 }
 
 template <int dim>
-static __global__ void __launch_bounds__(shape_of<dim, 4>::threads, shape_of<dim, 4>::blocks)
-    stream_kernel_taking(stream s, tickets t, const real *f, const real *from, real *to)
+static __global__ void __launch_bounds__(plane_shape<dim, 4>::threads, plane_shape<dim, 4>::blocks)
+    plane_kernel_dynamic(uniform_level s, work_queue queue, const real *f, const real *from, real *to)
 {
-  for_tickets(t, [&](unsigned long long n) {
-    relax_stream<dim, 4, 0>(s, (size_t)(n % s.total), f, from, to, NULL, onto{}, sums{});
+  for_queue(queue, [&](unsigned long long n) {
+    sweep_planes<dim, 4, 0>(s, (size_t)(n % s.total), f, from, to, NULL, update{}, restriction{});
     __pipeline_wait_prior(0); /* what was asked for beyond the end has landed */
   });
+}
+
+/* A kind of pass. */
+typedef struct {
+  int kind;
+  void (*kernel)(uniform_level, const real *, const real *, real *, real *, update, restriction); /* NULL: not in this type */
+  size_t bytes; /* of shared memory */
+} plane_pass;
+
+template <int dim, int STAGES> static constexpr size_t plane_pass_bytes(int kind)
+{
+  typedef plane_shape<dim, STAGES> shape;
+  return shape::reals * sizeof(real) + (kind & PASS_PROLONG ? plane_prolong_bytes<dim, STAGES>() : 0) +
+         (kind & PASS_RESTRICT ? 2 * shape::threads * sizeof(real) : 0);
+}
+
+#define PLANE_PASS(dim, STAGES, kind) {kind, plane_kernel<dim, STAGES, kind>, plane_pass_bytes<dim, STAGES>(kind)}
+#define PLANE_PASS_IN_FLOAT(dim, STAGES, kind) {kind, IN_FLOAT((plane_kernel<dim, STAGES, kind>)), plane_pass_bytes<dim, STAGES>(kind)}
+
+/* That of a table whose row of kind -1 ends it; NULL where it is not there or takes more than `most` bytes. */
+static inline const plane_pass *plane_pass_of(const plane_pass *p, int kind, size_t most)
+{
+  while (p->kind >= 0 && p->kind != kind) p++;
+  return p->kind == kind && p->kernel && p->bytes <= most ? p : NULL;
+}
+
+/* One pass over all blocks. */
+static inline void launch_planes(const plane_pass *p, int dim, const gmg_blocks *b, cudaStream_t stream, const uniform_level &s, const real *f,
+                                 const real *from, real *to, real *interface_copy, const update &o, const restriction &r, size_t passes = 1)
+{
+  p->kernel<<<(unsigned)(passes * b->total), (unsigned)(32 * plane_rows(dim, b)), p->bytes, stream>>>(s, f, from, to, interface_copy, o, r);
 }
 
 #endif

@@ -26,8 +26,9 @@
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_FACES_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_FACES_H
 
+#include "core/cuda/atomics.cuh"
 #include "face_rows.cuh"
-#include "plane_sweep.cuh"
+#include "fused.cuh"
 
 /* A row times weight / diagonal; keep: 1 - weight. */
 typedef struct {
@@ -46,10 +47,11 @@ static __device__ __forceinline__ real flow_inverse(real x)
 #endif
 }
 
-template <int kind, int wraps, int mode>
-static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, const real *from, real *to, const onto &o)
+/* by_lines: coefficients come by 16 bytes. */
+template <int kind, int wraps, int by_lines, int KIND>
+static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, const real *from, real *to, const update &o)
 {
-  constexpr int zero = mode & FLOW_ZERO, aside = mode & FLOW_ASIDE, by_lines = mode & FLOW_LINES;
+  constexpr int zero = KIND & PASS_FROM_ZERO, updates = KIND & PASS_UPDATE;
   typedef flow_slot<kind, by_lines> slot;
   extern __shared__ double memory[];
   __shared__ real_pair along_planes[FLOW_ALONG];
@@ -142,9 +144,9 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
   };
   /* steps in which all that is asked for is there, and nothing lies around a wrap */
   const int plain_from = max((low_row + 1) / 2, 4), plain_to = wraps && (first < 0 || first + planes > s.n[2]) ? -1 : (high_row - 5) / 2;
-  const double scale = aside ? o.scale * (o.size ? *o.size : 1) : 0;
+  const double scale = updates ? update_scale(o) : 0;
   const auto leave = [&](unsigned place, real v) {
-    if (aside) put_onto(o, scale, (int)place, v);
+    if (updates) put_update(o, scale, (int)place, v);
     else gmg_store_relaxed(to + place, v);
   };
   const real omega = relaxed ? s.omega : (real)0;
@@ -277,27 +279,26 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
   for (int T0 = 0; 2 * T0 <= own[2] + FLOW_FILL; T0 += FLOW_STEPS)
     if (T0 >= plain_from && T0 + FLOW_STEPS <= plain_to + 1) {
 #pragma unroll
-      for (int t = 0; t < FLOW_STEPS; t++) step(without{}, T0 + t, t);
+      for (int t = 0; t < FLOW_STEPS; t++) step(gmg_plain{}, T0 + t, t);
     } else {
 #pragma unroll
       for (int t = 0; t < FLOW_STEPS; t++) {
         if (2 * (T0 + t) > own[2] + FLOW_FILL) return;
-        step(with{}, T0 + t, t);
+        step(gmg_checked{}, T0 + t, t);
       }
     }
 }
 
-/* With FLOW_ZERO from is not looked at. */
-template <int kind, int wraps, int mode>
+template <int kind, int wraps, int by_lines, int KIND>
 static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(const flow s, const real *f, const real *from, real *to)
 {
-  relax_flow<kind, wraps, mode>(s, f, from, to, onto{});
+  relax_flow<kind, wraps, by_lines, KIND>(s, f, from, to, update{});
 }
 
-template <int kind, int wraps, int mode>
-static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel_onto(const flow s, const real *f, const real *from, const onto o)
+template <int kind, int wraps, int by_lines, int KIND>
+static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel_onto(const flow s, const real *f, const real *from, const update o)
 {
-  relax_flow<kind, wraps, mode | FLOW_ASIDE>(s, f, from, NULL, o);
+  relax_flow<kind, wraps, by_lines, KIND | PASS_UPDATE>(s, f, from, NULL, o);
 }
 
 #endif

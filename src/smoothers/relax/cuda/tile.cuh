@@ -23,6 +23,7 @@
 
 #include "core/cuda/atomics.cuh"
 #include "stencil/operator/cuda/row.cuh"
+#include "geometry.cuh"
 #include "scheduling.cuh"
 
 /* Unknowns of a thread (even); threads of a block at most, and blocks of so many on a multiprocessor. */
@@ -54,24 +55,17 @@ typedef struct {
 /* A rounding error more costs nothing here, a division as much as a sweep. */
 static __device__ __forceinline__ real tile_inverse(real x) { return sizeof(real) == 8 ? 1 / x : (real)__fdividef(1.0f, (float)x); }
 
-/* x, of which the compiler does not know that it has computed with it before: it would keep 8 places and 16 conditions at hand
-   and spill what counts. */
-static __device__ __forceinline__ unsigned tile_anew(unsigned x)
-{
-  asm volatile("" : "+r"(x));
-  return x;
-}
-
-static __device__ __forceinline__ int tile_unknown(int i, int n, int wraps)
+/* Any overlap may lie around an axis, which it may go around several times. */
+static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
 {
   while (wraps && i < 0) i += n;
   while (wraps && i >= n) i -= n;
   return i;
 }
 
-/* Block number `turn` of `total` in the order given. */
+/* Block number `block_index` of `total` in the order given. */
 template <int dim, int kind, int local>
-static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn, unsigned total, const real *f, const real *from,
+static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned block_index, unsigned total, const real *f, const real *from,
                                                   real *to)
 {
   constexpr int HIGH = tile_of<kind>::high, faces = tile_of<kind>::faces, across = dim - 1, OWN = HIGH * across + 1;
@@ -84,7 +78,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
   real *const tile = (real *)(pairs + (faces ? threads * OWN : 0));
 
   /* where the tile lies: unknown of its coordinate 0, own unknowns, last relaxed coordinate, unknowns that there are */
-  const unsigned number = s.reversed ? total - 1 - turn : turn;
+  const unsigned number = s.reversed ? total - 1 - block_index : block_index;
   const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
   const int at[3] = {b - line * s.count[0], line % s.count[1], line / s.count[1]};
   int origin[3], own[3], top[3], least[3], most[3], seam = 0;
@@ -103,18 +97,15 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
   const auto colour_of = [&](int vx, int vy) { return coloured ? (parity + vx + vy) & 1 : 0; };
   const auto column_of = [&](int vx, int vy) { return tile + ((dim == 3 ? vy * s.pitch : 0) + vx) * s.column; };
   /* numbers c of the stretch from plane `begin` on that are planes p to q, as bits */
-  const auto range = [&](int begin, int p, int q) {
-    const int start = min(max(p - begin, 0), HIGH), end = min(max(q + 1 - begin, 0), HIGH);
-    return ((1u << end) - 1) & ~((1u << start) - 1);
-  };
+  const auto range = [&](int begin, int p, int q) { return bit_range(begin, HIGH, p, q); };
 
   /* this thread's stretch of a column, and which numbers are there, or are relaxed */
   const int vy = dim == 3 ? y + 1 : 0, vx = x + 1, e = colour_of(vx, vy), first = (int)threadIdx.z * HIGH + 1 - e;
   const int inside = vx <= top[0] && (dim == 2 || vy <= top[1]), exists = inside && there(0, vx) && (dim == 2 || there(1, vy));
   const unsigned present = exists ? range(first, least[2], most[2]) : 0, relaxed = exists ? present & range(first, 1, top[2]) : 0;
-  const int gi = exists ? tile_unknown(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
-  const int gj = exists && dim == 3 ? tile_unknown(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
-  const unsigned gk = (unsigned)tile_unknown(origin[2] + first, s.n[2], s.wraps[2]);
+  const int gi = exists ? wrap_far(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
+  const int gj = exists && dim == 3 ? wrap_far(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
+  const unsigned gk = (unsigned)wrap_far(origin[2] + first, s.n[2], s.wraps[2]);
   const unsigned column = gj * n0 + gi; /* offsets are of 32 bits: faces are less than twice the unknowns */
   real *const here = column_of(vx, vy) + first + e;
   const real *const left = here - s.column + (coloured ? 1 - 2 * e : 0), *const right = left + 2 * s.column;
@@ -138,7 +129,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
     if (faces) hi_diag[a] = gmg_at(s.hi_diag[a], g);
   }
   /* plane 0, where no register has it */
-  const unsigned bottom = (unsigned)tile_unknown(origin[2], s.n[2], s.wraps[2]);
+  const unsigned bottom = (unsigned)wrap_far(origin[2], s.n[2], s.wraps[2]);
   const real under = from && first == 1 && exists && there(2, 0) ? gmg_load_relaxed(from + (column + slice * bottom)) : 0;
 
   /* the ring beside the columns, and the coefficients of all planes, to shared memory. What lies beyond a wall is 0. */
@@ -150,12 +141,12 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
       rx = r - sides - (other ? top[0] : 0) + 1, ry = other ? top[1] + 1 : 0;
     }
     const int ring_exists = from && there(0, rx) && (dim == 2 || there(1, ry));
-    const int ri = ring_exists ? tile_unknown(origin[0] + rx, s.n[0], s.wraps[0]) : 0;
-    const int rj = ring_exists && dim == 3 ? tile_unknown(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
+    const int ri = ring_exists ? wrap_far(origin[0] + rx, s.n[0], s.wraps[0]) : 0;
+    const int rj = ring_exists && dim == 3 ? wrap_far(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
     const unsigned ring_present = ring_exists ? range(begin, least[2], most[2]) : 0, stored = range(begin, 1, top[2]);
     const unsigned source = rj * n0 + ri;
     real *const target = column_of(rx, ry) + begin + colour_of(rx, ry), value[HIGH];
-    unsigned rk = (unsigned)tile_unknown(origin[2] + begin, s.n[2], s.wraps[2]);
+    unsigned rk = (unsigned)wrap_far(origin[2] + begin, s.n[2], s.wraps[2]);
 #pragma unroll
     for (int c = 0; c < HIGH; c++, rk = after(rk)) value[c] = ring_present & 1u << c ? gmg_load_relaxed(from + (source + slice * rk)) : 0;
 #pragma unroll
@@ -164,7 +155,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
   }
   for (int p = 1 + me; p <= top[2]; p += threads)
     if (there(2, p)) {
-      const int g = tile_unknown(origin[2] + p, s.n[2], s.wraps[2]);
+      const int g = wrap_far(origin[2] + p, s.n[2], s.wraps[2]);
       planes[p] = {gmg_at(s.lo[2], g), gmg_at(s.hi[2], g), gmg_at(s.lo_diag[2], g), faces ? gmg_at(s.hi_diag[2], g) : 0};
     }
   const unsigned stored = inside ? range(first, 0, top[2] + 1) : 0;
@@ -177,9 +168,9 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
   /* rows times weight / diagonal */
   const real *const x_face = (const real *)s.face[0], *const y_face = (const real *)s.face[1], *const z_face = (const real *)s.face[2];
   const unsigned x_column = gj * (n0 + 1) + gi;
-  known = tile_anew(relaxed);
+  known = opaque(relaxed);
   real face_z = faces && (known & 1) ? __ldg(z_face + (column + slice * gk)) : 0;
-  k = tile_anew(gk);
+  k = opaque(gk);
 #pragma unroll
   for (int part = 0; part < HIGH; part += 4) { /* as many are asked for at once as there are registers */
     real face_lo[2][4], face_hi[2][4], below[4], beyond[4];
@@ -220,7 +211,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
 #pragma unroll
   for (int c = 0; c < HIGH && faces; c++) u[c] = here[c]; /* which made room */
 
-  known = tile_anew(relaxed);
+  known = opaque(relaxed);
   const int sweeps = s.sweeps + (seam ? s.extra : 0);
   for (int sweep = 0; sweep < sweeps; sweep++) {
 #pragma unroll
@@ -267,9 +258,9 @@ static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blo
 
 template <int dim, int kind, int local>
 static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blocks)
-    tile_kernel_taking(tiles s, tickets t, unsigned total, const real *f, const real *from, real *to)
+    tile_kernel_dynamic(tiles s, work_queue t, unsigned total, const real *f, const real *from, real *to)
 {
-  for_tickets(t, [&](unsigned long long n) { relax_tile<dim, kind, local>(s, (unsigned)(n % total), total, f, from, to); });
+  for_queue(t, [&](unsigned long long n) { relax_tile<dim, kind, local>(s, (unsigned)(n % total), total, f, from, to); });
 }
 
 #endif

@@ -18,17 +18,13 @@
 
 #if GMG_REAL_F32 /* in double a patch would take twice the registers */
 
-/* What a pass does besides: PATCH_ZERO: u is 0 before; PATCH_ONTO: what is done goes to a field in double instead, of which every
-   unknown is one block's own; PATCH_LIFT: after the coarse correction has come in; PATCH_SUMS: restricts the residual. */
-enum { PATCH_ZERO = 1, PATCH_ONTO = 2, PATCH_LIFT = 4, PATCH_SUMS = 8 };
-
-/* Block number `turn` in the order given. whole: pairs are aligned. */
+/* Block number `block_index` in the order given. whole: pairs are aligned. */
 template <class shape, int KIND, int whole>
-static __device__ __forceinline__ void relax_patches(const patches &s, unsigned turn, const real *f, const real *from, real *to,
-                                                     const onto &o, const sums &r)
+static __device__ __forceinline__ void relax_patches(const patches &s, unsigned block_index, const real *f, const real *from, real *to,
+                                                     const update &o, const restriction &r)
 {
-  constexpr int leg = KIND & (PATCH_ONTO | PATCH_SUMS); /* then f is older than the kernel ahead, as is u where a correction comes in */
-  constexpr int zero = KIND & PATCH_ZERO, aside = KIND & PATCH_ONTO, lifts = KIND & PATCH_LIFT, restricts = KIND & PATCH_SUMS;
+  constexpr int leg = KIND & (PASS_UPDATE | PASS_RESTRICT); /* then f is older than the kernel ahead, as is u where a correction comes in */
+  constexpr int zero = KIND & PASS_FROM_ZERO, aside = KIND & PASS_UPDATE, lifts = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT;
   constexpr int HIGH = shape::high, X = shape::x, LAYER = shape::layer, ROOM = shape::room, CELLS = 4 * HIGH;
   extern __shared__ double memory[];
   const int me = (int)threadIdx.x, x = 2 * (me % X), y = 2 * (me / X % shape::y), z = me / LAYER * HIGH; /* of the patch in the tile */
@@ -37,7 +33,7 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
   /* the stretches below and above; where there is none the other one, where nobody writes what is looked at */
   const real *const under = tile + (me >= LAYER ? -LAYER : LAYER);
   const real *const over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
-  const unsigned place = __ldg(s.order + (s.reversed ? s.total - 1 - turn : turn));
+  const unsigned place = __ldg(s.order + (s.reversed ? s.total - 1 - block_index : block_index));
   const int at[3] = {(int)(place & PATCH_MASK), (int)(place >> PATCH_BITS & PATCH_MASK), (int)(place >> 2 * PATCH_BITS)};
 
   /* own unknowns lie at 2 .. own + 1 of the tile, relaxed ones at 1 .. own + 2; which there are */
@@ -58,20 +54,20 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
     there[d] = y + d >= low[1] && y + d <= high[1], mine[d] = y + d >= 2 && y + d < own[1] + 2;
     deep[d] = there[d] && y + d >= 1 && y + d <= own[1] + 2;
   }
-  const unsigned planes = patch_range(z, HIGH, low[2], high[2]), relaxed = planes & patch_range(z, HIGH, 1, own[2] + 2);
+  const unsigned planes = bit_range(z, HIGH, low[2], high[2]), relaxed = planes & bit_range(z, HIGH, 1, own[2] + 2);
   const auto pairs = [&](int any, const int row[2], unsigned bits) { /* of the patch: those of row d from bit d HIGH on */
-    return tile_anew(any ? (row[0] ? bits : 0) | (row[1] ? bits << HIGH : 0) : 0);
+    return opaque(any ? (row[0] ? bits : 0) | (row[1] ? bits << HIGH : 0) : 0);
   };
   const unsigned asked = pairs(pair, there, planes), asked_f = pairs(pair, deep, relaxed);
-  const auto pairs_mine = [&]() { return pairs(pair_mine, mine, patch_range(z, HIGH, 2, own[2] + 1)); };
+  const auto pairs_mine = [&]() { return pairs(pair_mine, mine, bit_range(z, HIGH, 2, own[2] + 1)); };
 
   /* sent for together */
-  const int n0 = s.n[0], slice = n0 * s.n[1], first = origin[2] + z, gi = pair ? patch_around(origin[0] + x, n0, s.around[0]) : 0;
-  const int gk = patch_around(first, s.n[2], s.around[2]), fold = s.around[2] ? s.n[2] - gk : HIGH; /* from fold on: the first */
+  const int n0 = s.n[0], slice = n0 * s.n[1], first = origin[2] + z, gi = pair ? wrap_period(origin[0] + x, n0, s.around[0]) : 0;
+  const int gk = wrap_period(first, s.n[2], s.around[2]), fold = s.around[2] ? s.n[2] - gk : HIGH; /* from fold on: the first */
   int gj[2], column[2];
 #pragma unroll
   for (int d = 0; d < 2; d++)
-    gj[d] = there[d] ? patch_around(origin[1] + y + d, s.n[1], s.around[1]) : 0, column[d] = gk * slice + gj[d] * n0 + gi;
+    gj[d] = there[d] ? wrap_period(origin[1] + y + d, s.n[1], s.around[1]) : 0, column[d] = gk * slice + gj[d] * n0 + gi;
   const auto place_of = [&](int d, int c) { return column[d] + (c >= fold ? c - s.n[2] : c) * slice; };
   real u[CELLS], rhs[CELLS];
   const auto ask = [&](const real *x, int shared, unsigned bits, real *to) {
@@ -101,7 +97,7 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
     constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1], VALUES = LINE * LINES * shape::coarse[2];
     const auto coarse_at = [&](int a, int i) { /* walls: whatever is there */
       const int I = (origin[a] >> 1) - 1 + i;
-      return min(max(patch_around(I, o.n[a], s.around[a] ? o.n[a] : 0), 0), o.n[a] - 1);
+      return min(max(wrap_period(I, o.n[a], s.around[a] ? o.n[a] : 0), 0), o.n[a] - 1);
     };
     for (int c = me; c < VALUES; c += shape::threads) {
       const int line = c / LINE, plane = line / LINES;
@@ -115,7 +111,7 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
 
   /* weight / diagonal of the columns, and in a plane at a wall, of which a patch has one at most */
   const int low_wall = -first, high_wall = s.n[2] - 1 - first;
-  const unsigned wall = patch_range(0, HIGH, low_wall, low_wall) | patch_range(0, HIGH, high_wall, high_wall);
+  const unsigned wall = bit_range(0, HIGH, low_wall, low_wall) | bit_range(0, HIGH, high_wall, high_wall);
   const real inner = gmg_at(s.diag[2], 1), outer = gmg_at(s.diag[2], low_wall >= 0 && low_wall < HIGH ? 0 : s.n[2] - 1);
   real inside[4], beside[4];
   unsigned known = 0; /* unknowns that are relaxed: those of column (b, d) from bit (2 d + b) HIGH on */
@@ -129,13 +125,13 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
     }
 
   if (lifts) {
-    onto_pair wx[2], wy[2], wz[HIGH];
+    pair_weights wx[2], wy[2], wz[HIGH];
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      wx[d] = onto_pair_of(o.map[0], gi + d, n0, 0, pair), wy[d] = onto_pair_of(o.map[1], gj[d], s.n[1], 0, there[d]);
+      wx[d] = pair_weights_of(o.map[0], gi + d, n0, 0, pair), wy[d] = pair_weights_of(o.map[1], gj[d], s.n[1], 0, there[d]);
 #pragma unroll
       for (int c = d * HIGH / 2; c < (d + 1) * HIGH / 2; c++)
-        wz[c] = onto_pair_of(o.map[2], c >= fold ? gk + c - s.n[2] : gk + c, s.n[2], 0, (planes >> c) & 1);
+        wz[c] = pair_weights_of(o.map[2], c >= fold ? gk + c - s.n[2] : gk + c, s.n[2], 0, (planes >> c) & 1);
     }
     __pipeline_wait_prior(0);
     __syncthreads();
@@ -172,16 +168,16 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
   const int parity = (origin[0] + origin[1] + origin[2] + s.reversed) & 1;
   int h = 0;
   if (zero) {
-    if (parity) half_sweep(with(), with());
-    else half_sweep(without(), with());
+    if (parity) half_sweep(constant<1>(), constant<1>());
+    else half_sweep(constant<0>(), constant<1>());
     h = 1;
   }
 #pragma unroll
   for (int j = 0; j < CELLS; j++) tile[j * ROOM] = u[j];
   __syncthreads();
   for (; h < 2 * s.sweeps; h++) {
-    if ((parity + h) & 1) half_sweep(with(), without());
-    else half_sweep(without(), without());
+    if ((parity + h) & 1) half_sweep(constant<1>(), constant<0>());
+    else half_sweep(constant<0>(), constant<0>());
     __syncthreads();
   }
 
@@ -228,20 +224,20 @@ template <class shape, int zero, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks) /* blockIdx.y is the pass */
     patch_kernel(patches s, const real *f, const real *from, real *to)
 {
-  relax_patches<shape, zero ? PATCH_ZERO : 0, whole>(s, blockIdx.x, f, from, to, onto{}, sums{});
+  relax_patches<shape, zero ? PASS_FROM_ZERO : 0, whole>(s, blockIdx.x, f, from, to, update{}, restriction{});
 }
 
 template <class shape, int KIND, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
-    patch_kernel_onto(patches s, const real *f, const real *from, onto o)
+    patch_kernel_onto(patches s, const real *f, const real *from, update o)
 {
-  relax_patches<shape, PATCH_ONTO | KIND, whole>(s, blockIdx.x, f, from, NULL, o, sums{});
+  relax_patches<shape, PASS_UPDATE | KIND, whole>(s, blockIdx.x, f, from, NULL, o, restriction{});
 }
 
 template <class shape>
-static __global__ void __launch_bounds__(shape::threads, shape::blocks) patch_kernel_sums(patches s, const real *f, real *to, sums r)
+static __global__ void __launch_bounds__(shape::threads, shape::blocks) patch_kernel_sums(patches s, const real *f, real *to, restriction r)
 {
-  relax_patches<shape, PATCH_ZERO | PATCH_SUMS, 1>(s, blockIdx.x, f, NULL, to, onto{}, r);
+  relax_patches<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1>(s, blockIdx.x, f, NULL, to, update{}, r);
 }
 
 #endif

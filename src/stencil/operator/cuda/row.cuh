@@ -5,16 +5,10 @@
 
 #include "core/cuda/device.h"
 
-extern "C" {
-#include "gmg_smoother.h"
-}
-
 #include "stencil/operator/row.h"
 
 /* Which kinds there are: X(kind) */
 #define GMG_KINDS(X) X(GMG_CONSTANT) X(GMG_FACES) X(GMG_SIGMA) X(GMG_FACES | GMG_SIGMA)
-
-static inline int gmg_kind_of(const gmg_operator *A) { return (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0); }
 
 /* Columns along the last axis: a thread walks up one, `high` planes of it, so that what lies above and below is at hand and a
    plane is fetched once; thread blocks take tiles of `across` x `lines` columns. */

@@ -4,8 +4,6 @@
 #ifndef GMG_STENCIL_OPERATOR_HOST_GRID_ROW_H
 #define GMG_STENCIL_OPERATOR_HOST_GRID_ROW_H
 
-#include "gmg_smoother.h"
-
 #include "stencil/operator/row.h"
 
 #include <stdint.h>
@@ -51,7 +49,19 @@ static inline gmg_task gmg_task_at(const gmg_operator *A, size_t t)
   const size_t segments = (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT;
   const size_t line = t / segments, begin = t % segments * GMG_SEGMENT;
   const size_t end = begin + GMG_SEGMENT < A->n[0] ? begin + GMG_SEGMENT : A->n[0];
-  return (gmg_task){begin, end, line % A->n[1], line / A->n[1], line * A->n[0]};
+  const size_t j = line % A->n[1], k = line / A->n[1];
+  return (gmg_task){begin, end, j, k, gmg_offset(gmg_layout_of(A), 0, j, k)};
+}
+
+static inline gmg_task gmg_whole_row(const gmg_operator *A, size_t j, size_t k)
+{
+  return (gmg_task){0, A->n[0], j, k, gmg_offset(gmg_layout_of(A), 0, j, k)};
+}
+
+/* Row m of a slice: of a plane in 3D, the row itself in 2D. */
+static inline gmg_task gmg_row_of_slice(const gmg_operator *A, size_t slice, size_t m)
+{
+  return A->dim == 3 ? gmg_whole_row(A, m, slice) : gmg_whole_row(A, slice, 0);
 }
 
 static inline gmg_task gmg_blocked_task(const gmg_operator *A, size_t t)
@@ -63,7 +73,7 @@ static inline gmg_task gmg_blocked_task(const gmg_operator *A, size_t t)
 /* The coefficients of line (j, k); its values are still to be set. */
 static inline gmg_line gmg_line_coefficients(const gmg_operator *A, size_t j, size_t k)
 {
-  const size_t n0 = A->n[0], n1 = A->n[1], at = (k * n1 + j) * n0;
+  const size_t at = gmg_offset(gmg_layout_of(A), 0, j, k);
   const real *const *lo = (const real *const *)A->lo, *const *hi = (const real *const *)A->hi;
   const real *const *diag = (const real *const *)A->diag, *const *face = (const real *const *)A->face;
   const real *const *lo_diag = (const real *const *)A->lo_diag, *const *hi_diag = (const real *const *)A->hi_diag;
@@ -73,33 +83,34 @@ static inline gmg_line gmg_line_coefficients(const gmg_operator *A, size_t j, si
                 .c_lo = {0, lo[1][j], lo[2][k]},
                 .c_hi = {0, hi[1][j], hi[2][k]},
                 .c_diag = diag[1][j] + diag[2][k] + (real)A->shift,
-                .n = n0,
+                .n = A->n[0],
                 .uniform = A->uniform[0]};
   if (A->sigma) l.sigma = (const real *)A->sigma + at;
   if (!face[0]) return l;
   l.c_diag = (real)A->shift;
   l.lo_diag = lo_diag[0], l.hi_diag = hi_diag[0];
-  l.x_face = face[0] + (k * n1 + j) * (n0 + 1);
+  l.x_face = face[0] + gmg_offset(gmg_face_layout_of(A, 0), 0, j, k);
   if (A->dim > 1) {
     l.d_lo[1] = lo_diag[1][j], l.d_hi[1] = hi_diag[1][j];
-    l.y_face[0] = face[1] + (k * (n1 + 1) + j) * n0, l.y_face[1] = l.y_face[0] + n0;
+    const gmg_layout across = gmg_face_layout_of(A, 1);
+    l.y_face[0] = face[1] + gmg_offset(across, 0, j, k), l.y_face[1] = l.y_face[0] + across.pitch[1];
   }
   if (A->dim > 2) {
     l.d_lo[2] = lo_diag[2][k], l.d_hi[2] = hi_diag[2][k];
-    l.z_face[0] = face[2] + at, l.z_face[1] = l.z_face[0] + n0 * n1;
+    const gmg_layout across = gmg_face_layout_of(A, 2);
+    l.z_face[0] = face[2] + gmg_offset(across, 0, j, k), l.z_face[1] = l.z_face[0] + across.pitch[2];
   }
   return l;
 }
 
 static inline gmg_line gmg_line_at(const gmg_operator *A, const real *u, size_t j, size_t k)
 {
-  const size_t n0 = A->n[0], n1 = A->n[1];
-  const real *here = u + (k * n1 + j) * n0;
+  const gmg_layout at = gmg_layout_of(A);
   gmg_line l = gmg_line_coefficients(A, j, k);
-  l.u = here;
-  l.y_lo = u + (k * n1 + (size_t)A->below[1][j]) * n0, l.y_hi = u + (k * n1 + (size_t)A->above[1][j]) * n0;
-  l.z_lo = u + ((size_t)A->below[2][k] * n1 + j) * n0, l.z_hi = u + ((size_t)A->above[2][k] * n1 + j) * n0;
-  l.before = here + A->below[0][0], l.after = here + A->above[0][n0 - 1];
+  l.u = u + gmg_offset(at, 0, j, k);
+  l.y_lo = u + gmg_offset(at, 0, gmg_below(A, 1, j), k), l.y_hi = u + gmg_offset(at, 0, gmg_above(A, 1, j), k);
+  l.z_lo = u + gmg_offset(at, 0, j, gmg_below(A, 2, k)), l.z_hi = u + gmg_offset(at, 0, j, gmg_above(A, 2, k));
+  l.before = l.u + gmg_below(A, 0, 0), l.after = l.u + gmg_above(A, 0, A->n[0] - 1);
   return l;
 }
 
@@ -130,7 +141,6 @@ GMG_INLINE gmg_row gmg_line_inner_row(const int dim, const int kind, const int u
 }
 
 /* Which of GMG_FORMS an operator has. */
-static inline int gmg_kind_of(const gmg_operator *A) { return (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0); }
 static inline int gmg_form_of(const gmg_operator *A) { return GMG_FORM(A->dim, gmg_kind_of(A)); }
 
 GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, real right)

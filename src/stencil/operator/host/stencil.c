@@ -1,4 +1,4 @@
-/* Residual, operator, inner products and boundary values on host threads. */
+/* Residual, operator, inner products on host threads. */
 #include "grid_row.h"
 #include "stencil/stencil.h"
 
@@ -26,8 +26,8 @@ enum { SHARES = 256 };
 
 static int shares_of(size_t tasks) { return tasks < SHARES ? (int)tasks : SHARES; }
 
-static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
-                              double *f_norm)
+/* The norms of f - A u and of f; r = scale (f - A u) in the narrower type. */
+static double measure(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r, double *f_norm)
 {
   const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
   const real factor = (real)scale;
@@ -56,19 +56,20 @@ static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const vo
 
 static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
 {
-  return narrow_residual(e, A, f, u, 1, NULL, f_norm);
+  return measure(e, A, f, u, 1, NULL, f_norm);
 }
 
 static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
 {
-  (void)narrow_residual(e, A, f, u, 1 / *size, r, NULL);
+  (void)measure(e, A, f, u, 1 / *size, r, NULL);
 }
 
-static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r)
+static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
+                              void *r, double *f_norm, gmg_wait wait)
 {
-  const double norm = first ? residual_norm(e, A, f, u, NULL) : size[1];
-  size[0] = norm > 0 && isfinite(norm) ? norm : 1;
-  size[1] = narrow_residual(e, A, f, u, 1 / size[0], r, NULL);
+  const double scale = size ? 1 / *size : s->next, norm = measure(e, A, f, u, scale, r, f_norm);
+  gmg_scale_note(s, scale, norm);
+  return wait ? norm : NAN;
 }
 
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
@@ -158,7 +159,7 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
 
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
 {
-  gmg_cg_set_beta(d, flexible, (c.size ? *c.size : c.scale) * field_dot(e, A, c.narrow, c.z, y));
+  gmg_cg_set_beta(d, flexible, (c.size ? *c.size : 1) * field_dot(e, A, c.narrow, c.z, y));
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
@@ -166,101 +167,19 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
   e->vector->add(e, A->cells, -dot(e, A, x, NULL) / volume, x);
 }
 
-/* The coefficient on the wall at (i, j) of a face, i along the faster axis p: its address and strides. */
-typedef struct {
-  const real *at; /* NULL: 1 */
-  size_t p, q;
-} wall_coefficient;
-
-static wall_coefficient wall_at(const gmg_operator *A, int a, int side, int p, int q)
-{
-  size_t stride[3] = {1, A->n[0] + (a == 0), 0};
-  stride[2] = stride[1] * (A->n[1] + (a == 1));
-  if (!A->face[a]) return (wall_coefficient){NULL, 0, 0};
-  return (wall_coefficient){(const real *)A->face[a] + (side ? A->n[a] * stride[a] : 0), stride[p], stride[q]};
-}
-
-static real wall_beta(wall_coefficient w, size_t i, size_t j) { return w.at ? w.at[i * w.p + j * w.q] : 1; }
-
-static void fold(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f)
-{
-  (void)e;
-  const size_t stride[3] = {1, A->n[0], A->n[0] * A->n[1]};
-  for (int a = 0; a < A->dim; a++)
-    for (int side = 0; side < 2; side++) {
-      int p, q;
-      gmg_face_axes(a, &p, &q);
-      const real *g = faces->g[a][side], c = (real)faces->fold[a][side];
-      const wall_coefficient wall = faces->kind[a][side] == GMG_NEUMANN ? (wall_coefficient){NULL, 0, 0} : wall_at(A, a, side, p, q);
-      real *at = (real *)f + (side ? (A->n[a] - 1) * stride[a] : 0);
-      for (size_t j = 0; g && j < A->n[q]; j++)
-        for (size_t i = 0; i < A->n[p]; i++)
-          at[j * stride[q] + i * stride[p]] += c * wall_beta(wall, i, j) * g[j * A->n[p] + i];
-    }
-}
-
-/* Ghosts of one axis, over all positions of the axes already padded: face values first, from u and g; where another
-   axis stands at its own ghost (edges and corners) planar extrapolation from the three known values. */
-static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded)
-{
-  (void)e;
-  const size_t *n = A->n, m[3] = {n[0] + 2, n[1] + 2, n[2] + 2};
-  const size_t s[3] = {1, m[0], m[0] * m[1]};
-  const real *U = u;
-  real *P = padded;
-  for (size_t k = 0; k < m[2]; k++)
-    for (size_t j = 0; j < m[1]; j++)
-      for (size_t i = 0; i < m[0]; i++) {
-        const int inside = i > 0 && j > 0 && k > 0 && i <= n[0] && j <= n[1] && k <= n[2];
-        P[i + s[1] * j + s[2] * k] = inside ? U[((k - 1) * n[1] + j - 1) * n[0] + i - 1] : 0;
-      }
-  for (int a = 0; a < 3; a++) { /* faces */
-    int p, q;
-    gmg_face_axes(a, &p, &q);
-    for (int side = 0; side < 2; side++) {
-      const size_t ghost = side ? n[a] + 1 : 0, from = A->wraps[a] ? (side ? 1 : n[a]) : (side ? n[a] : 1);
-      const real cu = A->wraps[a] ? 1 : (real)faces->ghost_u[a][side], cg = (real)faces->ghost_g[a][side];
-      const real *g = faces->g[a][side];
-      const wall_coefficient wall = faces->kind[a][side] == GMG_NEUMANN ? wall_at(A, a, side, p, q) : (wall_coefficient){NULL, 0, 0};
-      for (size_t j = 1; j <= n[q]; j++)
-        for (size_t i = 1; i <= n[p]; i++)
-          P[ghost * s[a] + i * s[p] + j * s[q]] =
-              cu * P[from * s[a] + i * s[p] + j * s[q]] +
-              (g ? cg / wall_beta(wall, i - 1, j - 1) * g[(j - 1) * n[p] + i - 1] : 0);
-    }
-  }
-  for (int a = 0; a < 3; a++) /* edges, then (last pass) corners: P(-,-) = P(-,0) + P(0,-) - P(0,0) */
-    for (int b = 0; b < a; b++) {
-      const int c = 3 - a - b;
-      const size_t c_begin = a == 2 ? 0 : 1, c_end = a == 2 ? n[c] + 2 : n[c] + 1;
-      for (size_t k = c_begin; k < c_end; k++)
-        for (int side = 0; side < 4; side++) {
-          const size_t ga = side & 1 ? n[a] + 1 : 0, gb = side & 2 ? n[b] + 1 : 0;
-          const size_t ia = A->wraps[a] ? (side & 1 ? 1 : n[a]) : (side & 1 ? n[a] : 1);
-          const size_t ib = A->wraps[b] ? (side & 2 ? 1 : n[b]) : (side & 2 ? n[b] : 1);
-          real *at = P + k * s[c];
-          if (A->wraps[a])
-            at[ga * s[a] + gb * s[b]] = at[ia * s[a] + gb * s[b]];
-          else if (A->wraps[b])
-            at[ga * s[a] + gb * s[b]] = at[ga * s[a] + ib * s[b]];
-          else
-            at[ga * s[a] + gb * s[b]] =
-                at[ga * s[a] + ib * s[b]] + at[ia * s[a] + gb * s[b]] - at[ia * s[a] + ib * s[b]];
-        }
-    }
-}
-
 extern void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
 extern void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                           const void *u, void *r, void *coarse);
 extern double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                                           double scale, void *r);
+                                           const double *size, gmg_scale *s, void *r, gmg_wait wait);
 extern void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p,
                                      const void *x, void *q);
 extern void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
 extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
 extern void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
 extern void R(gmg_coarsen_walls_host)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a);
+extern void R(gmg_fold_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
+extern void R(gmg_pad_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
 extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
                              void *flux, void *gradient);
 
@@ -273,10 +192,9 @@ static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, cons
 
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .residual_norm = residual_norm,
-                                             .narrow_residual = narrow_residual,
+                                             .residual_to_low = residual_to_low,
                                              .scaled_residual = scaled_residual,
                                              .interpolated_residual = interpolated_residual,
-                                             .unit_residual = unit_residual,
                                              .restrict_residual = R(gmg_restrict_residual_host),
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,
@@ -288,9 +206,9 @@ const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .correct_residual = R(gmg_correct_residual_host),
                                              .tensor = R(gmg_tensor_host),
                                              .prolong_faces = R(gmg_prolong_faces_host),
-                                             .fold = fold,
+                                             .fold = R(gmg_fold_host),
                                              .harmonic_faces = R(gmg_harmonic_faces_host),
                                              .copy_faces = R(gmg_copy_faces_host),
                                              .coarsen_walls = R(gmg_coarsen_walls_host),
                                              .flux = R(gmg_flux_host),
-                                             .pad = pad};
+                                             .pad = R(gmg_pad_host)};

@@ -37,13 +37,6 @@ static pair total(const pair *part, size_t n)
   return sum;
 }
 
-static gmg_task line_of_slice(const gmg_operator *A, size_t slice, size_t m)
-{
-  const size_t lines = A->dim == 3 ? A->n[1] : 1;
-  return (gmg_task){
-      .end = A->n[0], .j = A->dim == 3 ? m : slice, .k = A->dim == 3 ? slice : 0, .offset = (slice * lines + m) * A->n[0]};
-}
-
 static void ask_for(const void *p, size_t from, size_t n, size_t size)
 {
   for (size_t i = from * size; i < (from + n) * size; i += 64) __builtin_prefetch((const char *)p + i);
@@ -57,7 +50,7 @@ enum { AHEAD = 2 };
 static pair run_slices(const gmg_exec *e, const work *x)
 {
   const gmg_operator *A = x->A;
-  const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0];
+  const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0], ahead = AHEAD * gmg_layout_of(A).pitch[1];
   const size_t z_size = x->c.narrow ? sizeof(narrow_real) : sizeof(real);
   pair part[MOST_SLICES];
 #pragma omp parallel num_threads(e->threads) if (A->cells > 8192)
@@ -69,18 +62,18 @@ static pair run_slices(const gmg_exec *e, const work *x)
       const size_t last = first + GMG_ROWS < lines ? first + GMG_ROWS : lines, most = last < lines ? last : lines + 2;
       for (size_t k = begin; k < end; k++)
         for (size_t m = first; m < most; m++) {
-          const gmg_task here = line_of_slice(A, k, m), behind = line_of_slice(A, k - 1, (m - 1) % lines);
+          const gmg_task here = gmg_row_of_slice(A, k, m), behind = gmg_row_of_slice(A, k - 1, (m - 1) % lines);
           const int more = m + AHEAD < last, looks = m > 1 && k > begin + 1;
-          if (more) ask_for(x->changed, here.offset + AHEAD * n0, n0, sizeof(real));
+          if (more) ask_for(x->changed, here.offset + ahead, n0, sizeof(real));
           if (m < last) x->change(x, &here);
-          if (more) ask_for(x->c.z, here.offset + AHEAD * n0, n0, z_size);
-          if (more && looks) ask_for(x->with, behind.offset + AHEAD * n0, n0, sizeof(real));
+          if (more) ask_for(x->c.z, here.offset + ahead, n0, z_size);
+          if (more && looks) ask_for(x->with, behind.offset + ahead, n0, sizeof(real));
           if (looks) add(&part[k - 1], x->look(x, &behind));
         }
     }
 #pragma omp barrier
     for (size_t m = 1; m <= lines; m++) {
-      const gmg_task low = line_of_slice(A, begin, m % lines), high = line_of_slice(A, end - 1, m % lines);
+      const gmg_task low = gmg_row_of_slice(A, begin, m % lines), high = gmg_row_of_slice(A, end - 1, m % lines);
       if (begin < end) add(&part[begin], x->look(x, &low));
       if (begin + 1 < end) add(&part[end - 1], x->look(x, &high));
     }
@@ -115,7 +108,7 @@ static pair run(const gmg_exec *e, const work *x)
 
 GMG_INLINE void change_by(const int narrow, const work *x, const gmg_task *w)
 {
-  const real scale = (real)(x->c.size ? *x->c.size : x->c.scale), keep = x->keep;
+  const real scale = (real)(x->c.size ? *x->c.size : 1), keep = x->keep;
   const real *restrict wide = (const real *)x->c.z + w->offset;
   const narrow_real *restrict slim = (const narrow_real *)x->c.z + w->offset;
   real *restrict to = x->changed + w->offset;
@@ -163,10 +156,13 @@ static pair look_dots(const work *x, const gmg_task *w)
 }
 
 double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                                    double scale, void *r)
+                                    const double *size, gmg_scale *s, void *r, gmg_wait wait)
 {
+  const double scale = size ? 1 / *size : s->next;
   const work x = {change, look_residual, A, c, u, 1, f, r, (real)scale};
-  return sqrt(run(e, &x).first);
+  const double norm = sqrt(run(e, &x).first);
+  gmg_scale_note(s, scale, norm);
+  return wait ? norm : NAN;
 }
 
 void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,

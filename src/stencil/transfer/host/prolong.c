@@ -3,7 +3,7 @@
    parent's value and moves towards the neighbour's (or a wall's zero) as linear interpolation would, times
    min(1, coefficient of the face towards it / coefficient of the face behind): all the way where the coefficient is smooth,
    not at all into what hardly conducts. The moves along the axes are added up. After Alcouffe, Brandt, Dendy, Painter (1981)
-   and, for cells, Khalil, Wesseling (1992). docs/omega.md has the numbers. Called through gmg_stencil_ops. */
+   and, for cells, Khalil, Wesseling (1992). docs/weights.md has the numbers. Called through gmg_stencil_ops. */
 #include "stencil/operator/host/grid_row.h"
 #include "stencil/stencil.h"
 
@@ -104,18 +104,18 @@ static move move_of(const gmg_map *m, size_t i, const real *lines, size_t stride
 
 void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u)
 {
-  const size_t cols0 = (size_t)map[0].cols, cols1 = (size_t)map[1].cols, lines = A->n[1] * A->n[2];
+  const size_t lines = A->n[1] * A->n[2];
+  const gmg_layout coarse = gmg_layout_of_columns(map);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
   for (size_t t = 0; t < lines; t++) {
     const size_t j = t % A->n[1], k = t / A->n[1];
     const size_t J = (size_t)row_of(&map[1], j).p, K = (size_t)row_of(&map[2], k).p;
     const gmg_line l = gmg_line_coefficients(A, j, k);
-    const real *plane = (const real *)c + K * cols0 * cols1;
+    const real *from = (const real *)c + gmg_offset(coarse, 0, J, K);
+    real *to = (real *)u + gmg_offset(gmg_layout_of(A), 0, j, k);
     move across[3];
-    if (A->dim > 1) across[1] = move_of(&map[1], j, plane, cols0, l.y_face);
-    if (A->dim > 2) across[2] = move_of(&map[2], k, (const real *)c + J * cols0, cols0 * cols1, l.z_face);
-    const real *from = plane + J * cols0;
-    real *to = (real *)u + t * A->n[0];
+    if (A->dim > 1) across[1] = move_of(&map[1], j, (const real *)c + gmg_offset(coarse, 0, 0, K), coarse.pitch[1], l.y_face);
+    if (A->dim > 2) across[2] = move_of(&map[2], k, (const real *)c + gmg_offset(coarse, 0, J, 0), coarse.pitch[2], l.z_face);
     if (A->dim == 1) prolong_line(1, &map[0], from, l.x_face, across, to);
     if (A->dim == 2) prolong_line(2, &map[0], from, l.x_face, across, to);
     if (A->dim == 3) prolong_line(3, &map[0], from, l.x_face, across, to);

@@ -43,7 +43,7 @@ static void combine(const gmg_map map[3], const real *x, size_t j, size_t k, int
     for (int i = 0; i < 4; i++) { /* beyond the last: nothing of the first again */
       const int at = first + i < lines ? first + i : first, p = at % my->width, q = at / my->width;
       const size_t row = (size_t)my->wrap[my->first[j] + p], plane = (size_t)mz->wrap[mz->first[k] + q];
-      line[i] = x + (plane * (size_t)my->cols + row) * (size_t)mx->cols;
+      line[i] = x + gmg_offset(gmg_layout_of_columns(map), 0, row, plane);
       inner[i] = line[i] + base + begin;
       w[i] = first + i < lines ? wz[q] * wy[p] : 0;
     }
@@ -110,8 +110,9 @@ void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, 
     real buffer[BUFFER];
     const size_t line = t / pieces, begin = t % pieces * PIECE, end = begin + PIECE < rows ? begin + PIECE : rows;
     const int base = map[0].first[begin], count = map[0].first[end - 1] + map[0].width - base;
-    combine(map, x, line % (size_t)map[1].rows, line / (size_t)map[1].rows, base, count, buffer);
-    map_line(&map[0], buffer, base, begin, end, add, (real *)y + line * rows);
+    const size_t j = line % (size_t)map[1].rows, k = line / (size_t)map[1].rows;
+    combine(map, x, j, k, base, count, buffer);
+    map_line(&map[0], buffer, base, begin, end, add, (real *)y + gmg_offset(gmg_layout_of_rows(map), 0, j, k));
   }
 }
 
@@ -134,22 +135,22 @@ typedef struct {
 static int take_four(const gmg_operator *A, const gmg_map *my, const gmg_map *mz, size_t j, size_t k, const real *f,
                      const real *u, four_lines *four)
 {
-  const size_t n0 = A->n[0], n1 = A->n[1];
-  const int *y = my->wrap + my->first[j], *z = mz->wrap + mz->first[k];
+  const gmg_layout at = gmg_layout_of(A);
   if (A->dim < 3 || gmg_kind_of(A) != GMG_CONSTANT || my->width != 2 || mz->width != 2) return 0;
-  if (A->above[1][y[0]] != y[1] || A->below[1][y[1]] != y[0] || y[0] == y[1]) return 0;
-  if (A->above[2][z[0]] != z[1] || A->below[2][z[1]] != z[0] || z[0] == z[1]) return 0;
+  const int *wrap_y = my->wrap + my->first[j], *wrap_z = mz->wrap + mz->first[k];
+  const size_t y[2] = {(size_t)wrap_y[0], (size_t)wrap_y[1]}, z[2] = {(size_t)wrap_z[0], (size_t)wrap_z[1]};
+  if (gmg_above(A, 1, y[0]) != y[1] || y[0] == y[1] || gmg_above(A, 2, z[0]) != z[1] || z[0] == z[1]) return 0;
   const real *const *lo = (const real *const *)A->lo, *const *hi = (const real *const *)A->hi;
   const real *const *diag = (const real *const *)A->diag, *wy = my->weight, *wz = mz->weight;
-  four->ahead = y[0] < y[1] && (size_t)y[1] + 2 < n1 ? 2 * n0 : 0;
+  four->ahead = y[0] < y[1] && y[1] + 2 < A->n[1] ? 2 * at.pitch[1] : 0;
   for (int q = 0; q < 2; q++) {
-    const size_t plane = (size_t)z[q] * n1, row = (size_t)y[q];
-    four->below[q] = u + (plane + (size_t)A->below[1][y[0]]) * n0, four->above[q] = u + (plane + (size_t)A->above[1][y[1]]) * n0;
-    four->front[q] = u + ((size_t)A->below[2][z[0]] * n1 + row) * n0;
-    four->back[q] = u + ((size_t)A->above[2][z[1]] * n1 + row) * n0;
+    four->below[q] = u + gmg_offset(at, 0, gmg_below(A, 1, y[0]), z[q]);
+    four->above[q] = u + gmg_offset(at, 0, gmg_above(A, 1, y[1]), z[q]);
+    four->front[q] = u + gmg_offset(at, 0, y[q], gmg_below(A, 2, z[0]));
+    four->back[q] = u + gmg_offset(at, 0, y[q], gmg_above(A, 2, z[1]));
     for (int p = 0; p < 2; p++) {
-      const size_t at = (plane + (size_t)y[p]) * n0;
-      four->u[q][p] = u + at, four->f[q][p] = f + at;
+      const size_t here = gmg_offset(at, 0, y[p], z[q]);
+      four->u[q][p] = u + here, four->f[q][p] = f + here;
       four->weight[q][p] = wz[2 * k + (size_t)q] * wy[2 * j + (size_t)p];
       gmg_row *a = &four->row[q][p];
       a->lo[0] = 0, a->lo[1] = lo[1][y[p]], a->lo[2] = lo[2][z[q]];
@@ -197,7 +198,7 @@ static void residual_of_four(const gmg_operator *A, const four_lines *four, real
   const real *lo = A->lo[0], *hi = A->hi[0], *diag = A->diag[0];
   for (size_t begin = 0; begin < n; begin += CHUNK)
     add_four(four, begin, begin + CHUNK < n ? begin + CHUNK : n, s, r);
-  s[-1] = s[A->below[0][0]], s[n] = s[A->above[0][n - 1]];
+  s[-1] = s[gmg_below(A, 0, 0)], s[n] = s[gmg_above(A, 0, n - 1)];
 #pragma omp simd
   for (size_t i = 0; i < n; i++) {
     const gmg_row along = {.lo = {lo[i]}, .hi = {hi[i]}, .diag = diag[i]};
@@ -235,13 +236,12 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
       for (int p = 0; p < my->width; p++) {
         const real w = wz[q] * wy[p];
         const size_t row = (size_t)my->wrap[my->first[j] + p], plane = (size_t)mz->wrap[mz->first[k] + q];
-        const gmg_task whole = {.end = n0, .j = row, .k = plane, .offset = (plane * A->n[1] + row) * n0};
-        if (w != 0) gmg_task_map(add_residual, A, whole, f, u, w, 0, line);
+        if (w != 0) gmg_task_map(add_residual, A, gmg_whole_row(A, row, plane), f, u, w, 0, line);
       }
     for (int c = 1; c <= GMG_MAP_PAD; c++) {
       const int beyond = mx->cols - 1 + c;
       line[-c] = line[mx->wrap[-c]], line[beyond] = line[mx->wrap[beyond]];
     }
-    map_line(mx, line, 0, 0, rows, 0, (real *)coarse + at * rows);
+    map_line(mx, line, 0, 0, rows, 0, (real *)coarse + gmg_offset(gmg_layout_of_rows(map), 0, j, k));
   }
 }
