@@ -20,16 +20,16 @@
 
 /* Block number `block_index` in the order given. whole: pairs are aligned. */
 template <class shape, int KIND, int whole>
-static __device__ __forceinline__ void relax_patches(const patches &s, unsigned block_index, const real *f, const real *from, real *to,
+static __device__ __forceinline__ void sweep_patches(const patch_level &s, unsigned block_index, const real *f, const real *from, real *to,
                                                      const update &o, const restriction &r)
 {
   constexpr int leg = KIND & (PASS_UPDATE | PASS_RESTRICT); /* then f is older than the kernel ahead, as is u where a correction comes in */
-  constexpr int zero = KIND & PASS_FROM_ZERO, aside = KIND & PASS_UPDATE, lifts = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT;
+  constexpr int zero = KIND & PASS_FROM_ZERO, updates = KIND & PASS_UPDATE, prolongs = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT;
   constexpr int HIGH = shape::high, X = shape::x, LAYER = shape::layer, ROOM = shape::room, CELLS = 4 * HIGH;
   extern __shared__ double memory[];
   const int me = (int)threadIdx.x, x = 2 * (me % X), y = 2 * (me / X % shape::y), z = me / LAYER * HIGH; /* of the patch in the tile */
   double2 *const kept = (double2 *)memory + me; /* of the field: the patch's pairs */
-  real *const start = (real *)(memory + (whole && aside ? 2 * shape::pairs : 0)), *const tile = start + X + me;
+  real *const start = (real *)(memory + (whole && updates ? 2 * shape::pairs : 0)), *const tile = start + X + me;
   /* the stretches below and above; where there is none the other one, where nobody writes what is looked at */
   const real *const under = tile + (me >= LAYER ? -LAYER : LAYER);
   const real *const over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
@@ -83,17 +83,17 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
   };
   if (!leg) gmg_take_over();
   ask(f, 0, asked_f, rhs);
-  if (lifts) ask(from, 1, asked, u);
-  if (whole && aside && o.keep) {
+  if (prolongs) ask(from, 1, asked, u);
+  if (whole && updates && o.keep) {
     const unsigned stored = pairs_mine();
 #pragma unroll
     for (int m = 0; m < 2 * HIGH; m++)
       if (stored & 1u << m) __pipeline_memcpy_async(kept + m * shape::threads, o.x + place_of(m / HIGH, m % HIGH), sizeof *kept);
   }
-  if (aside) __pipeline_commit();
+  if (updates) __pipeline_commit();
   if (leg) gmg_take_over();
-  if (!lifts) ask(from, 1, zero ? 0 : asked, u);
-  if (lifts) { /* values to where the patches will be */
+  if (!prolongs) ask(from, 1, zero ? 0 : asked, u);
+  if (prolongs) { /* values to where the patches will be */
     constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1], VALUES = LINE * LINES * shape::coarse[2];
     const auto coarse_at = [&](int a, int i) { /* walls: whatever is there */
       const int I = (origin[a] >> 1) - 1 + i;
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
     __pipeline_commit();
   }
 
-  const double size = aside && o.size ? __ldg(o.size) : 1;
+  const double size = updates && o.size ? __ldg(o.size) : 1;
 
   /* weight / diagonal of the columns, and in a plane at a wall, of which a patch has one at most */
   const int low_wall = -first, high_wall = s.n[2] - 1 - first;
@@ -124,7 +124,7 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
       if (wide[b] && deep[d]) known |= relaxed << (2 * d + b) * HIGH;
     }
 
-  if (lifts) {
+  if (prolongs) {
     pair_weights wx[2], wy[2], wz[HIGH];
 #pragma unroll
     for (int d = 0; d < 2; d++) {
@@ -136,7 +136,7 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
     __pipeline_wait_prior(0);
     __syncthreads();
     constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1];
-    patch_lift<shape>(start + (z / 2 * LINES + y / 2) * LINE + x / 2, wx, wy, wz, asked, u);
+    patch_prolong<shape>(start + (z / 2 * LINES + y / 2) * LINE + x / 2, wx, wy, wz, asked, u);
     __syncthreads();
   }
 
@@ -182,17 +182,17 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
   }
 
   const unsigned stored = pairs_mine();
-  const double scale = aside ? o.scale * size : 0;
-  if (whole && aside) __pipeline_wait_prior(0); /* for what this thread asked for */
+  const double scale = updates ? o.scale * size : 0;
+  if (whole && updates) __pipeline_wait_prior(0); /* for what this thread asked for */
 #pragma unroll
   for (int c = 0; c < HIGH; c++)
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       const int m = d * HIGH + c, j = m + d * HIGH, place = place_of(d, c);
       double2 was = {0, 0};
-      if (whole && aside && o.keep) was = kept[m * shape::threads]; /* whatever stands there where nothing is stored */
+      if (whole && updates && o.keep) was = kept[m * shape::threads]; /* whatever stands there where nothing is stored */
       if (!(stored & 1u << m)) continue;
-      if (aside) {
+      if (updates) {
         if (!whole && o.keep) was = double2{o.x[place], o.x[place + 1]};
         const double2 v = {was.x + scale * (double)u[j], was.y + scale * (double)u[j + HIGH]};
         if (whole) *(double2 *)(o.x + place) = v;
@@ -214,7 +214,7 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
     }
   for (int c = me; c < (CELLS + 1) * X; c += shape::threads) start[c / X * ROOM + c % X] = 0; /* what lies between the arrays */
   __syncthreads();
-  patch_sums<shape>(s, r, tile, under, over, u, rhs, ends, stored, asked, within, along, wall, [&](int c) {
+  patch_restrict<shape>(s, r, tile, under, over, u, rhs, ends, stored, asked, within, along, wall, [&](int c) {
     const int k = c >= fold ? gk + c - s.n[2] : gk + c;
     return ((k >> 1) * r.n[1] + (gj[0] >> 1)) * r.n[0] + (gi >> 1);
   });
@@ -222,22 +222,22 @@ static __device__ __forceinline__ void relax_patches(const patches &s, unsigned 
 
 template <class shape, int zero, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks) /* blockIdx.y is the pass */
-    patch_kernel(patches s, const real *f, const real *from, real *to)
+    patch_kernel(patch_level s, const real *f, const real *from, real *to)
 {
-  relax_patches<shape, zero ? PASS_FROM_ZERO : 0, whole>(s, blockIdx.x, f, from, to, update{}, restriction{});
+  sweep_patches<shape, zero ? PASS_FROM_ZERO : 0, whole>(s, blockIdx.x, f, from, to, update{}, restriction{});
 }
 
 template <class shape, int KIND, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
-    patch_kernel_onto(patches s, const real *f, const real *from, update o)
+    patch_kernel_update(patch_level s, const real *f, const real *from, update o)
 {
-  relax_patches<shape, PASS_UPDATE | KIND, whole>(s, blockIdx.x, f, from, NULL, o, restriction{});
+  sweep_patches<shape, PASS_UPDATE | KIND, whole>(s, blockIdx.x, f, from, NULL, o, restriction{});
 }
 
 template <class shape>
-static __global__ void __launch_bounds__(shape::threads, shape::blocks) patch_kernel_sums(patches s, const real *f, real *to, restriction r)
+static __global__ void __launch_bounds__(shape::threads, shape::blocks) patch_kernel_restrict(patch_level s, const real *f, real *to, restriction r)
 {
-  relax_patches<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1>(s, blockIdx.x, f, NULL, to, update{}, r);
+  sweep_patches<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1>(s, blockIdx.x, f, NULL, to, update{}, r);
 }
 
 #endif
