@@ -9,8 +9,6 @@
 #error "kernel files are compiled once per real type, with GMG_REAL_F32 set to 0 or 1"
 #endif
 
-#include "inline.h"
-
 typedef float narrow_real; /* of corrections under a residual in real (mixed precision) */
 
 #if GMG_REAL_F32

@@ -10,6 +10,8 @@ extern "C" {
 #include "core/exec.h"
 }
 
+#include "core/layout.h"
+
 #include <cuda_runtime.h>
 
 /* Sums (and extremes) of a reduction. */
@@ -98,20 +100,23 @@ static inline void gmg_cuda_launched(const gmg_exec *e, const char *where)
 enum { GMG_PER = 4 };
 
 typedef struct gmg_points {
-  size_t n[3], tasks; /* stretches */
+  gmg_layout at;
+  size_t tasks;       /* stretches */
   unsigned stretches; /* of a line */
   unsigned across, lines;
 } gmg_points;
 
-static inline gmg_points gmg_points_of(const size_t n[3])
+static inline gmg_points gmg_points_of(gmg_layout at)
 {
-  gmg_points p = {{n[0], n[1], n[2]}, 0, 0, 8, 0};
-  while (p.across < GMG_THREADS && p.across * GMG_PER < n[0]) p.across *= 2;
+  gmg_points p = {at, 0, 0, 8, 0};
+  while (p.across < GMG_THREADS && p.across * GMG_PER < at.n[0]) p.across *= 2;
   p.lines = GMG_THREADS / p.across;
-  p.stretches = (unsigned)((n[0] + p.across * GMG_PER - 1) / (p.across * GMG_PER));
-  p.tasks = p.stretches * n[1] * n[2];
+  p.stretches = (unsigned)((at.n[0] + p.across * GMG_PER - 1) / (p.across * GMG_PER));
+  p.tasks = p.stretches * at.n[1] * at.n[2];
   return p;
 }
+
+static inline gmg_points gmg_points_of(const size_t n[3]) { return gmg_points_of(gmg_layout_packed(n)); }
 
 static inline dim3 gmg_block_of(gmg_points p) { return dim3(p.across, p.lines); }
 
@@ -129,15 +134,15 @@ template <class Body> static __device__ __forceinline__ void gmg_for_points(cons
 {
   for (size_t t = (size_t)blockIdx.x * p.lines + threadIdx.y; t < p.tasks; t += (size_t)gridDim.x * p.lines) {
     const unsigned line = (unsigned)(p.stretches == 1 ? t : t / p.stretches);
-    const unsigned stretch = p.stretches == 1 ? 0 : (unsigned)(t - (size_t)line * p.stretches), n1 = (unsigned)p.n[1];
+    const unsigned stretch = p.stretches == 1 ? 0 : (unsigned)(t - (size_t)line * p.stretches), n1 = (unsigned)p.at.n[1];
     const unsigned k = line / n1, j = line - k * n1;
-    const size_t first = (size_t)stretch * p.across * GMG_PER + threadIdx.x, start = (size_t)line * p.n[0];
-    if (first + (GMG_PER - 1) * p.across < p.n[0]) { /* without conditions in between, loads are sent off together */
+    const size_t first = (size_t)stretch * p.across * GMG_PER + threadIdx.x, start = gmg_offset(p.at, 0, j, k), n0 = p.at.n[0];
+    if (first + (GMG_PER - 1) * p.across < n0) { /* without conditions in between, loads are sent off together */
 #pragma unroll
       for (int s = 0; s < GMG_PER; s++) body(first + (size_t)s * p.across, (size_t)j, (size_t)k, start + first + (size_t)s * p.across);
       continue;
     }
-    for (size_t i = first; i < p.n[0] && i < first + GMG_PER * p.across; i += p.across) body(i, (size_t)j, (size_t)k, start + i);
+    for (size_t i = first; i < n0 && i < first + GMG_PER * p.across; i += p.across) body(i, (size_t)j, (size_t)k, start + i);
   }
 }
 

@@ -20,7 +20,7 @@ void gmg_one_cycle(gmg_solver *s, gmg_progress *p)
   gmg_charge(s, 0);
 }
 
-static void step_cycle_by_cycle(gmg_solver *s, gmg_progress *p)
+static void step_and_wait(gmg_solver *s, gmg_progress *p)
 {
   do {
     const int next = p->cycles + 1;
@@ -80,5 +80,5 @@ void gmg_step(gmg_solver *s, gmg_progress *p)
 {
   const int done = p->cycles, is_start = p->cycles == 0 && s->params.fmg > 0;
   if (p->loop && !is_start) step_by_loop(s, p, 0);
-  if (p->cycles == done) step_cycle_by_cycle(s, p);
+  if (p->cycles == done) step_and_wait(s, p);
 }

@@ -16,6 +16,9 @@ typedef struct gmg_flows {
   const real *lo[3], *hi[3], *face[3], *sigma;
 } gmg_flows;
 
+GMG_INLINE gmg_layout_32 gmg_layout_of(const gmg_flows &w) { return gmg_layout_32_of(gmg_layout_of(w.s)); }
+GMG_INLINE gmg_layout_32 gmg_face_layout_of(const gmg_flows &w, int axis) { return gmg_layout_faces_32(gmg_layout_of(w).n, axis); }
+
 /* 0 where it does not apply. The fields are those that go by pairs; offsets, of faces too, have 32 bits. */
 static inline int gmg_flows_of(const gmg_operator *A, int processors, const void *x, const void *y, const void *z, gmg_flows *w)
 {
@@ -50,22 +53,26 @@ enum { GMG_FLOW_BLOCKS = sizeof(real) == 8 ? 2 : 3 };
 template <int kind, class Body>
 static __device__ __forceinline__ void gmg_walk_flow_columns(const gmg_flows &w, const real *also, const real *u, gmg_corner at, Body body)
 {
-  const unsigned n0 = (unsigned)w.s.n[0], n1 = (unsigned)w.s.n[1], slice = n0 * n1, i = (unsigned)at.i, j = (unsigned)at.j;
-  const unsigned begin = (unsigned)at.begin, last = (unsigned)w.s.n[2] - 1;
-  const int has_left = i > 0 || w.s.wraps[0], has_right = i + 2 < n0 || w.s.wraps[0];
-  const int has_front = j > 0 || w.s.wraps[1], has_back = j + 2 < n1 || w.s.wraps[1];
-  const unsigned column = j * n0 + i, left = j * n0 + (i > 0 ? i - 1 : n0 - 1), right = j * n0 + (i + 2 < n0 ? i + 2 : 0);
-  const unsigned front = (j > 0 ? j - 1 : n1 - 1) * n0 + i, back = (j + 2 < n1 ? j + 2 : 0) * n0 + i;
+  const gmg_layout_32 level = gmg_layout_of(w), across[3] = {gmg_face_layout_of(w, 0), gmg_face_layout_of(w, 1), gmg_face_layout_of(w, 2)};
+  const unsigned *n = level.n, i = (unsigned)at.i, j = (unsigned)at.j;
+  const unsigned behind = level.row, slice = gmg_pitch_32(level, 2), begin = (unsigned)at.begin;
+  const int has_left = gmg_has_below_32(i, w.s.wraps[0]), has_right = gmg_has_above_32(i + 1, n[0], w.s.wraps[0]);
+  const int has_front = gmg_has_below_32(j, w.s.wraps[1]), has_back = gmg_has_above_32(j + 1, n[1], w.s.wraps[1]);
+  const auto column_at = [&](unsigned x, unsigned y) { return gmg_offset_32(level, x, y, 0); };
+  const unsigned column = column_at(i, j), left = column_at(gmg_index_below_32(i, n[0], 1), j);
+  const unsigned right = column_at(gmg_index_above_32(i + 1, n[0], 1), j);
+  const unsigned front = column_at(i, gmg_index_below_32(j, n[1], 1)), back = column_at(i, gmg_index_above_32(j + 1, n[1], 1));
+  const auto face_at = [&](int a, unsigned k) { return w.face[a] + gmg_offset_32(across[a], i, j, k); };
   real lo[2][2], hi[2][2]; /* by axis */
 #pragma unroll
   for (int b = 0; b < 2; b++) {
     lo[0][b] = __ldg(w.lo[0] + i + b), hi[0][b] = __ldg(w.hi[0] + i + b);
     lo[1][b] = __ldg(w.lo[1] + j + b), hi[1][b] = __ldg(w.hi[1] + j + b);
   }
-  const auto plane = [&](unsigned k) { return gmg_patch_of<2>(u + (k * slice + column), n0, 1); };
+  const auto plane = [&](unsigned k) { return gmg_patch_of<2>(u + (k * slice + column), behind, 1); };
   gmg_patch<2> here = plane(begin), low = {};
-  if (begin > 0 || w.s.wraps[2]) low = plane(begin > 0 ? begin - 1 : last);
-  const gmg_patch<2> bottom = gmg_patch_of<2>(w.face[2] + (begin * slice + column), n0, 1);
+  if (gmg_has_below_32(begin, w.s.wraps[2])) low = plane(gmg_index_below_32(begin, n[2], 1));
+  const gmg_patch<2> bottom = gmg_patch_of<2>(face_at(2, begin), across[2].row, 1);
 #pragma unroll
   for (int d = 0; d < 2; d++)
 #pragma unroll
@@ -75,28 +82,28 @@ static __device__ __forceinline__ void gmg_walk_flow_columns(const gmg_flows &w,
   for (unsigned k = begin; k < (unsigned)at.end; k++, base += slice) {
     const unsigned c = base + column;
     gmg_patch<2> above = {};
-    if (k < last || w.s.wraps[2]) above = plane(k < last ? k + 1 : 0);
-    const gmg_patch<2> top = gmg_patch_of<2>(w.face[2] + (c + slice), n0, 1);
-    const gmg_patch<2> rest = gmg_patch_of<2>(also + c, n0, also != NULL);
-    const gmg_patch<2> sigma = gmg_patch_of<2>(w.sigma + c, n0, kind & GMG_SIGMA);
-    const gmg_patch<1> ahead = gmg_patch_of<1>(u + (base + front), 0, has_front), behind = gmg_patch_of<1>(u + (base + back), 0, has_back);
-    const real *const x_face = w.face[0] + (c + k * n1 + j), *const y_face = w.face[1] + (c + k * n0);
+    if (gmg_has_above_32(k, n[2], w.s.wraps[2])) above = plane(gmg_index_above_32(k, n[2], 1));
+    const gmg_patch<2> top = gmg_patch_of<2>(face_at(2, k + 1), across[2].row, 1);
+    const gmg_patch<2> rest = gmg_patch_of<2>(also + c, behind, also != NULL);
+    const gmg_patch<2> sigma = gmg_patch_of<2>(w.sigma + c, behind, kind & GMG_SIGMA);
+    const gmg_patch<1> before = gmg_patch_of<1>(u + (base + front), 0, has_front), after = gmg_patch_of<1>(u + (base + back), 0, has_back);
+    const real *const x_face = face_at(0, k), *const y_face = face_at(1, k);
     const real lo_z = __ldg(w.lo[2] + k), hi_z = __ldg(w.hi[2] + k);
-    gmg_patch<1> across[3];
+    gmg_patch<1> faces[3];
     real x[2][3], y[2][3]; /* flows: of a line, of a column's pair */
 #pragma unroll
-    for (int m = 0; m < 3; m++) across[m] = gmg_patch_of<1>(y_face + m * n0, 0, 1);
+    for (int m = 0; m < 3; m++) faces[m] = gmg_patch_of<1>(y_face + m * across[1].row, 0, 1);
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      const real before = has_left ? __ldg(u + (base + left + d * n0)) : (real)0, after = has_right ? __ldg(u + (base + right + d * n0)) : (real)0;
-      const real *const face = x_face + d * (n0 + 1);
-      x[d][0] = __ldg(face) * (before - here.at[d][0]), x[d][1] = __ldg(face + 1) * (here.at[d][0] - here.at[d][1]);
-      x[d][2] = __ldg(face + 2) * (here.at[d][1] - after);
+      const real west = has_left ? __ldg(u + (base + left + d * behind)) : (real)0, east = has_right ? __ldg(u + (base + right + d * behind)) : (real)0;
+      const real *const face = x_face + d * across[0].row;
+      x[d][0] = __ldg(face) * (west - here.at[d][0]), x[d][1] = __ldg(face + 1) * (here.at[d][0] - here.at[d][1]);
+      x[d][2] = __ldg(face + 2) * (here.at[d][1] - east);
     }
 #pragma unroll
     for (int b = 0; b < 2; b++) {
-      y[b][0] = across[0].at[0][b] * (ahead.at[0][b] - here.at[0][b]), y[b][1] = across[1].at[0][b] * (here.at[0][b] - here.at[1][b]);
-      y[b][2] = across[2].at[0][b] * (here.at[1][b] - behind.at[0][b]);
+      y[b][0] = faces[0].at[0][b] * (before.at[0][b] - here.at[0][b]), y[b][1] = faces[1].at[0][b] * (here.at[0][b] - here.at[1][b]);
+      y[b][2] = faces[2].at[0][b] * (here.at[1][b] - after.at[0][b]);
     }
     gmg_patch<2> image;
 #pragma unroll

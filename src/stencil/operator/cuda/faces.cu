@@ -5,7 +5,7 @@ extern "C" {
 
 #include "row.cuh"
 
-static gmg_points faces_of(const gmg_operator *A, int a) { return gmg_points_of(gmg_face_layout_of(A, a).n); }
+static gmg_points faces_of(const gmg_operator *A, int a) { return gmg_points_of(gmg_face_layout_of(A, a)); }
 
 /* Launches a kernel with a thread for every face of a wall. */
 static unsigned wall_grid(gmg_layout wall) { return gmg_flat_grid(wall.n[0] * wall.n[1], 0); }
@@ -124,7 +124,7 @@ static __global__ void pad_kernel(gmg_operator A, gmg_points p, gmg_faces faces,
 
 extern "C" void R(gmg_pad_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded)
 {
-  const gmg_points p = gmg_points_of(gmg_padded_layout_of(A).n);
+  const gmg_points p = gmg_points_of(gmg_padded_layout_of(A));
   pad_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, p, *faces, (const real *)u, (real *)padded);
   gmg_cuda_launched(e, "ghosts");
 }

@@ -74,7 +74,7 @@ static __device__ __forceinline__ void norm_even(const gmg_even &s, const real *
   gmg_walk_even<deep, once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
 #pragma unroll
     for (int d = 0; d < deep; d++) {
-      if (slim) *(float2 *)(slim + c + d * (size_t)s.n[0]) = float2{(float)(scale * r.at[d][0]), (float)(scale * r.at[d][1])};
+      if (slim) *(float2 *)(slim + c + d * gmg_layout_of(s).row) = float2{(float)(scale * r.at[d][0]), (float)(scale * r.at[d][1])};
 #pragma unroll
       for (int b = 0; b < 2; b++)
         t.first += (double)r.at[d][b] * (double)r.at[d][b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
@@ -109,7 +109,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       const real r[2] = {rhs.at[d][0] - image.at[d][0], rhs.at[d][1] - image.at[d][1]};
-      if (slim) *(float2 *)(slim + c + d * (unsigned)w.s.n[0]) = float2{(float)(scale * r[0]), (float)(scale * r[1])};
+      if (slim) *(float2 *)(slim + c + d * gmg_layout_of(w).row) = float2{(float)(scale * r[0]), (float)(scale * r[1])};
 #pragma unroll
       for (int b = 0; b < 2; b++)
         t.first += (double)r[b] * (double)r[b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];

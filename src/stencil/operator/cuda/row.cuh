@@ -51,18 +51,18 @@ static __device__ __forceinline__ real gmg_at(const void *array, size_t i) { ret
 /* Coefficients of unknown (i, j, k). */
 template <int kind> static __device__ __forceinline__ gmg_row gmg_row_at(const gmg_operator &A, size_t i, size_t j, size_t k)
 {
-  const size_t at[3] = {i, j, k}, n0 = A.n[0], n1 = A.n[1], line = k * n1 + j;
+  const size_t at[3] = {i, j, k};
   gmg_row r;
   r.diag = (real)A.shift;
 #pragma unroll
   for (int a = 0; a < 3; a++) r.lo[a] = gmg_at(A.lo[a], at[a]), r.hi[a] = gmg_at(A.hi[a], at[a]);
   if (kind & GMG_FACES) {
-    const size_t low[3] = {line * (n0 + 1) + i, (line + k) * n0 + i, line * n0 + i};
-    const size_t step[3] = {1, n0, n0 * n1};
 #pragma unroll
     for (int a = 0; a < 3; a++)
       if (a < A.dim) {
-        const real below = gmg_at(A.face[a], low[a]), above = gmg_at(A.face[a], low[a] + step[a]);
+        const gmg_layout across = gmg_face_layout_of(&A, a);
+        const size_t low = gmg_offset(across, i, j, k);
+        const real below = gmg_at(A.face[a], low), above = gmg_at(A.face[a], low + gmg_pitch(across, a));
         r.diag += gmg_at(A.lo_diag[a], at[a]) * below + gmg_at(A.hi_diag[a], at[a]) * above;
         r.lo[a] *= below, r.hi[a] *= above;
       }
@@ -70,7 +70,7 @@ template <int kind> static __device__ __forceinline__ gmg_row gmg_row_at(const g
 #pragma unroll
     for (int a = 0; a < 3; a++) r.diag += gmg_at(A.diag[a], at[a]);
   }
-  if (kind & GMG_SIGMA) r.diag += gmg_at(A.sigma, line * n0 + i);
+  if (kind & GMG_SIGMA) r.diag += gmg_at(A.sigma, gmg_offset(gmg_layout_of(&A), i, j, k));
   return r;
 }
 
@@ -81,13 +81,13 @@ typedef struct {
 
 static __device__ __forceinline__ gmg_places gmg_places_of(const gmg_operator &A, size_t i, size_t j, size_t k, size_t c)
 {
-  const size_t at[3] = {i, j, k}, stride[3] = {1, A.n[0], A.n[0] * A.n[1]};
+  const gmg_layout l = gmg_layout_of(&A);
+  const size_t at[3] = {i, j, k};
   gmg_places p;
 #pragma unroll
   for (int a = 0; a < 3; a++) {
-    const size_t around = A.wraps[a] ? (A.n[a] - 1) * stride[a] : 0;
-    p.lo[a] = at[a] > 0 ? c - stride[a] : c + around;
-    p.hi[a] = at[a] + 1 < A.n[a] ? c + stride[a] : c - around;
+    const gmg_beside b = gmg_offsets_beside(c, at[a], A.n[a], A.wraps[a], gmg_pitch(l, a));
+    p.lo[a] = b.below, p.hi[a] = b.above;
   }
   return p;
 }
@@ -98,9 +98,9 @@ static __device__ __forceinline__ gmg_neighbours gmg_near(const gmg_places &p, c
 }
 
 template <int kind>
-static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, size_t i, size_t j, size_t k, size_t c,
-                                                       const real *f, const real *u)
+static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f, const real *u)
 {
+  const size_t c = gmg_offset(gmg_layout_of(&A), i, j, k);
   return gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), u), f ? f[c] : 0, u[c]);
 }
 
@@ -108,16 +108,17 @@ static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, si
 template <class Body>
 static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg_columns &s, const real *u, Body body)
 {
-  const size_t n0 = A.n[0], slice = n0 * A.n[1];
+  const gmg_layout at = gmg_layout_of(&A);
+  const size_t slice = gmg_pitch(at, 2);
   for (unsigned tile = blockIdx.x; tile < s.total; tile += gridDim.x) {
     const unsigned tx = tile % s.tiles[0], rest = tile / s.tiles[0], ty = rest % s.tiles[1], tz = rest / s.tiles[1];
     const unsigned i = tx * s.across + threadIdx.x, j = ty * s.lines + threadIdx.y, begin = tz * s.high;
     const unsigned end = begin + s.high < s.n[2] ? begin + s.high : s.n[2];
     if (i >= s.n[0] || j >= s.n[1]) continue;
-    size_t c = (size_t)begin * slice + (size_t)j * n0 + i;
+    size_t c = gmg_offset(at, i, j, begin);
     const gmg_places p = gmg_places_of(A, i, j, begin, c);
     const long left = (long)(p.lo[0] - c), right = (long)(p.hi[0] - c), front = (long)(p.lo[1] - c), back = (long)(p.hi[1] - c);
-    const size_t top = A.wraps[2] ? c - (size_t)begin * slice : 0; /* what lies above the last plane */
+    const size_t top = A.wraps[2] ? gmg_offset(at, i, j, 0) : 0; /* what lies above the last plane */
     real below = __ldg(u + p.lo[2]), here = __ldg(u + c);
 #pragma unroll 2
     for (unsigned k = begin; k < end; k++, c += slice) {

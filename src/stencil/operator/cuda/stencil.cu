@@ -18,7 +18,7 @@ enum { MANY_BLOCKS = 1024 / GMG_THREADS };
 enum { MANY_BLOCKS = 5 };
 #endif
 
-static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(A->n); }
+static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(gmg_layout_of(A)); }
 
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_even_kernel(gm
 {
   gmg_walk_even<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &) {
 #pragma unroll
-    for (int d = 0; d < deep; d++) *(real_pair *)(to + c + d * (size_t)s.n[0]) = real_pair{r.at[d][0], r.at[d][1]};
+    for (int d = 0; d < deep; d++) *(real_pair *)(to + c + d * gmg_layout_of(s).row) = real_pair{r.at[d][0], r.at[d][1]};
   });
 }
 
@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
     for (int d = 0; d < 2 && f; d++)
 #pragma unroll
       for (int b = 0; b < 2; b++) image.at[d][b] = rhs.at[d][b] - image.at[d][b];
-    store(to + c, (unsigned)w.s.n[0], image);
+    store(to + c, gmg_layout_of(w).row, image);
   });
 }
 
@@ -251,7 +251,7 @@ static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direc
 }
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS)
+static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
     direction_kernel(gmg_operator A, gmg_columns p, const real *d, const real *x, real *q, gmg_cg_scalars *direction, SUMS)
 {
   gmg_total t = {0, 0, 0, 0};
@@ -285,7 +285,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
         }
       const double high = (double)gmg_at(A.weight[2], k);
       t.first += high * with_image, t.second += high * with_r;
-      store(q + c, (unsigned)w.s.n[0], image);
+      store(q + c, gmg_layout_of(w).row, image);
     });
   }
   note_sums(t, direction, part, arrived, to);

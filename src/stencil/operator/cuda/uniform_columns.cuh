@@ -20,12 +20,18 @@ typedef double2 real_pair;
 /* The axes across the columns (0, 1) and along them (2); in 2D axis 1 has one unknown. */
 typedef struct gmg_even {
   int n[3], wraps[3];
-  size_t stride; /* from plane to plane */
   const void *diag[3];
   real coupling[3], shift;
   unsigned across, lines, tiles[3], total; /* thread blocks: pairs of columns beside and behind each other */
   int deep, high;                          /* pairs a thread has behind each other; planes */
 } gmg_even;
+
+/* How fields lie, along these axes. */
+GMG_INLINE gmg_layout gmg_layout_of(const gmg_even &s)
+{
+  const size_t n[3] = {(size_t)s.n[0], (size_t)s.n[1], (size_t)s.n[2]};
+  return gmg_layout_packed(n);
+}
 
 /* Sizes, and how thread blocks lie: as high as leaves `blocks` of them, for all that a device has at work at once. Rather a few less
    than a few more: norms at 128^3 in double take 15 us with 256 blocks on an H200, which has 264 at work, 17 with 512. */
@@ -34,7 +40,6 @@ static inline void gmg_even_tiles(const gmg_operator *A, int blocks, gmg_even *s
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   *s = {};
   for (int a = 0; a < 3; a++) s->n[a] = (int)A->n[axis[a]], s->wraps[a] = A->wraps[axis[a]];
-  s->stride = A->dim == 3 ? A->n[0] * A->n[1] : A->n[0];
   s->shift = (real)A->shift;
   s->deep = A->dim == 3 ? 2 : 1;
   const unsigned deep = (unsigned)s->deep, most = A->dim == 3 ? 32 : GMG_THREADS;
@@ -92,7 +97,7 @@ static __device__ __forceinline__ gmg_patch<deep> gmg_patch_of(const real *x, si
   return p;
 }
 
-static __device__ __forceinline__ int gmg_around(int k, int n, int wraps) { return !wraps ? k : k < 0 ? k + n : k >= n ? k - n : k; }
+static __device__ __forceinline__ int gmg_around(int k, int n, int wraps) { return gmg_wrap_index(k, n, wraps); }
 
 /* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the place of the first value: the residual
    and f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked
@@ -102,19 +107,20 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_even &s, const r
                                                       int there, Body body)
 {
   const int n0 = s.n[0], n1 = s.n[1];
-  const size_t column = there ? (size_t)j * n0 + i : 0, behind = (size_t)n0;
-  const int has_left = there && (i > 0 || s.wraps[0]), has_right = there && (i + 2 < n0 || s.wraps[0]);
-  const int has_front = there && (j > 0 || s.wraps[1]), has_back = there && (j + 2 < n1 || s.wraps[1]);
-  const long left = i > 0 ? -1 : n0 - 1, right = i + 2 < n0 ? 2 : 2 - n0;
-  const long front = j > 0 ? -(long)n0 : (long)(n1 - 1) * n0, back = j + 2 < n1 ? 2 * (long)n0 : (2 - (long)n1) * n0;
+  const gmg_layout at = gmg_layout_of(s);
+  const size_t column = there ? gmg_offset(at, i, j, 0) : 0, behind = at.row, plane = gmg_pitch(at, 2);
+  const int has_left = there && gmg_has_below(i, s.wraps[0]), has_right = there && gmg_has_above(i + 1, n0, s.wraps[0]);
+  const int has_front = there && gmg_has_below(j, s.wraps[1]), has_back = there && gmg_has_above(j + 1, n1, s.wraps[1]);
+  const long left = (long)gmg_index_below(i, n0, 1) - i, right = (long)gmg_index_above(i + 1, n0, 1) - i;
+  const long front = ((long)gmg_index_below(j, n1, 1) - j) * (long)behind, back = ((long)gmg_index_above(j + 1, n1, 1) - j) * (long)behind;
   real diag[deep][2];
 #pragma unroll
   for (int d = 0; d < deep; d++)
 #pragma unroll
     for (int b = 0; b < 2; b++)
       diag[d][b] = !there ? 0 : s.shift + gmg_at(s.diag[0], i + b) + gmg_at(s.diag[1], j + d);
-  const auto exists = [&](int k) { return s.wraps[2] || (k >= 0 && k < s.n[2]); };
-  const auto place = [&](int k) { return exists(k) ? gmg_around(k, s.n[2], s.wraps[2]) * s.stride + column : column; };
+  const auto exists = [&](int k) { return gmg_index_exists(k, s.n[2], s.wraps[2]); };
+  const auto place = [&](int k) { return exists(k) ? gmg_wrap_index(k, s.n[2], s.wraps[2]) * plane + column : column; };
   /* the outer neighbours across: beside, and before and behind */
   const auto beside_of = [&](size_t c) {
     gmg_patch<deep> beside;
@@ -154,13 +160,13 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_even &s, const r
     for (int q = 0; q < once + 2; q++) v[q] = gmg_patch_of<deep>(u + place(begin - 1 + q), behind, there && exists(begin - 1 + q));
 #pragma unroll
     for (int q = 0; q < once; q++) {
-      const size_t c = column + (size_t)(begin + q) * s.stride;
+      const size_t c = column + (size_t)(begin + q) * plane;
       rhs[q] = gmg_patch_of<deep>(f + c, behind, there), beside[q] = beside_of(c), fence[q] = fence_of(c);
       along[q] = gmg_at(s.diag[2], begin + q);
     }
 #pragma unroll
     for (int q = 0; q < once; q++)
-      body(begin + q, column + (size_t)(begin + q) * s.stride, residual_of(along[q], v[q], v[q + 1], v[q + 2], rhs[q], beside[q], fence[q]),
+      body(begin + q, column + (size_t)(begin + q) * plane, residual_of(along[q], v[q], v[q + 1], v[q + 2], rhs[q], beside[q], fence[q]),
            rhs[q]);
     return;
   }
@@ -174,7 +180,7 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_even &s, const r
     const gmg_patch<deep> rhs = gmg_patch_of<deep>(f + c, behind, now);
     gmg_patch<deep> r = {};
     if (now) {
-      const real along = gmg_at(s.diag[2], gmg_around(k, s.n[2], s.wraps[2]));
+      const real along = gmg_at(s.diag[2], gmg_wrap_index(k, s.n[2], s.wraps[2]));
       const gmg_patch<2> fence = fence_of(c);
       r = residual_of(along, below, here, above, rhs, beside_of(c), fence);
     }

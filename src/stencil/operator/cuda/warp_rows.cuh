@@ -204,13 +204,13 @@ template <class Body>
 static __device__ __forceinline__ void gmg_walk_strip(const gmg_even &s, const real *f, const real *u, int i, int begin, int end, Body body)
 {
   enum { COLS = STRIP_COLS, AHEAD = 3, SLOTS = AHEAD + 3 };
-  const int exists = s.wraps[0] || (i >= 0 && i < s.n[0]), column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0, n = s.n[2];
-  const int stride = (int)s.stride;
+  const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0, n = s.n[2];
+  const int stride = (int)gmg_pitch_32(gmg_layout_32_of(gmg_layout_of(s)), 2);
   const real inner = gmg_at(s.diag[2], 1);
   gmg_cells diag, us[SLOTS], fs[SLOTS];
 #pragma unroll
   for (int c = 0; c < COLS; c++) diag.at[c] = s.shift + gmg_at(s.diag[0], column + c) + gmg_at(s.diag[1], 0) + inner;
-  const auto is_there = [&](int k) { return s.wraps[2] || (k >= 0 && k < n); };
+  const auto is_there = [&](int k) { return gmg_index_exists(k, n, s.wraps[2]); };
   const auto ask = [&](int slot, int there, int at) {
     us[slot] = fs[slot] = {};
     if (!there) return;
@@ -219,7 +219,7 @@ static __device__ __forceinline__ void gmg_walk_strip(const gmg_even &s, const r
   };
   const auto ask_row = [&](int slot, int k) {
     const int there = exists && is_there(k);
-    ask(slot, there, there ? gmg_around(k, n, s.wraps[2]) * stride + column : 0);
+    ask(slot, there, there ? gmg_wrap_index(k, n, s.wraps[2]) * stride + column : 0);
   };
 #pragma unroll
   for (int t = 0; t < AHEAD + 2; t++) ask_row(t, begin - 1 + t);
@@ -229,7 +229,7 @@ static __device__ __forceinline__ void gmg_walk_strip(const gmg_even &s, const r
     if (checked) ask_row((t + AHEAD + 2) % SLOTS, k + AHEAD + 1);
     else ask((t + AHEAD + 2) % SLOTS, exists, (k + AHEAD + 1) * stride + column);
     const real left = __shfl_up_sync(~0u, here.at[COLS - 1], 1), right = __shfl_down_sync(~0u, here.at[0], 1);
-    const real more = checked && is_there(k) ? gmg_at(s.diag[2], gmg_around(k, n, s.wraps[2])) - inner : (real)0;
+    const real more = checked && is_there(k) ? gmg_at(s.diag[2], gmg_wrap_index(k, n, s.wraps[2])) - inner : (real)0;
     gmg_cells r;
 #pragma unroll
     for (int c = 0; c < COLS; c++) {

@@ -93,12 +93,12 @@ static inline gmg_line gmg_line_coefficients(const gmg_operator *A, size_t j, si
   if (A->dim > 1) {
     l.d_lo[1] = lo_diag[1][j], l.d_hi[1] = hi_diag[1][j];
     const gmg_layout across = gmg_face_layout_of(A, 1);
-    l.y_face[0] = face[1] + gmg_offset(across, 0, j, k), l.y_face[1] = l.y_face[0] + across.pitch[1];
+    l.y_face[0] = face[1] + gmg_offset(across, 0, j, k), l.y_face[1] = l.y_face[0] + across.row;
   }
   if (A->dim > 2) {
     l.d_lo[2] = lo_diag[2][k], l.d_hi[2] = hi_diag[2][k];
     const gmg_layout across = gmg_face_layout_of(A, 2);
-    l.z_face[0] = face[2] + gmg_offset(across, 0, j, k), l.z_face[1] = l.z_face[0] + across.pitch[2];
+    l.z_face[0] = face[2] + gmg_offset(across, 0, j, k), l.z_face[1] = l.z_face[0] + gmg_pitch(across, 2);
   }
   return l;
 }

@@ -50,7 +50,7 @@ enum { AHEAD = 2 };
 static pair run_slices(const gmg_exec *e, const work *x)
 {
   const gmg_operator *A = x->A;
-  const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0], ahead = AHEAD * gmg_layout_of(A).pitch[1];
+  const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0], ahead = AHEAD * gmg_layout_of(A).row;
   const size_t z_size = x->c.narrow ? sizeof(narrow_real) : sizeof(real);
   pair part[MOST_SLICES];
 #pragma omp parallel num_threads(e->threads) if (A->cells > 8192)

@@ -16,23 +16,24 @@ static __device__ __forceinline__ narrow_vector narrow_of(const gmg_cells &c) { 
 /* A warp has `high` coarse rows and the two fine ones of each. In step K coarse row K + 1 comes in, u of fine rows 2 K and 2 K + 1 is made,
    and the residual of rows 2 K - 1 and 2 K. */
 static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
-    start_strip_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_pair_family py, unsigned beside, int high, const real *coarse, const real *f,
-                       const double *size, real *u, narrow_real *r)
+    start_strip_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout from, unsigned beside, int high,
+                       const real *coarse, const real *f, const double *size, real *u, narrow_real *r)
 {
   enum { COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, SLOTS = 4 };
   const unsigned warp = blockIdx.x * STRIP_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
-  const int K0 = (int)ty * high, K1 = min(K0 + high, my.cols), stride = (int)s.stride;
+  const int K0 = (int)ty * high, K1 = min(K0 + high, my.cols);
   const int i = (int)tx * STRIP_OWN + COLS * ((int)lane - 1), I = i / 2;
-  const int exists = s.wraps[0] || (i >= 0 && i < s.n[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
-  const int column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
+  const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
+  const int column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
+  const auto place = [&](int k) { return gmg_offset(gmg_layout_of(s), column, 0, k); };
   if (K0 >= K1) return;
   const real scale = (real)(1 / __ldg(size));
   gmg_spread spread;
-  int from[PAIRS];
+  int parent[PAIRS];
   gmg_cells diag;
 #pragma unroll
   for (int d = 0; d < PAIRS; d++) {
-    from[d] = I + d < mx.cols + PAIRS ? __ldg(mx.wrap + I + d) : 0;
+    parent[d] = I + d < mx.cols + PAIRS ? __ldg(mx.wrap + I + d) : 0;
 #pragma unroll
     for (int b = 0; b < 2; b++) {
       gmg_spread_column(&spread, mx, d, b, column / 2 + d, exists);
@@ -43,14 +44,14 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
   gmg_cells rhs[SLOTS][2];    /* rows 2 K - 1 and 2 K of f */
   const auto ask_coarse = [&](int slot, int K) {
 #pragma unroll
-    for (int d = 0; d < PAIRS; d++) fetched[slot][d] = K <= K1 + 1 ? __ldg(coarse + (size_t)__ldg(my.wrap + K) * mx.cols + from[d]) : (real)0;
+    for (int d = 0; d < PAIRS; d++) fetched[slot][d] = K <= K1 + 1 ? __ldg(coarse + gmg_offset(from, parent[d], __ldg(my.wrap + K), 0)) : (real)0;
   };
   const auto ask_f = [&](int slot, int K) {
 #pragma unroll
     for (int q = 0; q < 2; q++) {
       const int k = 2 * K - 1 + q, there = mine && k >= 2 * K0 && k < 2 * K1;
       rhs[slot][q] = {};
-      if (there) rhs[slot][q] = gmg_cells_of(__ldg((const real_vector *)(f + ((size_t)k * stride + column))));
+      if (there) rhs[slot][q] = gmg_cells_of(__ldg((const real_vector *)(f + place(k))));
     }
   };
   gmg_cells before = {}, here = {}, rows[4] = {}; /* coarse rows K - 1 and K across; u of fine rows 2 K - 2 to 2 K + 1 */
@@ -67,7 +68,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
       const gmg_cells right_side[2] = {rhs[t][0], rhs[t][1]};
       ask_coarse(t, K + 1 + SLOTS);
       ask_f(t, K + SLOTS);
-      const int around = s.wraps[2] ? (K < 0 ? K + my.cols : K >= my.cols ? K - my.cols : K) : K, is_there = around >= 0 && around < my.cols;
+      const int around = gmg_wrap_index(K, my.cols, s.wraps[2]), is_there = around >= 0 && around < my.cols;
 #pragma unroll
       for (int q = 0; q < 2; q++) {
         const int repeats = around >= py.begin && around < py.end;
@@ -76,7 +77,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
         rows[q] = rows[q + 2];
 #pragma unroll
         for (int c = 0; c < COLS; c++) rows[q + 2].at[c] = w * here.at[c] + w_side * (q ? after.at[c] : before.at[c]);
-        if (mine && K >= K0 && K < K1) *(real_vector *)(u + ((size_t)(2 * K + q) * stride + column)) = gmg_vector_of(rows[q + 2]);
+        if (mine && K >= K0 && K < K1) *(real_vector *)(u + place(2 * K + q)) = gmg_vector_of(rows[q + 2]);
       }
       before = here, here = after;
 #pragma unroll
@@ -92,7 +93,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
           const real sum = s.coupling[0] * (lo + hi) + s.coupling[2] * (rows[q].at[c] + rows[q + 2].at[c]);
           res.at[c] = scale * (right_side[q].at[c] - ((diag.at[c] + along) * at.at[c] - sum));
         }
-        if (there) *(narrow_vector *)(r + ((size_t)k * stride + column)) = narrow_of(res);
+        if (there) *(narrow_vector *)(r + place(k)) = narrow_of(res);
       }
     }
   }
@@ -112,7 +113,7 @@ static int start_strip(const gmg_exec *e, const gmg_operator *A, const gmg_map m
   const int high = gmg_strip_rows(map[1].cols, beside, (size_t)d->processors * STRIP_BLOCKS * STRIP_WARPS, FILL, LEAST);
   const unsigned total = beside * (unsigned)((map[1].cols + high - 1) / high);
   start_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, d->stream>>>(
-      s, map[0], map[1], gmg_pair_family_of(&map[1]), beside, high, (const real *)coarse, (const real *)f, size, (real *)u,
+      s, map[0], map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), beside, high, (const real *)coarse, (const real *)f, size, (real *)u,
       (narrow_real *)r);
   return 1;
 }

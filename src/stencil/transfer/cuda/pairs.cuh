@@ -14,7 +14,7 @@ enum { SMALL_LEVEL = 300000 };
 
 /* 3D, by averages: a thread's columns make one column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
-    average_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_map mz, const real *f, const real *u, real *coarse)
+    average_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
 {
   const gmg_corner at = gmg_corner_of<2>(s, blockIdx.x);
   if (!at.there) return;
@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
   gmg_walk_pairs<2>(s, f, u, at.i, at.j, at.begin, at.end, 1, [&](int k, size_t, const gmg_patch<2> &r, const gmg_patch<2> &) {
     const real part = w[0][0] * r.at[0][0] + w[0][1] * r.at[0][1] + (w[1][0] * r.at[1][0] + w[1][1] * r.at[1][1]);
     sum = (k % 2 ? sum : 0) + gmg_at(mz.weight, k) * part; /* two weights a row */
-    if (k % 2) coarse[((size_t)(k / 2) * my.rows + J) * mx.rows + I] = sum;
+    if (k % 2) coarse[gmg_offset(to, I, J, k / 2)] = sum;
   });
 }
 
@@ -35,12 +35,13 @@ enum { INNER = 30 }; /* lanes of a warp whose neighbours are in it, too */
 
 /* 2D, by the adjoint of linear interpolation: a lane's pair of columns and the two beside it make a column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    adjoint_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, unsigned warps, int rows, const real *f, const real *u, real *coarse)
+    adjoint_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_layout to, unsigned warps, int rows, const real *f, const real *u,
+                         real *coarse)
 {
   const unsigned warp = blockIdx.x * (GMG_THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   const unsigned ty = warp / warps, tx = warp - ty * warps;
   const int J0 = (int)ty * rows, J1 = min(J0 + rows, my.rows);
-  const int I = (int)(tx * INNER + lane) - 1, i = gmg_around(2 * I, s.n[0], s.wraps[0]), there = i >= 0 && i < s.n[0];
+  const int I = (int)(tx * INNER + lane) - 1, i = gmg_wrap_index(2 * I, s.n[0], s.wraps[0]), there = i >= 0 && i < s.n[0];
   const int mine = lane > 0 && lane <= INNER && I < mx.rows;
   real w[4];
 #pragma unroll
@@ -52,7 +53,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     const real row = w[0] * left + w[1] * r.at[0][0] + (w[2] * r.at[0][1] + w[3] * right);
     const int J = k / 2 - 1; /* ends with row 2 J + 2 */
     if (k % 2 == 0 && J >= J0 && mine)
-      coarse[(size_t)J * mx.rows + I] = gmg_weight_of(my, J, k - 3) * e[0] + gmg_weight_of(my, J, k - 2) * e[1] +
+      coarse[gmg_offset(to, I, J, 0)] = gmg_weight_of(my, J, k - 3) * e[0] + gmg_weight_of(my, J, k - 2) * e[1] +
                                         gmg_weight_of(my, J, k - 1) * e[2] + gmg_weight_of(my, J, k) * row;
     e[0] = e[1], e[1] = e[2], e[2] = row;
   });
@@ -60,20 +61,22 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 /* The same on small levels, where it is the way to memory that counts: a thread has a coarse unknown and asks at once for all that it
    depends on. */
-static __global__ void __launch_bounds__(GMG_THREADS)
-    adjoint_small_kernel(gmg_even s, gmg_map mx, gmg_map my, const real *f, const real *u, real *coarse)
+static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
+    adjoint_small_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_layout to, const real *f, const real *u, real *coarse)
 {
   const int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), J = c / mx.rows, I = c - J * mx.rows, n0 = s.n[0], n2 = s.n[2];
   if (J >= my.rows) return;
   int column[6], row[6]; /* those that are not there: -1 */
 #pragma unroll
   for (int m = 0; m < 6; m++) {
-    column[m] = gmg_around(2 * I - 2 + m, n0, s.wraps[0]), row[m] = gmg_around(2 * J - 2 + m, n2, s.wraps[2]);
+    column[m] = gmg_wrap_index(2 * I - 2 + m, n0, s.wraps[0]), row[m] = gmg_wrap_index(2 * J - 2 + m, n2, s.wraps[2]);
     if (column[m] >= n0) column[m] = -1;
     if (row[m] >= n2) row[m] = -1;
   }
   real v[6][6], rhs[4][4], w[4], sum = 0;
-  const auto at = [&](const real *x, int k, int i) { return row[k] >= 0 && column[i] >= 0 ? __ldg(x + (row[k] * n0 + column[i])) : (real)0; };
+  const auto at = [&](const real *x, int k, int i) {
+    return row[k] >= 0 && column[i] >= 0 ? __ldg(x + gmg_offset_32(gmg_layout_32_of(gmg_layout_of(s)), column[i], 0, row[k])) : (real)0;
+  };
 #pragma unroll
   for (int k = 0; k < 6; k++)
 #pragma unroll
@@ -96,20 +99,21 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     }
     sum += gmg_weight_of(my, J, 2 * J - 1 + k) * part;
   }
-  coarse[c] = sum;
+  coarse[gmg_offset(to, I, J, 0)] = sum;
 }
 
 /* 1 where done. */
 static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
 {
   const gmg_device *d = gmg_device_of(e);
+  const gmg_layout to = gmg_layout_of_rows(map);
   gmg_even s;
   if (restrict_flows(e, A, map, f, u, coarse)) return 1;
   if (!gmg_even_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
   if (A->dim == 3) {
     for (int a = 0; a < 3; a++)
       if (map[a].pairs != GMG_PAIRS_AVERAGE || map[a].width != 2) return 0;
-    average_pairs_kernel<<<s.total, gmg_block_of(s), 0, d->stream>>>(s, map[0], map[1], map[2], (const real *)f, (const real *)u,
+    average_pairs_kernel<<<s.total, gmg_block_of(s), 0, d->stream>>>(s, map[0], map[1], map[2], to, (const real *)f, (const real *)u,
                                                                      (real *)coarse);
     return 1;
   }
@@ -117,7 +121,7 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
     if (map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
   if (A->cells < SMALL_LEVEL) {
     const unsigned unknowns = (unsigned)(map[0].rows * map[1].rows);
-    adjoint_small_kernel<<<(unknowns + GMG_THREADS - 1) / GMG_THREADS, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], (const real *)f,
+    adjoint_small_kernel<<<(unknowns + GMG_THREADS - 1) / GMG_THREADS, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], to, (const real *)f,
                                                                                                  (const real *)u, (real *)coarse);
     return 1;
   }
@@ -126,7 +130,7 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   int rows = 32;
   while (rows > 2 && warps * (unsigned)((map[1].rows + rows - 1) / rows) < 8 * each * (unsigned)d->processors) rows /= 2;
   const unsigned total = warps * (unsigned)((map[1].rows + rows - 1) / rows);
-  adjoint_pairs_kernel<<<(total + each - 1) / each, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], warps, rows, (const real *)f,
+  adjoint_pairs_kernel<<<(total + each - 1) / each, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], to, warps, rows, (const real *)f,
                                                                                  (const real *)u, (real *)coarse);
   return 1;
 }
@@ -157,6 +161,19 @@ typedef struct {
   unsigned across, lines, tiles[3];
 } prolongation;
 
+/* How the two fields lie, along these axes. */
+GMG_INLINE gmg_layout coarse_of(const prolongation &p)
+{
+  const size_t n[3] = {(size_t)p.n[0], (size_t)p.n[1], (size_t)p.n[2]};
+  return gmg_layout_packed(n);
+}
+
+GMG_INLINE gmg_layout fine_of(const prolongation &p, int deep)
+{
+  const size_t n[3] = {2 * (size_t)p.n[0], deep * (size_t)p.n[1], 2 * (size_t)p.n[2]};
+  return gmg_layout_packed(n);
+}
+
 /* Every thread has a column of coarse unknowns and the pairs of fine ones inside. */
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
@@ -166,13 +183,11 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
   const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
   const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
   if (I >= p.n[0] || J >= p.n[1]) return;
-  const size_t row = (size_t)p.n[0], slice = row * p.n[1];
   const family fx = family_of(p.m[0], I), fy = deep == 2 ? family_of(p.m[1], J) : family{};
   /* a coarse plane, interpolated across */
   const auto across = [&](int K) {
-    const real *line = x + (size_t)K * slice;
     const auto pair = [&](int j) {
-      const real *at = line + j * row;
+      const real *at = x + gmg_offset(coarse_of(p), 0, j, K);
       const real low = __ldg(at + fx.beside[0]), here = __ldg(at + I), high = __ldg(at + fx.beside[1]);
       gmg_patch<1> e;
       e.at[0][0] = fx.side[0] * low + fx.own[0] * here, e.at[0][1] = fx.own[1] * here + fx.side[1] * high;
@@ -189,16 +204,17 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
     }
     return e;
   };
-  real *to = y + ((size_t)(2 * begin) * p.n[1] * deep + (size_t)J * deep) * 2 * row + 2 * I;
+  const gmg_layout fine = fine_of(p, deep);
+  real *to = y + gmg_offset(fine, 2 * I, deep * J, 2 * begin);
   gmg_patch<deep> below = across(__ldg(p.m[2].wrap + begin - 1)), here = across(begin);
   for (int K = begin; K < end; K++) {
     const family fz = family_of(p.m[2], K);
     const gmg_patch<deep> above = across(fz.beside[1]);
 #pragma unroll
-    for (int q = 0; q < 2; q++, to += 2 * deep * slice)
+    for (int q = 0; q < 2; q++, to += gmg_pitch(fine, 2))
 #pragma unroll
       for (int d = 0; d < deep; d++) {
-        real_pair *const at = (real_pair *)(to + d * 2 * row);
+        real_pair *const at = (real_pair *)(to + d * fine.row);
         real_pair v = add ? *at : real_pair{0, 0};
         const gmg_patch<deep> &side = q ? above : below;
         v.x += fz.own[q] * here.at[d][0] + fz.side[q] * side.at[d][0];
@@ -269,19 +285,22 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
   const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
   const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
   if (I >= p.n[0] || J >= p.n[1]) return;
-  const unsigned row = (unsigned)p.n[0], slice = row * (unsigned)p.n[1], fine = 2 * row, fine_slice = 4 * slice;
   const family fx = family_of(p.m[0], I), fy = family_of(p.m[1], J);
-  const unsigned column = 2 * J * fine + 2 * I, own = J * row + I;
-  const real *const left = x + (J * row + fx.beside[0]), *const right = x + (J * row + fx.beside[1]);
-  const real *const front = x + (fy.beside[0] * row + I), *const back = x + (fy.beside[1] * row + I);
-  real below = __ldg(x + ((unsigned)__ldg(p.m[2].wrap + begin - 1) * slice + own)), here = __ldg(x + (begin * slice + own));
-  gmg_patch<2> floor = gmg_patch_of<2>(z_face + (2 * begin * fine_slice + column), fine, 1);
+  const gmg_layout_32 coarse = gmg_layout_32_of(coarse_of(p)), fine = gmg_layout_32_of(fine_of(p, 2));
+  const gmg_layout_32 faces[3] = {gmg_layout_faces_32(fine.n, 0), gmg_layout_faces_32(fine.n, 1), gmg_layout_faces_32(fine.n, 2)};
+  const auto column = [&](unsigned i, unsigned j) { return x + gmg_offset_32(coarse, i, j, 0); };
+  const auto place = [&](const gmg_layout_32 &l, unsigned k) { return gmg_offset_32(l, 2 * I, 2 * J, k); };
+  const auto plane_of_faces = [&](unsigned k) { return gmg_patch_of<2>(z_face + place(faces[2], k), faces[2].row, 1); };
+  const real *const own = column(I, J), *const left = column(fx.beside[0], J), *const right = column(fx.beside[1], J);
+  const real *const front = column(I, fy.beside[0]), *const back = column(I, fy.beside[1]);
+  const unsigned slice = gmg_pitch_32(coarse, 2);
+  real below = __ldg(own + (unsigned)__ldg(p.m[2].wrap + begin - 1) * slice), here = __ldg(own + begin * slice);
+  gmg_patch<2> floor = plane_of_faces(2 * begin);
   for (int K = begin; K < end; K++) {
     const family fz = family_of(p.m[2], K);
-    const unsigned base = K * slice, k = 2 * K, c = k * fine_slice + column;
-    const real above = __ldg(x + ((unsigned)fz.beside[1] * slice + own));
-    const gmg_patch<2> middle = gmg_patch_of<2>(z_face + (c + fine_slice), fine, 1);
-    const gmg_patch<2> ceiling = gmg_patch_of<2>(z_face + (c + 2 * fine_slice), fine, 1);
+    const unsigned base = K * slice, k = 2 * K;
+    const real above = __ldg(own + (unsigned)fz.beside[1] * slice);
+    const gmg_patch<2> middle = plane_of_faces(k + 1), ceiling = plane_of_faces(k + 2);
     const real beside[3][2] = {{__ldg(left + base), __ldg(right + base)}, {__ldg(front + base), __ldg(back + base)}, {below, above}};
     real move[3][2];
 #pragma unroll
@@ -292,18 +311,18 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
     }
 #pragma unroll
     for (int q = 0; q < 2; q++) {
-      const unsigned at = c + q * fine_slice;
-      const real *const xs = x_face + (at + (k + q) * 2 * (unsigned)p.n[1] + 2 * J), *const ys = y_face + (at + (k + q) * fine);
-      const gmg_patch<1> y0 = gmg_patch_of<1>(ys, 0, 1), y1 = gmg_patch_of<1>(ys + fine, 0, 1), y2 = gmg_patch_of<1>(ys + 2 * fine, 0, 1);
+      const unsigned at = place(fine, k + q), next = faces[1].row;
+      const real *const xs = x_face + place(faces[0], k + q), *const ys = y_face + place(faces[1], k + q);
+      const gmg_patch<1> y0 = gmg_patch_of<1>(ys, 0, 1), y1 = gmg_patch_of<1>(ys + next, 0, 1), y2 = gmg_patch_of<1>(ys + 2 * next, 0, 1);
       gmg_patch<2> v;
 #pragma unroll
       for (int d = 0; d < 2; d++) {
-        const real_pair old = *(const real_pair *)(y + at + d * fine);
+        const real_pair old = *(const real_pair *)(y + at + d * fine.row);
         v.at[d][0] = old.x, v.at[d][1] = old.y;
       }
 #pragma unroll
       for (int d = 0; d < 2; d++) {
-        const real *const line = xs + d * (fine + 1);
+        const real *const line = xs + d * faces[0].row;
         const limits lx = limits_of(__ldg(line), __ldg(line + 1), __ldg(line + 2));
 #pragma unroll
         for (int b = 0; b < 2; b++) {
@@ -313,7 +332,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
         }
       }
 #pragma unroll
-      for (int d = 0; d < 2; d++) *(real_pair *)(y + at + d * fine) = real_pair{v.at[d][0], v.at[d][1]};
+      for (int d = 0; d < 2; d++) *(real_pair *)(y + at + d * fine.row) = real_pair{v.at[d][0], v.at[d][1]};
     }
     below = here, here = above, floor = ceiling;
   }

@@ -25,51 +25,55 @@ static __device__ __forceinline__ border border_of(const gmg_map &m, int row, co
 /* A thread has a column of coarse unknowns, the four columns of fine ones inside, and the flux into the next one. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    restrict_flows_kernel(gmg_flows s, gmg_map mx, gmg_map my, gmg_map mz, const real *f, const real *u, real *coarse)
+    restrict_flows_kernel(gmg_flows s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
 {
   const gmg_corner at = gmg_corner_of<2>(s.s, blockIdx.x);
   if (!at.there) return;
-  const unsigned n0 = (unsigned)s.s.n[0], n1 = (unsigned)s.s.n[1], n2 = (unsigned)s.s.n[2], slice = n0 * n1;
-  const unsigned i = (unsigned)at.i, j = (unsigned)at.j, column = j * n0 + i;
+  const gmg_layout_32 level = gmg_layout_of(s), across_of[3] = {gmg_face_layout_of(s, 0), gmg_face_layout_of(s, 1), gmg_face_layout_of(s, 2)};
+  const unsigned *n = level.n, row = level.row, slice = gmg_pitch_32(level, 2), i = (unsigned)at.i, j = (unsigned)at.j;
   const border x = border_of(mx, at.i / 2, s.lo[0], s.hi[0], s.s.n[0]), y = border_of(my, at.j / 2, s.lo[1], s.hi[1], s.s.n[1]);
-  const int has_left = i > 0 || s.s.wraps[0], has_right = i + 2 < n0 || s.s.wraps[0];
-  const int has_front = j > 0 || s.s.wraps[1], has_back = j + 2 < n1 || s.s.wraps[1];
-  const unsigned left = j * n0 + (i > 0 ? i - 1 : n0 - 1), right = j * n0 + (i + 2 < n0 ? i + 2 : 0);
-  const unsigned front = (j > 0 ? j - 1 : n1 - 1) * n0 + i, back = (j + 2 < n1 ? j + 2 : 0) * n0 + i;
+  const int has_left = gmg_has_below_32(i, s.s.wraps[0]), has_right = gmg_has_above_32(i + 1, n[0], s.s.wraps[0]);
+  const int has_front = gmg_has_below_32(j, s.s.wraps[1]), has_back = gmg_has_above_32(j + 1, n[1], s.s.wraps[1]);
+  const auto column_at = [&](unsigned x, unsigned y) { return gmg_offset_32(level, x, y, 0); };
+  const unsigned column = column_at(i, j), left = column_at(gmg_index_below_32(i, n[0], 1), j);
+  const unsigned right = column_at(gmg_index_above_32(i + 1, n[0], 1), j);
+  const unsigned front = column_at(i, gmg_index_below_32(j, n[1], 1)), back = column_at(i, gmg_index_above_32(j + 1, n[1], 1));
+  const auto face_at = [&](int a, unsigned k) { return s.face[a] + gmg_offset_32(across_of[a], i, j, k); };
   /* sum over the four columns */
   const auto across = [&](auto value) {
     return y.w[0] * (x.w[0] * value(0, 0) + x.w[1] * value(0, 1)) + y.w[1] * (x.w[0] * value(1, 0) + x.w[1] * value(1, 1));
   };
-  const auto plane = [&](const real *field, unsigned k, int there) { return gmg_patch_of<2>(field + (k * slice + column), n0, there); };
+  const auto plane = [&](const real *field, unsigned k, int there) { return gmg_patch_of<2>(field + (k * slice + column), row, there); };
   /* upwards through the faces below plane k */
   const auto flux = [&](unsigned k, const gmg_patch<2> &low, const gmg_patch<2> &high) {
-    const gmg_patch<2> face = plane(s.face[2], k, 1);
+    const gmg_patch<2> face = gmg_patch_of<2>(face_at(2, k), across_of[2].row, 1);
     return across([&](int d, int b) { return face.at[d][b] * (low.at[d][b] - high.at[d][b]); });
   };
   unsigned k = (unsigned)at.begin;
   gmg_patch<2> here = plane(u, k, 1);
-  real below = flux(k, plane(u, k > 0 ? k - 1 : n2 - 1, k > 0 || s.s.wraps[2]), here);
+  real below = flux(k, plane(u, gmg_index_below_32(k, n[2], 1), gmg_has_below_32(k, s.s.wraps[2])), here);
   for (; k < (unsigned)at.end; k += 2) {
-    const unsigned planes = k + 1 < n2 ? 2 : 1, next = k + planes < n2 ? k + planes : 0;
+    const unsigned planes = k + 1 < n[2] ? 2 : 1, last = k + planes - 1;
     const border z = border_of(mz, (int)(k / 2), s.lo[2], s.hi[2], s.s.n[2]);
-    const gmg_patch<2> second = plane(u, k + planes - 1, 1), above = plane(u, next, next > 0 || s.s.wraps[2]);
+    const gmg_patch<2> second = plane(u, last, 1);
+    const gmg_patch<2> above = plane(u, gmg_index_above_32(last, n[2], 1), gmg_has_above_32(last, n[2], s.s.wraps[2]));
     real sum = 0;
 #pragma unroll
     for (int q = 0; q < 2; q++) {
       const unsigned p = k + (planes > 1 ? q : 0), base = p * slice;
       const gmg_patch<2> &v = q ? second : here;
       const gmg_patch<2> rhs = plane(f, p, 1), sigma = plane(s.sigma, p, kind & GMG_SIGMA);
-      const real *const x_face = s.face[0] + (base + p * n1 + column + j), *const y_face = s.face[1] + (base + p * n0 + column);
+      const real *const x_face = face_at(0, p), *const y_face = face_at(1, p);
       const gmg_patch<1> ahead = gmg_patch_of<1>(u + (base + front), 0, has_front), behind = gmg_patch_of<1>(u + (base + back), 0, has_back);
-      const gmg_patch<1> y_in = gmg_patch_of<1>(y_face, 0, 1), y_out = gmg_patch_of<1>(y_face + 2 * n0, 0, 1);
+      const gmg_patch<1> y_in = gmg_patch_of<1>(y_face, 0, 1), y_out = gmg_patch_of<1>(y_face + 2 * across_of[1].row, 0, 1);
       real part = across([&](int d, int b) {
         const real shift = kind & GMG_SIGMA ? s.s.shift + sigma.at[d][b] : s.s.shift;
         return rhs.at[d][b] - shift * v.at[d][b];
       });
 #pragma unroll
       for (int d = 0; d < 2; d++) {
-        const real before = has_left ? __ldg(u + (base + left + d * n0)) : (real)0, after = has_right ? __ldg(u + (base + right + d * n0)) : (real)0;
-        const real *const face = x_face + d * (n0 + 1);
+        const real before = has_left ? __ldg(u + (base + left + d * row)) : (real)0, after = has_right ? __ldg(u + (base + right + d * row)) : (real)0;
+        const real *const face = x_face + d * across_of[0].row;
         part += y.w[d] * (x.in * __ldg(face) * (before - v.at[d][0]) - x.out * __ldg(face + 2) * (v.at[d][1] - after));
       }
 #pragma unroll
@@ -78,7 +82,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
       sum += z.w[q] * part;
     }
     const real top = flux(k + planes, second, above);
-    coarse[(k / 2 * (unsigned)my.rows + j / 2) * (unsigned)mx.rows + i / 2] = sum + (z.in * below - z.out * top);
+    coarse[gmg_offset_32(gmg_layout_32_of(to), i / 2, j / 2, k / 2)] = sum + (z.in * below - z.out * top);
     here = above, below = top;
   }
 }
@@ -91,7 +95,7 @@ static int restrict_flows(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   if (!gmg_flows_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
   for (int a = 0; a < 3; a++)
     if (map[a].width != 2 || (map[a].pairs != GMG_PAIRS_AVERAGE && (a < 2 || map[a].rows != (map[a].cols + 1) / 2))) return 0;
-  GMG_LAUNCH_FLOWS(restrict_flows_kernel, e, w, 0, w, map[0], map[1], map[2], (const real *)f, (const real *)u, (real *)coarse);
+  GMG_LAUNCH_FLOWS(restrict_flows_kernel, e, w, 0, w, map[0], map[1], map[2], gmg_layout_of_rows(map), (const real *)f, (const real *)u, (real *)coarse);
   return 1;
 }
 

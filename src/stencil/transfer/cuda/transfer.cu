@@ -35,11 +35,7 @@ typedef struct {
   gmg_map m[3];
 } maps;
 
-static gmg_points rows_of(const gmg_map map[3])
-{
-  const size_t n[3] = {(size_t)map[0].rows, (size_t)map[1].rows, (size_t)map[2].rows};
-  return gmg_points_of(n);
-}
+static gmg_points rows_of(const gmg_map map[3]) { return gmg_points_of(gmg_layout_of_rows(map)); }
 
 #include "transfer_1d.cuh"
 
@@ -54,9 +50,9 @@ static gmg_points rows_of(const gmg_map map[3])
 
 template <int X, int Y, int Z> static __global__ void tensor_kernel(maps t, gmg_points p, const real *x, real *y, int add)
 {
-  const size_t c0 = (size_t)t.m[0].cols, c1 = (size_t)t.m[1].cols;
+  const gmg_layout from = gmg_layout_of_columns(t.m);
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    const real v = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return x[(d * c1 + b) * c0 + a]; });
+    const real v = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return x[gmg_offset(from, a, b, d)]; });
     y[c] = add ? y[c] + v : v;
   });
 }
@@ -81,11 +77,8 @@ extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], cons
 template <int kind, int X, int Y, int Z>
 static __global__ void restrict_kernel(gmg_operator A, maps t, gmg_points p, const real *f, const real *u, real *coarse)
 {
-  const size_t n0 = A.n[0], n1 = A.n[1];
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    coarse[c] = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) {
-      return gmg_residual_at<kind>(A, a, b, d, (d * n1 + b) * n0 + a, f, u);
-    });
+    coarse[c] = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return gmg_residual_at<kind>(A, a, b, d, f, u); });
   });
 }
 
@@ -139,19 +132,22 @@ extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_o
 
 static __global__ void prolong_faces_kernel(gmg_operator A, maps t, gmg_points p, const real *coarse, real *u)
 {
-  const size_t n0 = A.n[0], n1 = A.n[1], c0 = (size_t)t.m[0].cols, c1 = (size_t)t.m[1].cols;
-  const size_t stride[3] = {1, c0, c0 * c1}, step[3] = {1, n0, n0 * n1};
+  const gmg_layout from = gmg_layout_of_columns(t.m);
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    const size_t at[3] = {i, j, k}, line = k * n1 + j;
-    const size_t low[3] = {line * (n0 + 1) + i, (line + k) * n0 + i, line * n0 + i};
+    const size_t at[3] = {i, j, k};
     move m[3];
-    size_t parent = 0;
-    for (int a = 0; a < 3; a++) m[a] = move_of(t.m[a], at[a]), parent += m[a].parent * stride[a];
+#pragma unroll
+    for (int a = 0; a < 3; a++) m[a] = move_of(t.m[a], at[a]);
+    const size_t parent = gmg_offset(from, m[0].parent, m[1].parent, m[2].parent);
     real v = coarse[parent];
     const real own = v;
-    for (int a = 0; a < A.dim; a++) {
-      const real below = gmg_at(A.face[a], low[a]), above = gmg_at(A.face[a], low[a] + step[a]);
-      const real other = coarse[parent + m[a].other * stride[a] - m[a].parent * stride[a]];
+#pragma unroll
+    for (int a = 0; a < 3; a++) {
+      if (a >= A.dim) continue;
+      const gmg_layout across = gmg_face_layout_of(&A, a);
+      const size_t low = gmg_offset(across, i, j, k);
+      const real below = gmg_at(A.face[a], low), above = gmg_at(A.face[a], low + gmg_pitch(across, a));
+      const real other = coarse[parent + (m[a].other - m[a].parent) * gmg_pitch(from, a)];
       v += limit_of(m[a], below, above) * (m[a].own * own + m[a].next * other);
     }
     u[c] += v;
@@ -160,7 +156,7 @@ static __global__ void prolong_faces_kernel(gmg_operator A, maps t, gmg_points p
 
 extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u)
 {
-  const gmg_points p = gmg_points_of(A->n);
+  const gmg_points p = gmg_points_of(gmg_layout_of(A));
   const maps t = {{map[0], map[1], map[2]}};
   if (prolong_flows(e, A, map, c, u)) {
     gmg_cuda_launched(e, "prolongation");

@@ -119,7 +119,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     const int row = other_row(x);
     if (row < 0) return;
     coarse[row] = tensor_at<0, 0, 0>(
-        t.m, (size_t)row, 0, 0, [&](size_t i, size_t, size_t) { return gmg_residual_at<GMG_CONSTANT>(A, i, 0, 0, i, f, u); });
+        t.m, (size_t)row, 0, 0, [&](size_t i, size_t, size_t) { return gmg_residual_at<GMG_CONSTANT>(A, i, 0, 0, f, u); });
     return;
   }
   const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;

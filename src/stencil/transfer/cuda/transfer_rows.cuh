@@ -9,7 +9,7 @@ enum { RESTRICT_BLOCKS = 5 };
 
 /* As adjoint_pairs_kernel; a warp has `rows` coarse rows of its columns. */
 static __global__ void __launch_bounds__(32 * STRIP_WARPS, RESTRICT_BLOCKS)
-    restrict_strip_kernel(gmg_even s, gmg_pair_maps p, unsigned beside, int rows, const real *f, const real *u, real *coarse)
+    restrict_strip_kernel(gmg_even s, gmg_pair_maps p, gmg_layout to, unsigned beside, int rows, const real *f, const real *u, real *coarse)
 {
   const unsigned warp = blockIdx.x * STRIP_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
   const int J0 = (int)ty * rows, J1 = min(J0 + rows, p.y.rows), i = (int)tx * STRIP_OWN + STRIP_COLS * ((int)lane - 1), I = i / 2;
@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, RESTRICT_BLOCKS)
   gmg_gather g = gmg_gather_of(p, I, mine);
   gmg_walk_strip(s, f, u, i, 2 * J0 - 1, 2 * J1 + 1, [&](int k, const gmg_cells &r) {
     const int J = gmg_gather_row(p, J0, J1, k, r, &g);
-    if (J >= J0 && mine) *(coarse_vector *)(coarse + (size_t)J * p.x.rows + I) = gmg_gathered(g);
+    if (J >= J0 && mine) *(coarse_vector *)(coarse + gmg_offset(to, I, J, 0)) = gmg_gathered(g);
   });
 }
 
@@ -27,12 +27,12 @@ static int restrict_strip(const gmg_exec *e, const gmg_even &s, const gmg_map ma
 {
   enum { FILL = 5, LEAST = 4 };
   const gmg_device *d = gmg_device_of(e);
-  if (s.n[0] % STRIP_COLS || 2 * map[0].rows != s.n[0] || (size_t)s.n[2] * s.stride > 0x7fffffff || !gmg_is_strip(f, u, coarse)) return 0;
+  if (s.n[0] % STRIP_COLS || 2 * map[0].rows != s.n[0] || gmg_offset(gmg_layout_of(s), 0, 0, s.n[2]) > 0x7fffffff || !gmg_is_strip(f, u, coarse)) return 0;
   const unsigned beside = (unsigned)((s.n[0] + STRIP_OWN - 1) / STRIP_OWN);
   const int rows = gmg_strip_rows(map[1].rows, beside, (size_t)d->processors * RESTRICT_BLOCKS * STRIP_WARPS, FILL, LEAST);
   const unsigned total = beside * (unsigned)((map[1].rows + rows - 1) / rows);
   restrict_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, d->stream>>>(
-      s, gmg_pair_maps_of(map), beside, rows, (const real *)f, (const real *)u, (real *)coarse);
+      s, gmg_pair_maps_of(map), gmg_layout_of_rows(map), beside, rows, (const real *)f, (const real *)u, (real *)coarse);
   return 1;
 }
 
@@ -40,20 +40,20 @@ enum { PROLONG_ROWS = 4 }; /* coarse rows of a warp */
 
 /* As prolong_pairs_kernel; all that a warp reads is asked for at once. */
 static __global__ void __launch_bounds__(32 * STRIP_WARPS)
-    prolong_strip_kernel(gmg_map mx, gmg_map my, gmg_pair_family py, unsigned beside, const real *x, real *y, int add)
+    prolong_strip_kernel(gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout coarse, gmg_layout fine, unsigned beside, const real *x,
+                         real *y, int add)
 {
   enum { COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, ROWS = PROLONG_ROWS };
   const unsigned warp = blockIdx.x * STRIP_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
   const int I = (int)(tx * 32 + lane) * PAIRS, K0 = (int)ty * ROWS, n = my.cols;
   if (I >= mx.cols || K0 >= n) return;
-  const size_t row = (size_t)mx.cols, fine = 2 * row;
-  real *const to = y + (size_t)(2 * K0) * fine + 2 * I;
+  real *const to = y + gmg_offset(fine, 2 * I, 2 * K0, 0);
   real_vector v[ROWS][2];
 #pragma unroll
   for (int r = 0; r < ROWS; r++)
 #pragma unroll
     for (int q = 0; q < 2; q++)
-      v[r][q] = add && K0 + r < n ? *(const real_vector *)(to + (2 * r + q) * fine) : real_vector{};
+      v[r][q] = add && K0 + r < n ? *(const real_vector *)(to + (2 * r + q) * fine.row) : real_vector{};
   gmg_spread spread;
 #pragma unroll
   for (int d = 0; d < PAIRS; d++)
@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS)
   for (int r = 0; r < ROWS + 2; r++) {
     e[r] = {};
     if (K0 + r - 1 > n) continue;
-    const real *const line = x + (size_t)__ldg(my.wrap + K0 + r - 1) * row;
+    const real *const line = x + gmg_offset(coarse, 0, __ldg(my.wrap + K0 + r - 1), 0);
     real c[PAIRS + 2];
     c[0] = __ldg(line + before), c[PAIRS + 1] = __ldg(line + after);
 #pragma unroll
@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS)
       gmg_cells sum = gmg_cells_of(v[r][q]);
 #pragma unroll
       for (int c = 0; c < COLS; c++) sum.at[c] += here * e[r + 1].at[c] + there * e[r + 2 * q].at[c];
-      *(real_vector *)(to + (2 * r + q) * fine) = gmg_vector_of(sum);
+      *(real_vector *)(to + (2 * r + q) * fine.row) = gmg_vector_of(sum);
     }
   }
 }
@@ -98,7 +98,7 @@ static int prolong_strip(const gmg_exec *e, const gmg_map map[3], const void *x,
   const unsigned total = beside * (unsigned)((map[1].cols + PROLONG_ROWS - 1) / PROLONG_ROWS);
   if (map[0].cols % STRIP_PAIRS || 2 * map[0].cols != map[0].rows || 2 * map[1].cols != map[1].rows || !gmg_is_strip(y, NULL, NULL)) return 0;
   prolong_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, gmg_device_of(e)->stream>>>(
-      map[0], map[1], gmg_pair_family_of(&map[1]), beside, (const real *)x, (real *)y, add);
+      map[0], map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), gmg_layout_of_rows(map), beside, (const real *)x, (real *)y, add);
   return 1;
 }
 

@@ -114,8 +114,8 @@ void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const g
     const real *from = (const real *)c + gmg_offset(coarse, 0, J, K);
     real *to = (real *)u + gmg_offset(gmg_layout_of(A), 0, j, k);
     move across[3];
-    if (A->dim > 1) across[1] = move_of(&map[1], j, (const real *)c + gmg_offset(coarse, 0, 0, K), coarse.pitch[1], l.y_face);
-    if (A->dim > 2) across[2] = move_of(&map[2], k, (const real *)c + gmg_offset(coarse, 0, J, 0), coarse.pitch[2], l.z_face);
+    if (A->dim > 1) across[1] = move_of(&map[1], j, (const real *)c + gmg_offset(coarse, 0, 0, K), coarse.row, l.y_face);
+    if (A->dim > 2) across[2] = move_of(&map[2], k, (const real *)c + gmg_offset(coarse, 0, J, 0), gmg_pitch(coarse, 2), l.z_face);
     if (A->dim == 1) prolong_line(1, &map[0], from, l.x_face, across, to);
     if (A->dim == 2) prolong_line(2, &map[0], from, l.x_face, across, to);
     if (A->dim == 3) prolong_line(3, &map[0], from, l.x_face, across, to);

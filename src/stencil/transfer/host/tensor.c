@@ -142,7 +142,7 @@ static int take_four(const gmg_operator *A, const gmg_map *my, const gmg_map *mz
   if (gmg_above(A, 1, y[0]) != y[1] || y[0] == y[1] || gmg_above(A, 2, z[0]) != z[1] || z[0] == z[1]) return 0;
   const real *const *lo = (const real *const *)A->lo, *const *hi = (const real *const *)A->hi;
   const real *const *diag = (const real *const *)A->diag, *wy = my->weight, *wz = mz->weight;
-  four->ahead = y[0] < y[1] && y[1] + 2 < A->n[1] ? 2 * at.pitch[1] : 0;
+  four->ahead = y[0] < y[1] && y[1] + 2 < A->n[1] ? 2 * at.row : 0;
   for (int q = 0; q < 2; q++) {
     four->below[q] = u + gmg_offset(at, 0, gmg_below(A, 1, y[0]), z[q]);
     four->above[q] = u + gmg_offset(at, 0, gmg_above(A, 1, y[1]), z[q]);
