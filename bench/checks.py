@@ -33,14 +33,15 @@ RACES = ["racecheck"]  # takes up to a hundred times as long as the others: rows
 # where these numbers meet every kernel's variants: look again (GMG_TEST_EVERY) when one is added.
 # A graph goes by cycles: compute-sanitizer sees nothing in the body of a conditional node (CONTRIBUTING.md).
 SANITIZED = [
-    ("cuda_fused_legs", "sweeps_onto_agree", TOOLS, 4, 0),  # the way up of a mixed cycle, strips
-    ("cuda_fused_legs", "patches_onto_agree", TOOLS, 1, 0),
-    ("cuda_fused_legs", "residuals_in_patches_agree", TOOLS, 1, 0),  # smoothing and restricted residual in one pass
-    ("cuda_fused_legs", "residuals_in_the_pass_agree", TOOLS, 3, 200000),
-    ("cuda_fused_legs", "ways_down_agree", TOOLS, 1, 0),
-    ("cuda_fused_legs", "red_black_legs_agree", TOOLS, 4, 0),  # levels of half a million: smaller ones go by colours
-    ("cuda_fused_legs_double_buffered", "async_legs_agree", TOOLS, 1, 0),  # those of u in double, put aside in between
-    ("cuda_fused_legs_double_buffered", "red_black_legs_agree", TOOLS, 1, 0),
+    ("cuda_fused_legs", "sweeps_update", TOOLS, 4, 0),  # the leg up of a mixed cycle, rows
+    ("cuda_fused_legs", "packed_tiles_update", TOOLS, 1, 0),
+    ("cuda_fused_legs", "residuals_in_packed_tiles", TOOLS, 1, 0),  # smoothing and restricted residual in one pass
+    ("cuda_fused_legs", "residuals_in_the_pass", TOOLS, 3, 200000),
+    ("cuda_fused_legs", "rows_restrict", TOOLS, 1, 0),
+    ("cuda_fused_legs", "double_buffered_legs", TOOLS, 1, 0),
+    ("cuda_fused_legs_red_black", "legs_in_float", TOOLS, 3, 0),  # levels of half a million: smaller ones go by colours
+    ("cuda_fused_legs_red_black", "legs_in_double", TOOLS, 2, 0),
+    ("cuda_fused_legs_red_black", "mixed_legs", TOOLS, 3, 0),
     ("cuda_async", "all_ways_agree", TOOLS, 25, 0),
     ("cuda_async", "tiny_sizes_agree", TOOLS, 11, 0),  # blocks of all shapes
     ("cuda_async", "patches_agree", TOOLS, 2, 0),

@@ -27,8 +27,8 @@ CLEAN = 'shift 4; "$@"; echo "========= ERROR SUMMARY: 0 errors"'
 SANITIZER = f'''
 case $2:$6 in
   memcheck:sweeps*) {CLEAN};;
-  memcheck:patches_onto*) {CLEAN} | sed 's/SUMMARY: 0/SUMMARY: 3/';;
-  memcheck:ways*) shift 4; "$@"; echo "killed before its summary";;
+  memcheck:packed*) {CLEAN} | sed 's/SUMMARY: 0/SUMMARY: 3/';;
+  memcheck:rows*) shift 4; "$@"; echo "killed before its summary";;
   memcheck:residuals_in_p*) echo "========= Invalid __global__ write of size 4 bytes"; sleep 60;;
   initcheck:sweeps*) sleep 60;;
   racecheck:sweeps*) echo "========= RACECHECK SUMMARY: 2 hazards displayed (1 errors, 1 warnings)";;
@@ -106,13 +106,13 @@ class Checks(unittest.TestCase):
     def test_sanitizers(self):
         self.program("test_cuda_fused_legs", PASSES)
         r = self.check("*check/cuda_fused_legs/*", "--seconds", "1", code=1)
-        told = {name.split("_agree")[0]: (r[name]["outcome"], r[name]["errors"]) for name in r if r[name].get("tool") and "errors" in r[name]}
-        self.assertEqual(told["memcheck/cuda_fused_legs/sweeps_onto"], ("passed", 0))
-        self.assertEqual(told["memcheck/cuda_fused_legs/patches_onto"], ("failed", 3))
-        self.assertEqual(told["memcheck/cuda_fused_legs/ways_down"], ("failed", 0))
-        self.assertEqual(told["memcheck/cuda_fused_legs/residuals_in_patches"], ("failed", 1))  # found before it was stopped
-        self.assertEqual(told["initcheck/cuda_fused_legs/sweeps_onto"], ("stopped", 0))
-        self.assertEqual(told["racecheck/cuda_fused_legs/sweeps_onto"], ("failed", 2))
+        told = {name: (r[name]["outcome"], r[name]["errors"]) for name in r if r[name].get("tool") and "errors" in r[name]}
+        self.assertEqual(told["memcheck/cuda_fused_legs/sweeps_update"], ("passed", 0))
+        self.assertEqual(told["memcheck/cuda_fused_legs/packed_tiles_update"], ("failed", 3))
+        self.assertEqual(told["memcheck/cuda_fused_legs/rows_restrict"], ("failed", 0))
+        self.assertEqual(told["memcheck/cuda_fused_legs/residuals_in_packed_tiles"], ("failed", 1))  # found before it was stopped
+        self.assertEqual(told["initcheck/cuda_fused_legs/sweeps_update"], ("stopped", 0))
+        self.assertEqual(told["racecheck/cuda_fused_legs/sweeps_update"], ("failed", 2))
 
     def test_the_first_error_and_the_end_are_kept(self):
         self.program("test_cuda_operations", "echo the first error; seq 9000; echo '[  FAILED  ] two'; echo the end; exit 1")
@@ -129,20 +129,20 @@ class Checks(unittest.TestCase):
         self.addCleanup(os.environ.pop, "GMG_TEST_MOST")
         r = self.check("cuda_operations,memcheck/cuda_fused_legs/*")
         self.assertEqual(r["cuda_operations"]["outcome"], "passed")
-        self.assertEqual(r["memcheck/cuda_fused_legs/sweeps_onto_agree"]["cases"], [4, 34])
-        self.assertEqual(r["memcheck/cuda_fused_legs/residuals_in_the_pass_agree"]["environment"],
+        self.assertEqual(r["memcheck/cuda_fused_legs/sweeps_update"]["cases"], [4, 34])
+        self.assertEqual(r["memcheck/cuda_fused_legs/residuals_in_the_pass"]["environment"],
                          {"GMG_TEST_EVERY": "3", "GMG_TEST_MOST": "200000"})
-        self.assertEqual(r["memcheck/cuda_fused_legs/ways_down_agree"]["environment"], {})
-        self.assertNotIn("cases", r["memcheck/cuda_fused_legs/ways_down_agree"])
+        self.assertEqual(r["memcheck/cuda_fused_legs/rows_restrict"]["environment"], {})
+        self.assertNotIn("cases", r["memcheck/cuda_fused_legs/rows_restrict"])
         page = checks_page.checks_table(json.loads(self.json.read_text()))
-        self.assertIn("| `cuda_fused_legs` `sweeps_onto_agree`, 4 of 34 cases | clean | not run |", page)
-        self.assertIn("| `cuda_fused_legs` `ways_down_agree` | clean | not run |", page)
+        self.assertIn("| `cuda_fused_legs` `sweeps_update`, 4 of 34 cases | clean | not run |", page)
+        self.assertIn("| `cuda_fused_legs` `rows_restrict` | clean | not run |", page)
         self.program("test_cuda_async", taken)
         self.check("*check/cuda_async/streams_on_faces_agree")
         page = checks_page.checks_table(json.loads(self.json.read_text()))
         self.assertIn("| `cuda_async` `streams_on_faces_agree`, 3 of 34 cases | clean | clean | clean | clean, 9 cases |", page)
         self.program("test_cuda_fused_legs", "echo '[       OK ] one'; echo 'cases taken: 0 of 34'")  # nothing was seen
-        self.assertEqual(self.check("memcheck/cuda_fused_legs/sweeps_onto_agree", code=1)["memcheck/cuda_fused_legs/sweeps_onto_agree"]["outcome"], "failed")
+        self.assertEqual(self.check("memcheck/cuda_fused_legs/sweeps_update", code=1)["memcheck/cuda_fused_legs/sweeps_update"]["outcome"], "failed")
 
     def test_the_list(self):
         os.environ["PATH"], before = self.environment()["PATH"], os.environ["PATH"]
@@ -153,7 +153,7 @@ class Checks(unittest.TestCase):
         names = [e["name"] for e in made + checks.sanitized(self.at)]
         self.assertEqual(len(names), len(set(names)))
         for tool in checks.TOOLS:
-            self.assertIn(f"{tool}/cuda_fused_legs/red_black_legs_agree", names)
+            self.assertIn(f"{tool}/cuda_fused_legs_red_black/legs_in_double", names)
         for program, test, *_ in checks.SANITIZED:  # what is named is there
             text = (HERE.parent / f"tests/cuda/{program.removeprefix('cuda_')}.c").read_text()
             self.assertIn(f"cmocka_unit_test({test})", text)
@@ -177,7 +177,7 @@ class Checks(unittest.TestCase):
         self.assertEqual(checks.tests_of(self.at)[0]["command"], [sys.executable, f"{root}/tests/tools/demos.py", f"{self.at}/demos", root, "devices"])
 
     def test_without_sanitizer(self):
-        entry = next(e for e in checks.sanitized(self.at) if e["name"] == "memcheck/cuda_fused_legs/ways_down_agree")
+        entry = next(e for e in checks.sanitized(self.at) if e["name"] == "memcheck/cuda_fused_legs/rows_restrict")
         self.program("test_cuda_fused_legs", PASSES)
         self.assertEqual(checks.check(entry, None, 1), {"outcome": "missing", "why": "no compute-sanitizer"})
 
@@ -234,7 +234,7 @@ class Checks(unittest.TestCase):
         self.check("cuda_operations,cuda_line,cuda_convergence_spread,*check/cuda_fused_legs/*", "--seconds", "1", "--commit", "abcdef", code=1)
         page = checks_page.checks_table(json.loads(self.json.read_text()))
         for line in ("| `cuda_operations` | 2 passed |", "| `cuda_line` | **1 passed, 1 failed** |", "| `cuda_no_device` | not run |",
-                     "| `cuda_fused_legs` `sweeps_onto_agree` | clean | stopped after 1 s, nothing found | **failed** | **2 errors** |",
+                     "| `cuda_fused_legs` `sweeps_update` | clean | stopped after 1 s, nothing found | **failed** | **2 errors** |",
                      "| 3D, no overlap, 16 blocks in flight | 64 | 0.21588 | 0.21589 | 0.21590 | 0.1 to 0.26 |"):
             self.assertIn(line, page)
         self.assertIn("commit abcdef", page)

@@ -15,6 +15,7 @@
 
 #ifdef GMG_CUDA
 #include "core/cuda/testing.h"
+#include "smoothers/async/testing.h"
 #endif
 
 #endif

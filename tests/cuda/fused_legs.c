@@ -1,73 +1,36 @@
-/* Whole legs of a cycle in one operation of the asynchronous smoother and of red-black on CUDA, against their parts: prolongation, sweeps
-   and the correction of u; sweeps and the restricted residual. */
-#include "twins.h"
+/* Fused legs of the asynchronous smoother on CUDA against their parts: smoothing and the restricted residual; the coarse correction,
+   smoothing and the update of u; and whole solves with and without them. */
+#include "fused_legs.h"
 
+/* --- the leg up ------------------------------------------------------------------------------------------------------ */
 
-/* --- the way up ------------------------------------------------------------------------------------------------------ */
+typedef enum { CONSTANT, FACES, FACES_AND_SIGMA } coefficients;
 
-/* The way up of a mixed cycle: the coarse correction, a sweep, and all of it onto a field in double; one operation on the device,
-   if it can, and three on the host. Ways: with and without the coarse correction; on top of the field or instead; as many steps;
-   from way 8 on a field that does not begin with a pair. */
-static void onto_agrees(const char *name, const both *b, int way, int can, int can_lift)
+static void updates_of(const shape *box, const size_t block[3], int order, coefficients kind, int count, int can, int can_prolong)
 {
-  gmg_solver *const *s = b->solver;
-  const gmg_exec *narrow[2] = {s[0]->levels_exec, s[1]->levels_exec}, *wide[2] = {&s[0]->exec, &s[1]->exec};
-  gmg_level *L[2] = {&s[0]->level[0], &s[1]->level[0]};
-  const size_t n = L[0]->A.cells;
-  const int lifts = way & 1, keep = way >> 1 & 1, steps = 1 + (way >> 2 & 1);
-  const size_t skip = (size_t)way >> 3;
-  const gmg_leg leg = keep ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
-  twin f = begin_twin(narrow[0], narrow[1], n, 81), c = begin_twin(narrow[0], narrow[1], n, 82);
-  twin coarse = begin_twin(narrow[0], narrow[1], s[0]->level[1].A.cells, 83), x = begin_twin(wide[0], wide[1], n + skip, 84);
-  twin size = begin_twin(wide[0], wide[1], 1, 85);
-  double *const at[2] = {(double *)x.at[0] + skip, (double *)x.at[1] + skip};
-  if (!keep) ON_BOTH(i) wide[i]->vector->fill(wide[i], n, NAN, at[i]);
-  if (lifts) s[0]->mg.stencil->tensor(narrow[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
-  s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], c.at[0], steps, leg);
-  wide[0]->vector->axpby_from_low(wide[0], n, size.at[0], c.at[0], keep, at[0]);
-  const gmg_update_target to = {at[1], 0.25, size.at[1], keep, lifts ? coarse.at[1] : NULL, lifts ? L[1]->prolong : NULL};
-  const int done = s[1]->mg.fused->postsmooth_update(&L[1]->view, s[1]->mg.state[0], f.at[1], c.at[1], steps, leg, &to);
-  if (done != (lifts ? can_lift && steps == 1 : can)) fail_msg("%s, way %d: done %d", name, way, done);
-  if (done) {
-    double *values = malloc(n * sizeof *values); /* 0.25 of the correction on the device, all on the host */
-    assert_non_null(values);
-    gmg_exec_read_reals(wide[0], at[0], n, values);
-    double *start = field(n + skip, 84);
-    for (size_t i = 0; i < n; i++) values[i] = keep ? start[skip + i] + 0.25 * (values[i] - start[skip + i]) : 0.25 * values[i];
-    (void)gmg_exec_write_reals(wide[0], at[0], n, values);
-    same_twin(name, "onto", &x, 1024 * epsilon_of(narrow[0]) / epsilon_of(wide[0]));
-    free(values), free(start);
-  }
-  end_twin(&f), end_twin(&c), end_twin(&coarse), end_twin(&x), end_twin(&size);
-}
-
-/* kind: 1 with coefficients on faces, 3 with sigma, too. */
-static void ways_onto_agree(const shape *box, const size_t block[3], int order, int kind, int ways, int can, int can_lift)
-{
-  gmg_problem p = shaped_problem(box);
+  gmg_problem p = unit_cells(box);
   if (!taken(unknowns(&p))) return;
-  const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]}; /* so that all axes are coarsened */
-  gmg_problem_set_box(&p, length);
   double *beta = field(unknowns(&p), 86), *sigma = field(unknowns(&p), 87);
   for (size_t i = 0; i < unknowns(&p); i++) beta[i] = exp(6 * beta[i]), sigma[i] += 0.5;
-  if (kind & 1) p.beta = beta;
-  if (kind & 2) p.sigma = sigma;
+  p.shift = 0;
+  if (kind != CONSTANT) p.beta = beta;
+  if (kind == FACES_AND_SIGMA) p.sigma = sigma;
   gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)order, block[0], block[1], block[2]);
   char name[100];
-  snprintf(name, sizeof name, "%zu x %zu x %zu, %s, kind %d", p.n[0], p.n[1], p.n[2], box->bc, kind);
+  snprintf(name, sizeof name, "%zu x %zu x %zu, %s, coefficients %d", p.n[0], p.n[1], p.n[2], box->bc, kind);
   q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
   both b = begin_both(&p, &q, name);
-  for (int way = 0; way < ways; way++) onto_agrees(name, &b, way, can, can_lift);
+  for (int i = 0; i < count; i++) update_agrees(name, &b, &updates[i], can, can_prolong);
   end_both(&b);
   free(beta), free(sigma);
 }
 
-static void sweeps_onto_agree(void **state)
+static void sweeps_update(void **state)
 {
   static const struct {
     shape shape;
     size_t block[3];
-    int can_lift; /* pairs that blocks begin with; 2: and not else, blocks are of warps */
+    int can_prolong; /* blocks begin with pairs; 2: nothing else, blocks are swept by rows */
   } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1},  {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
            {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {23, 12, 32}, 1},  {{3, {30, 14, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
            {{3, {58, 24, 96}, GMG_VERTEX, "pppppp"}, {29, 10, 96}, 0}, {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {30, 12, 34}, 1},
@@ -79,53 +42,33 @@ static void sweeps_onto_agree(void **state)
            {{2, {64, 130, 1}, GMG_CELL, "nrpp"}, {20, 33, 1}, 2},     {{2, {36, 16, 1}, GMG_CELL, "dddd"}, {20, 5, 1}, 2}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
-    for (int kind = 0; kind < (s[g].shape.dim == 3 ? 4 : 1); kind += 1 + (kind > 0)) /* constant; on faces; with sigma, too */
-      ways_onto_agree(&s[g].shape, s[g].block, g % 3, kind, 8, s[g].can_lift < 2, s[g].can_lift && !kind);
+    for (coefficients kind = CONSTANT; kind <= (s[g].shape.dim == 3 ? FACES_AND_SIGMA : CONSTANT); kind++)
+      updates_of(&s[g].shape, s[g].block, g % 3, kind, UPDATES_OF_PAIRS, s[g].can_prolong < 2, s[g].can_prolong && kind == CONSTANT);
 }
 
-/* From tiles of patches of each size, with the coarse correction where unknowns and blocks go by pairs. */
-static void patches_onto_agree(void **state)
+/* Packed tiles of each size, with the coarse correction where unknowns and blocks go by pairs. */
+static void packed_tiles_update(void **state)
 {
   static const struct {
     shape shape;
     size_t block[3];
-    int can_lift;
+    int can_prolong;
   } s[] = {{{3, {70, 35, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 0}, {{3, {64, 48, 24}, GMG_CELL, "pppppp"}, {32, 24, 8}, 1},
            {{3, {70, 36, 22}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 1}, {{3, {36, 20, 18}, GMG_CELL, "ppdrpp"}, {16, 16, 8}, 1},
            {{3, {40, 23, 17}, GMG_CELL, "dddddd"}, {14, 9, 8}, 0},  {{3, {24, 22, 18}, GMG_CELL, "rndddn"}, {8, 8, 8}, 1},
            {{3, {16, 18, 14}, GMG_CELL, "ddppdd"}, {6, 7, 5}, 0},   {{3, {8, 8, 16}, GMG_CELL, "ppppdd"}, {8, 8, 8}, 1}};
   (void)state;
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) ways_onto_agree(&s[g].shape, s[g].block, g % 3, 0, 12, 1, s[g].can_lift);
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) updates_of(&s[g].shape, s[g].block, g % 3, CONSTANT, UPDATES, 1, s[g].can_prolong);
 }
 
-/* --- the way down ---------------------------------------------------------------------------------------------------- */
+/* --- the leg down ---------------------------------------------------------------------------------------------------- */
 
-/* Smoothing and the restricted residual in one go, on the device alone: the residual is that of the u which is left. */
-static void restricts(const char *name, const both *b, int way, int can)
-{
-  const gmg_solver *s = b->solver[1];
-  const gmg_exec *e = s->levels_exec;
-  const gmg_level *L = &s->level[0];
-  const size_t n = L->A.cells, coarse = s->level[1].A.cells;
-  twin f = begin_twin(b->solver[0]->levels_exec, e, n, 91), u = begin_twin(b->solver[0]->levels_exec, e, n, 92);
-  twin got = begin_twin(e, e, coarse, 93);
-  if (way & 1) e->vector->fill(e, n, NAN, u.at[1]); /* from zero */
-  const int done = s->mg.fused->presmooth_restrict(&L->view, s->mg.state[0], f.at[1], u.at[1], u.at[1], 1 + way / 2,
-                                                way & 1 ? GMG_FROM_ZERO : GMG_FROM_CURRENT, L->restrict_, got.at[0]);
-  if (done != can) fail_msg("%s, way %d: done %d", name, way, done);
-  if (done) {
-    s->mg.stencil->restrict_residual(e, &L->A, L->restrict_, f.at[1], u.at[1], L->r, got.at[1]);
-    same_twin(name, "restricted residual", &got, 2048);
-  }
-  end_twin(&f), end_twin(&u), end_twin(&got);
-}
-
-static void residuals_in_the_pass_agree(void **state)
+static void residuals_in_the_pass(void **state)
 {
   static const struct {
     shape shape;
     size_t block[3];
-    int can; /* blocks of whole coarse cells; 2: from zero in float, blocks are of warps */
+    int can; /* blocks of whole coarse cells; 2: from zero in float, blocks are swept by rows */
   } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1},  {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
            {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {26, 12, 32}, 1},  {{3, {30, 20, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
            {{3, {30, 20, 32}, GMG_CELL, "pppppp"}, {30, 14, 32}, 1},  {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 4, 34}, 1},
@@ -135,24 +78,23 @@ static void residuals_in_the_pass_agree(void **state)
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
     for (int type = 0; type < 2; type++) {
-      gmg_problem p = shaped_problem(&s[g].shape);
+      gmg_problem p = unit_cells(&s[g].shape);
       if (!taken(unknowns(&p))) continue;
-      const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]};
-      gmg_problem_set_box(&p, length);
-      p.type = (gmg_type)type, p.shift = 0.3;
+      p.type = (gmg_type)type;
       gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
       char name[100];
       snprintf(name, sizeof name, "%zu x %zu x %zu, %s, type %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, type);
       q.precision = GMG_PRECISION_SAME;
       if (type == GMG_F64 && s[g].block[1] > 10) q.block[1] = 16; /* more fits */
       both b = begin_both(&p, &q, name);
-      for (int way = 0; way < 6; way++) restricts(name, &b, way, s[g].can == 2 ? type == GMG_F32 && way == 1 : s[g].can);
+      for (int i = 0; i < DOWNS; i++)
+        down_agrees(name, &b, &downs[i], s[g].can == 2 ? type == GMG_F32 && is_first_step(&downs[i]) : s[g].can);
       end_both(&b);
     }
 }
 
-/* The same from tiles of patches of each size, from zero in float alone. */
-static void residuals_in_patches_agree(void **state)
+/* Packed tiles of each size do so from zero in float alone. */
+static void residuals_in_packed_tiles(void **state)
 {
   static const struct {
     shape shape;
@@ -164,29 +106,25 @@ static void residuals_in_patches_agree(void **state)
            {{3, {40, 23, 24}, GMG_CELL, "dddddd"}, {14, 10, 8}, 0}, {{3, {64, 64, 64}, GMG_CELL, "dddddd"}, {0, 0, 0}, 1}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
-    gmg_problem p = shaped_problem(&s[g].shape);
+    gmg_problem p = unit_cells(&s[g].shape);
     if (!taken(unknowns(&p))) continue;
-    const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]};
-    gmg_problem_set_box(&p, length);
-    p.type = GMG_F32, p.shift = 0.3;
+    p.type = GMG_F32;
     gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
     char name[100];
-    snprintf(name, sizeof name, "patches, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
+    snprintf(name, sizeof name, "packed tiles, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
     both b = begin_both(&p, &q, name);
-    for (int way = 0; way < 6; way++) restricts(name, &b, way, s[g].can && way == 1);
+    for (int i = 0; i < DOWNS; i++) down_agrees(name, &b, &downs[i], s[g].can && is_first_step(&downs[i]));
     end_both(&b);
   }
 }
 
-/* The way down of 2D from zero: whatever the blocks, what sweeps over the level as a whole leave, and its residual. */
-static void way_down_agrees(gmg_problem p, gmg_block_order order, size_t x, size_t y)
+/* In 2D from zero: whatever the blocks, what sweeps over the level as a whole leave, and its residual. */
+static void rows_restrict_of(gmg_problem p, gmg_block_order order, size_t x, size_t y)
 {
-  const double length[3] = {(double)p.n[0], (double)p.n[1], 1};
-  gmg_problem_set_box(&p, length);
   gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, order, x, y, x > 0), whole = q;
-  p.type = GMG_F32, p.shift = 0.3;
+  p.type = GMG_F32;
   q.omega = whole.omega = 1.2, whole.smoother = gmg_smoother_by_name("red_black");
-  both b = begin_both(&p, &q, "way down"), w = begin_both(&p, &whole, "way down");
+  both b = begin_both(&p, &q, "rows"), w = begin_both(&p, &whole, "rows");
   gmg_level *L[2] = {&b.solver[HOST]->level[0], &b.solver[DEVICE]->level[0]}, *W = &w.solver[HOST]->level[0];
   const gmg_exec *e[2] = {b.solver[HOST]->levels_exec, b.solver[DEVICE]->levels_exec};
   const size_t n = L[0]->A.cells;
@@ -200,12 +138,12 @@ static void way_down_agrees(gmg_problem p, gmg_block_order order, size_t x, size
   const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_,
                                            c.at[1]);
   assert_int_equal(done, 1);
-  same_twin("way down", "u", &u, 512), same_twin("way down", "restricted residual", &c, 2048);
+  same_twin("rows", "u", &u, 512), same_twin("rows", "restricted residual", &c, 2048);
   end_twin(&f), end_twin(&u), end_twin(&r), end_twin(&c);
   end_both(&b), end_both(&w);
 }
 
-static void ways_down_agree(void **state)
+static void rows_restrict(void **state)
 {
   static const struct {
     shape shape;
@@ -216,92 +154,98 @@ static void ways_down_agree(void **state)
            {{2, {16, 8, 1}, GMG_CELL, "pppp"}, 8, 2},      {{2, {236, 30, 1}, GMG_CELL, "ppnn"}, 116, 6}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
-    const gmg_problem p = shaped_problem(&s[g].shape);
-    if (taken(unknowns(&p))) way_down_agrees(p, (gmg_block_order)(g % 3), s[g].x, s[g].y);
+    const gmg_problem p = unit_cells(&s[g].shape);
+    if (taken(unknowns(&p))) rows_restrict_of(p, (gmg_block_order)(g % 3), s[g].x, s[g].y);
   }
 }
 
-/* --- red-black: exact ------------------------------------------------------------------------------------------------ */
+/* --- both legs, double buffered ----------------------------------------------------------------------------------------- */
 
-/* From zero what red and black one after the other leave on the host, and the residual of that, the same every run. */
-static void exact_way_down(const char *name, const both *b, int can)
-{
-  gmg_solver *const *s = b->solver;
-  const gmg_exec *e[2] = {s[0]->levels_exec, s[1]->levels_exec};
-  gmg_level *L[2] = {&s[0]->level[0], &s[1]->level[0]};
-  const gmg_fused_ops *ops = s[1]->mg.fused;
-  void *const device_state = s[1]->mg.state[0];
-  const size_t n = L[0]->A.cells, coarse = s[0]->level[1].A.cells;
-  twin f = begin_twin(e[0], e[1], n, 91), u = begin_twin(e[0], e[1], n, 0), c = begin_twin(e[0], e[1], coarse, 0);
-  twin again = begin_twin(e[1], e[1], coarse, 0);
-  e[1]->vector->fill(e[1], n, NAN, u.at[1]);
-  ON_BOTH(i) e[1]->vector->fill(e[1], coarse, NAN, again.at[i]);
-  s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], u.at[0], 1, GMG_LEG_DOWN);
-  s[0]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
-  for (int steps = 1; steps <= 2; steps++) { /* neither from a u that is not 0 nor two steps */
-    const gmg_start start = steps == 1 ? GMG_FROM_CURRENT : GMG_FROM_ZERO;
-    const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], steps, start, L[1]->restrict_,
-                                             c.at[1]);
-    assert_int_equal(done, 0);
-  }
-  for (int run = 0; run < 2; run++) {
-    const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO,
-                                             L[1]->restrict_, again.at[run]);
-    if (done != can) fail_msg("%s: down %d", name, done);
-    if (!done) continue;
-    same_twin(name, "u", &u, 64);
-    same(name, "restricted residual", e[0], e[1], c.at[0], again.at[run], coarse, 64);
-  }
-  if (can) same_twin(name, "restricted residual, again", &again, 0);
-  end_twin(&f), end_twin(&u), end_twin(&c), end_twin(&again);
-}
-
-static void red_black_legs_agree(void **state)
+static void double_buffered_legs(void **state)
 {
   static const struct {
     shape shape;
-    int down, can_lift; /* down: 2 in float alone, by rows */
-  } s[] = {{{3, {80, 82, 84}, GMG_CELL, "dddddd"}, 1, 1},  {{3, {64, 96, 84}, GMG_CELL, "dnrddn"}, 1, 1},
-           {{3, {80, 82, 84}, GMG_CELL, "pppppp"}, 1, 1},  {{3, {28, 26, 700}, GMG_CELL, "ppddpp"}, 1, 1},
-           {{3, {36, 120, 122}, GMG_CELL, "nrddpp"}, 1, 1}, {{3, {97, 57, 101}, GMG_CELL, "dnnddr"}, 0, 0},
-           {{2, {702, 800, 1}, GMG_CELL, "pppp"}, 0, 1},   {{3, {80, 82, 84}, GMG_VERTEX, "pppppp"}, 0, 0},
-           {{2, {1000, 602, 1}, GMG_CELL, "dddn"}, 2, 1},  {{3, {92, 90, 71}, GMG_CELL, "ddddnd"}, 0, 0},
-           {{2, {1024, 512, 1}, GMG_CELL, "pppp"}, 2, 1},  {{2, {2000, 256, 1}, GMG_CELL, "ppnr"}, 2, 1},
-           {{2, {48, 12000, 1}, GMG_CELL, "rndd"}, 2, 1},  {{2, {1001, 600, 1}, GMG_CELL, "dddd"}, 0, 0}};
+    size_t block[3];
+    int can; /* pairs that blocks begin with, and rows enough */
+  } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1}, {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
+           {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {26, 12, 32}, 1}, {{3, {30, 20, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
+           {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 8, 34}, 1},  {{3, {32, 38, 36}, GMG_CELL, "rnndpp"}, {30, 18, 10}, 1},
+           {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 4, 34}, 0},  {{3, {34, 30, 36}, GMG_CELL, "dddddd"}, {17, 14, 18}, 0},
+           {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, 0}, {{3, {33, 28, 36}, GMG_CELL, "dddddd"}, {30, 14, 18}, 0},
+           {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, 0}};
   (void)state;
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
-    for (int type = 0; type < 3; type++) { /* up: mixed, 2 */
-      gmg_problem p = shaped_problem(&s[g].shape);
-      if (!taken(unknowns(&p))) continue;
-      const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]};
-      gmg_problem_set_box(&p, length);
-      gmg_params q = gmg_params_default();
-      char name[100];
-      snprintf(name, sizeof name, "red_black, %zu x %zu x %zu, %s, type %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, type);
-      p.type = type == 0 ? GMG_F32 : GMG_F64, p.shift = 0.3;
-      q.smoother = gmg_smoother_by_name("red_black"), q.precision = type == 2 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
-      both b = begin_both(&p, &q, name);
-      if (type < 2) exact_way_down(name, &b, s[g].down == 1 || (s[g].down == 2 && p.type == GMG_F32));
-      for (int way = 0; type == 2 && way < 12; way++) onto_agrees(name, &b, way, 1, s[g].can_lift);
-      end_both(&b);
-    }
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
+    const gmg_problem p = unit_cells(&s[g].shape);
+    if (!taken(unknowns(&p))) continue;
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+    char name[100];
+    snprintf(name, sizeof name, "async, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
+    q.precision = GMG_PRECISION_SAME;
+    both fresh = begin_both(&p, &q, name);
+    q.deterministic = 1;
+    both stale = begin_both(&p, &q, name);
+    assert_true(stale.solver[DEVICE]->mg.legs[0] != &gmg_double_buffered_legs);
+    gmg_solver *const solvers[2] = {stale.solver[HOST], fresh.solver[DEVICE]};
+    double_buffered_legs_agree(name, solvers, s[g].can);
+    end_both(&fresh), end_both(&stale);
+  }
 }
 
+/* Solves of a random f with u between two fields on the finest level, and with plain legs; what they leave, and their residuals. */
+static void with_and_without(const char *smoother, gmg_cycle_kind cycle, int fmg, gmg_accel accel)
+{
+  const shape box = {3, {128, 96, 128}, GMG_CELL, "ddnrpp"};
+  const gmg_problem p = unit_cells(&box);
+  const size_t n = unknowns(&p);
+  const int exact = strcmp(smoother, "red_black") == 0;
+  gmg_params q = gmg_params_default();
+  gmg_report report[2];
+  char name[100];
+  if (!taken(n)) return;
+  q.smoother = gmg_smoother_by_name(smoother), q.cycle = cycle, q.fmg = fmg;
+  if (!exact) q.block[0] = 30, q.block[1] = 14, q.block[2] = 32;
+  q.precision = GMG_PRECISION_SAME, q.accel = accel, q.rtol = 1e-11;
+  snprintf(name, sizeof name, "%s, cycle %d, fmg %d, accel %d", smoother, cycle, fmg, accel);
+  both b = begin_both(&p, &q, name);
+  gmg_solver *s = b.solver[DEVICE];
+  const gmg_exec *e = &s->exec;
+  twin f = begin_twin(e, e, n, 95), u = begin_twin(e, e, n, 0);
+  assert_true(s->mg.legs[0] == &gmg_double_buffered_legs);
+  for (int run = 0; run < 2; run++) {
+    for (int l = 0; run && l < s->levels; l++) s->mg.legs[l] = &gmg_plain_legs;
+    gmg_forget_recordings(s);
+    assert_ok(b.context[DEVICE], gmg_solve(s, f.at[0], u.at[run], &report[run]));
+  }
+  if (abs(report[0].cycles - report[1].cycles) > !exact) fail_msg("%s: %d and %d cycles", name, report[0].cycles, report[1].cycles);
+  same_twin(name, "u", &u, exact ? 1e5 : 1e7);
+  end_twin(&f), end_twin(&u);
+  end_both(&b);
+}
+
+static void solves_agree(void **state)
+{
+  static const char *const smoothers[] = {"async", "red_black"};
+  static const gmg_accel accels[] = {GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG};
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 2; k++)
+      for (gmg_cycle_kind cycle = GMG_CYCLE_V; cycle <= GMG_CYCLE_F; cycle++)
+        for (int fmg = 0; fmg < 2; fmg++) with_and_without(smoothers[i], cycle, fmg, accels[k]);
+}
+
+#ifdef GMG_CUDA
 /* --- large levels in the blocks that the device chooses --------------------------------------------------------------- */
 
 /* Both deterministic; the host takes the finest level in the blocks that the device has. */
 static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_params q)
 {
-  typedef struct {
-    const void *way;
-    gmg_blocks blocks;
-  } chosen; /* what a level's state begins with (cuda/variant.cuh) */
   q.deterministic = 1;
   both b = begin_both(p, &q, name);
-  const chosen *c = b.solver[DEVICE]->mg.state[0];
+  const gmg_solver *s = b.solver[DEVICE];
+  const gmg_blocks *blocks = (s->levels_exec->type == GMG_F32 ? gmg_async_blocks_f32 : gmg_async_blocks_f64)(s->mg.state[0]);
   for (int a = 0; a < 3; a++) {
-    q.block[a] = c->blocks.shape[a];
-    assert_true(q.block[a] > 0 && q.block[a] <= p->n[a] && c->blocks.count[a] == (p->n[a] + q.block[a] - 1) / q.block[a]);
+    q.block[a] = blocks->shape[a];
+    assert_true(q.block[a] > 0 && q.block[a] <= p->n[a] && blocks->count[a] == (p->n[a] + q.block[a] - 1) / q.block[a]);
   }
   print_message("%s: blocks of %zu x %zu x %zu\n", name, q.block[0], q.block[1], q.block[2]);
   gmg_solver_destroy(b.solver[HOST]);
@@ -309,39 +253,42 @@ static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_para
   return b;
 }
 
-static void large_levels_agree(void **state)
+static void large_levels(void **state)
 {
   static const shape s[] = {{3, {256, 256, 256}, GMG_CELL, "ddddnn"}, {2, {2048, 2048, 1}, GMG_CELL, "dnrd"}};
   static const char *const names[] = {"256^3, float in a mixed cycle", "256^3, double", "2048^2, float in a mixed cycle", "2048^2, double"};
   (void)state;
   for (int g = 0; g < 4; g++) {
-    gmg_problem p = shaped_problem(&s[g / 2]);
-    const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]};
+    const gmg_problem p = unit_cells(&s[g / 2]);
     gmg_params q = gmg_params_default();
-    gmg_problem_set_box(&p, length);
-    p.shift = 0.3, q.precision = g % 2 ? GMG_PRECISION_SAME : GMG_PRECISION_MIXED;
+    q.precision = g % 2 ? GMG_PRECISION_SAME : GMG_PRECISION_MIXED;
     both b = begin_in_its_blocks(names[g], &p, q);
     same_sweeps(names[g], "down", &b, 0, 1, GMG_LEG_DOWN, 0, 512);
     same_sweeps(names[g], "from zero", &b, 0, 1, GMG_LEG_DOWN, 1, 512);
-    for (int way = 2; g % 2 == 0 && way < 4; way++) onto_agrees(names[g], &b, way, p.dim == 3, 1);
+    for (int i = 0; g % 2 == 0 && i < UPDATES_OF_PAIRS; i++)
+      if (updates[i].keep && updates[i].steps == 1) update_agrees(names[g], &b, &updates[i], p.dim == 3, 1);
     end_both(&b);
     if (p.dim == 2) {
-      if (g % 2 == 0) way_down_agrees(p, GMG_ORDER_NATURAL, 0, 0);
+      if (g % 2 == 0) rows_restrict_of(p, GMG_ORDER_NATURAL, 0, 0);
       continue;
     }
     b = begin_both(&p, &q, names[g]);
-    for (int way = 0; way < 2; way++) restricts(names[g], &b, way, 1);
+    for (int i = 0; i < DOWNS && downs[i].steps == 1; i++) down_agrees(names[g], &b, &downs[i], 1);
     end_both(&b);
   }
 }
+#endif
 
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sweeps_onto_agree), cmocka_unit_test(patches_onto_agree),
-                                     cmocka_unit_test(residuals_in_patches_agree), cmocka_unit_test(residuals_in_the_pass_agree),
-                                     cmocka_unit_test(ways_down_agree), cmocka_unit_test(red_black_legs_agree),
-                                     cmocka_unit_test(large_levels_agree)};
+  const struct CMUnitTest tests[] = {
+#ifdef GMG_CUDA
+      cmocka_unit_test(large_levels),
+#endif
+      cmocka_unit_test(sweeps_update),             cmocka_unit_test(packed_tiles_update), cmocka_unit_test(residuals_in_the_pass),
+      cmocka_unit_test(residuals_in_packed_tiles), cmocka_unit_test(rows_restrict),       cmocka_unit_test(double_buffered_legs),
+      cmocka_unit_test(solves_agree)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,10 @@
    planes_faces, tiles_packed and rows cannot do that and refuse such levels. */
 #include "variant.h"
 
+extern "C" {
+#include "smoothers/async/testing.h"
+}
+
 /* The first that suits takes the level. */
 static const async_variant *const variants[] = {
     &R(async_line),         /* 1D: stretches of a line */
@@ -173,6 +177,8 @@ static void destroy(const gmg_smoother_level *l, void *state)
   gmg_exec_release(l->exec, s->before, l->A->cells * sizeof(real));
   free(s);
 }
+
+extern "C" const gmg_blocks *R(gmg_async_blocks)(const void *state) { return &((const async_state *)state)->blocks; }
 
 extern "C" const gmg_smoother_ops R(gmg_async_cuda) = {
     .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};
