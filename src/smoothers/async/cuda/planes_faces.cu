@@ -50,20 +50,17 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return suits(l) && s->bytes + FACE_ALONG_BYTES <= s->max_bytes && face_blocks(l, &s->blocks);
 }
 
-/* Kernels of a level: from any u, from zero, and to another field. */
-typedef struct {
-  void (*plain)(face_level, const real *, const real *, real *);
-  void (*zero)(face_level, const real *, const real *, real *);
-  void (*updates)(face_level, const real *, const real *, update);
-} function;
+typedef void (*face_kernel)(face_level, const real *, const real *, real *, update);
+enum { PLAIN, FROM_ZERO, UPDATE, PASSES };
 
-static function kernel_of(const gmg_operator *A, int lines)
+/* Of the passes; NULL: not in this type. */
+static const face_kernel *kernels_of(const gmg_operator *A, int lines)
 {
 #define KERNELS(kind, wraps, by_lines) {face_plane_kernel<kind, wraps, by_lines, 0>, face_plane_kernel<kind, wraps, by_lines, PASS_FROM_ZERO>, \
-                                        IN_FLOAT((face_plane_kernel_update<kind, wraps, by_lines, 0>))}
+                                        IN_FLOAT((face_plane_kernel<kind, wraps, by_lines, PASS_UPDATE>))}
 #define BY_LINES(kind, wraps) {KERNELS(kind, wraps, 0), KERNELS(kind, wraps, 1)}
-  static const function kernels[2][2][2] = {{BY_LINES(GMG_FACES, 0), BY_LINES(GMG_FACES, 1)},
-                                                 {BY_LINES(GMG_FACES | GMG_SIGMA, 0), BY_LINES(GMG_FACES | GMG_SIGMA, 1)}};
+  static const face_kernel kernels[2][2][2][PASSES] = {{BY_LINES(GMG_FACES, 0), BY_LINES(GMG_FACES, 1)},
+                                                       {BY_LINES(GMG_FACES | GMG_SIGMA, 0), BY_LINES(GMG_FACES | GMG_SIGMA, 1)}};
 #undef BY_LINES
 #undef KERNELS
   return kernels[A->sigma != NULL][A->wraps[2]][lines];
@@ -73,13 +70,9 @@ static function kernel_of(const gmg_operator *A, int lines)
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   (void)s;
-  for (int lines = 0; lines < 2; lines++) {
-    const function f = kernel_of(l->A, lines);
-    const size_t bytes = bytes_of(l->A, lines);
-    allow_shared(l, (const void *)f.plain, bytes);
-    allow_shared(l, (const void *)f.zero, bytes);
-    if (f.updates) allow_shared(l, (const void *)f.updates, bytes);
-  }
+  for (int lines = 0; lines < 2; lines++)
+    for (int pass = 0; pass < PASSES; pass++)
+      if (kernels_of(l->A, lines)[pass]) allow_shared(l, (const void *)kernels_of(l->A, lines)[pass], bytes_of(l->A, lines));
   return NULL;
 }
 
@@ -100,20 +93,19 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, in
 static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
 {
   const int lines = comes_by_lines(l->A, p->f);
-  const function kernel = kernel_of(l->A, lines);
-  (p->from ? kernel.plain : kernel.zero)<<<(unsigned)(p->passes * s->blocks.total), k->threads, bytes_of(l->A, lines), k->stream>>>(
-      level_of(l, s, p->reversed), p->f, p->from, p->to);
+  kernels_of(l->A, lines)[p->from ? PLAIN : FROM_ZERO]<<<(unsigned)(p->passes * s->blocks.total), k->threads, bytes_of(l->A, lines), k->stream>>>(
+      level_of(l, s, p->reversed), p->f, p->from, p->to, update{});
 }
 
 static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
 {
   const int lines = comes_by_lines(l->A, u->f);
-  const function kernel = kernel_of(l->A, lines);
-  if (!kernel.updates || u->to->coarse) return 0;
+  const face_kernel kernel = kernels_of(l->A, lines)[UPDATE];
+  if (!kernel || u->to->coarse) return 0;
   if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
   const async_launch k = launch_of(l, s, 1);
-  kernel.updates<<<(unsigned)s->blocks.total, k.threads, bytes_of(l->A, lines), k.stream>>>(
-      level_of(l, s, u->reversed), u->f, u->u, update_of(u->to, l->A));
+  kernel<<<(unsigned)s->blocks.total, k.threads, bytes_of(l->A, lines), k.stream>>>(
+      level_of(l, s, u->reversed), u->f, u->u, NULL, update_of(u->to, l->A));
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }

@@ -63,7 +63,8 @@ static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
   return i;
 }
 
-/* Block number `block_index` of `total` in the order given. */
+/* Block number `block_index` of `total` in the order given. One function, as its registers are all taken: cut into phases (methods of a
+   structure, as the other engines) the passes over faces spill 176 bytes instead of 112 in double, 48 instead of none in float. */
 template <int dim, int kind, int local>
 static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, unsigned total, const real *f, const real *from,
                                                   real *to)
