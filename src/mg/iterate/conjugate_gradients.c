@@ -18,7 +18,7 @@ static void start(gmg_solver *s, gmg_iteration *it)
 
 static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 {
-  if (f_norm) *f_norm = s->vector->norm2(&s->exec, s->finest->A.cells, it->f);
+  (void)s, (void)f_norm; /* known before: solve asks for both in one pass only where norms are not by recursion */
   return it->norm;
 }
 
