@@ -290,9 +290,9 @@ static void red_black_legs_agree(void **state)
 static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_params q)
 {
   typedef struct {
-    const void *way;
+    const void *variant;
     gmg_blocks blocks;
-  } chosen; /* what a level's state begins with (cuda/variant.cuh) */
+  } chosen; /* what a level's state begins with (async/cuda/variant.h) */
   q.deterministic = 1;
   both b = begin_both(p, &q, name);
   const chosen *c = b.solver[DEVICE]->level[0].smoother;
