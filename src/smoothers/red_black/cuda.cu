@@ -2,7 +2,7 @@
    reversed leg); phases and strips at the seams of odd periodic axes as in red_black/host.c.
 
    A pass over memory for every colour takes 48 bytes an unknown in double. Large levels with constant coefficients have both
-   colours in one (cuda/plane_sweep.cuh), 24 bytes, with the same result: blocks of unknowns relax one layer around their own
+   colours in one (relax/cuda/plane_sweep.cuh), 24 bytes, with the same result: blocks of unknowns relax one layer around their own
    again, from values before the sweep. Those must still be there, so
 
      two sweeps go to the level's scratch field and back;
@@ -12,14 +12,16 @@
 
    A leg of one sweep is a pass, too, again with the same result:
 
-     down from zero it also restricts the residual it leaves (17 bytes in 3D, and not 33). A block then needs to know what the others leave
-     one layer around its own unknowns: for that the ring beyond must have been through the first half sweep, which from zero is the
-     weight times f over the diagonal. No value comes from another block, and every coarse value from one alone;
-     up to the finest level of a mixed cycle it takes the correction in and goes onto u in double (25 bytes, and not 45). What it reads
-     it does not write;
-     in double in 3D the way down leaves u in another field (aside), from which the way up brings it with the correction.
+     down from zero it also restricts the residual it leaves (17 bytes in 3D, and not 33). A block then needs to know
+     what the others leave one layer around its own unknowns: for that the ring beyond must have been through the first
+     half sweep, which from zero is the weight times f over the diagonal. No value comes from another block, and every
+     coarse value from one alone;
+     up to the finest level of a mixed cycle it takes the correction in and updates u in double (25 bytes, and not 45).
+     What it reads it does not write;
+     in double in 3D the way down leaves u in another field (double buffering), and the way up brings it back with the
+     correction.
 
-   In 2D rows of float stream through warps in both (cuda/row_restrict.cuh, cuda/row_prolong.cuh). 1D but for odd periodic
+   In 2D rows of float stream through warps in both (relax/cuda/row_sweep.cuh). 1D but for odd periodic
    axes has a kernel of its own for all sizes and coefficients (red_black/line.cuh). */
 extern "C" {
 #include "red_black.h"
@@ -86,7 +88,8 @@ typedef struct {
 /* Below, launches count and not bytes. */
 enum { MIN_CELLS_FUSED = 500000 };
 
-/* By dimension: one sweep, plain and from zero; with the residual restricted; into a field in double, and with the correction before. */
+/* By dimension: one sweep, plain and from zero; with the residual restricted; into a field in double, and with the
+   correction before. */
 static const plane_pass passes[2][6] = {
     {PLANE_PASS(2, 2, 0), PLANE_PASS_IN_FLOAT(2, 2, PASS_UPDATE), PLANE_PASS_IN_FLOAT(2, 2, PASS_UPDATE | PASS_PROLONG), {-1}},
     {PLANE_PASS(3, 2, 0), PLANE_PASS(3, 2, PASS_FROM_ZERO), PLANE_PASS(3, 2, PASS_FROM_ZERO | PASS_RESTRICT),
@@ -101,7 +104,8 @@ static const plane_pass *pass_of(const gmg_smoother_level *l, const red_black_st
 enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; of which at once */
 
 /* What interface_copy has comes back. In 3D most columns have nothing but near the ends of blocks along them. */
-static __global__ void __launch_bounds__(ACROSS * LINES) interface_kernel(uniform_level s, unsigned across, unsigned lines, const real *copy, real *u)
+static __global__ void __launch_bounds__(ACROSS * LINES)
+    interface_kernel(uniform_level s, unsigned across, unsigned lines, const real *copy, real *u)
 {
   const unsigned tile = blockIdx.x, rest = tile / across;
   const int i = (int)(tile % across * ACROSS + threadIdx.x), j = (int)(rest % lines * LINES + threadIdx.y);
@@ -129,21 +133,21 @@ static void copy_interfaces(const gmg_smoother_level *l, const uniform_level &s,
 {
   const unsigned across = (unsigned)(s.n[0] + ACROSS - 1) / ACROSS, lines = (unsigned)(s.n[1] + LINES - 1) / LINES;
   const unsigned layers = (unsigned)(s.n[2] + HIGH - 1) / HIGH;
-  interface_kernel<<<across * lines * layers, dim3(ACROSS, LINES), 0, gmg_device_of(l->exec)->stream>>>(s, across, lines, (const real *)copy,
-                                                                                                        (real *)u);
+  interface_kernel<<<across * lines * layers, dim3(ACROSS, LINES), 0, gmg_device_of(l->exec)->stream>>>(
+      s, across, lines, (const real *)copy, (real *)u);
 }
 
 /* One sweep. from = NULL: u is 0. interface_copy = to: all goes there. */
 static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, int kind, const void *f,
                         const void *from, void *to, void *interface_copy, const update &o, const restriction &g)
 {
-  launch_planes(pass_of(l, r, kind), l->A->dim, &r->blocks, gmg_device_of(l->exec)->stream, s, (const real *)f, (const real *)from, (real *)to,
-                (real *)interface_copy, o, g);
+  launch_planes(pass_of(l, r, kind), l->A->dim, &r->blocks, gmg_device_of(l->exec)->stream, s, (const real *)f,
+                (const real *)from, (real *)to, (real *)interface_copy, o, g);
   gmg_cuda_launched(l->exec, "red_black");
 }
 
-static void plain_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, const void *f, const void *from,
-                        void *to, void *interface_copy)
+static void plain_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, const void *f,
+                        const void *from, void *to, void *interface_copy)
 {
   fused_sweep(l, r, s, from ? 0 : PASS_FROM_ZERO, f, from, to, interface_copy, update{}, restriction{});
 }
@@ -198,10 +202,12 @@ static void lay_out_rows(const gmg_smoother_level *l, red_black_state *r)
   static const size_t any[3] = {0, 0, 0};
   const int processors = gmg_device_of(l->exec)->processors;
   if (l->A->dim != 2 || !row_blocks(l->A, any, STRIP_BLOCKS * processors, &r->restrict_rows)) r->restrict_rows.total = 0;
-  if (l->A->dim != 2 || !row_blocks(l->A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &r->update_rows)) r->update_rows.total = 0;
+  if (l->A->dim != 2 || !row_blocks(l->A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &r->update_rows))
+    r->update_rows.total = 0;
 }
 
-static int presmooth_rows(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3], void *coarse)
+static int presmooth_rows(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3],
+                          void *coarse)
 {
   if (!r->restrict_rows.total || !rows_can_restrict(l->A, &r->restrict_rows, map, f, u, coarse)) return 0;
   const uniform_level s = uniform_level_of(l->A, &r->restrict_rows, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
@@ -210,10 +216,12 @@ static int presmooth_rows(const gmg_smoother_level *l, const red_black_state *r,
   return 1;
 }
 
-static int postsmooth_rows(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg, const gmg_update_target *to)
+static int postsmooth_rows(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg,
+                           const gmg_update_target *to)
 {
   if (!r->update_rows.total || !rows_can_update(l->A, to, f, u)) return 0;
-  const uniform_level s = uniform_level_of(l->A, &r->update_rows, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
+  const uniform_level s =
+      uniform_level_of(l->A, &r->update_rows, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
   launch_rows_update<2>(gmg_device_of(l->exec)->stream, s, update_of(to, l->A), (const real *)f, (const real *)u);
   gmg_cuda_launched(l->exec, "red_black");
   return 1;
@@ -225,16 +233,16 @@ static int postsmooth_rows(const gmg_smoother_level *l, const red_black_state *r
 #endif
 
 /* One sweep from a u that is not 0 into another field, and the residual in a pass of its own. */
-static void presmooth_to_other_field(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to, const gmg_map map[3],
-                       void *coarse)
+static void presmooth_to_other_field(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to,
+                                     const gmg_map map[3], void *coarse)
 {
   const uniform_level s = level_of(l, r, u, GMG_LEG_DOWN);
   plain_sweep(l, r, s, f, u, to, to);
   gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: room */
 }
 
-static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, gmg_start start,
-                              const gmg_map *map, void *coarse)
+static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps,
+                              gmg_start start, const gmg_map *map, void *coarse)
 {
   const red_black_state *r = (const red_black_state *)state;
   restriction g;
@@ -271,7 +279,7 @@ static int double_buffered(const gmg_smoother_level *l, const void *state, const
   const red_black_state *r = (const red_black_state *)state;
   const gmg_update_target to = {.scale = 1, .prolong = prolong};
   restriction g;
-  return l->A->type == GMG_F64 && r->fused && l->params->pre == 1 && l->params->post == 1 && 
+  return l->A->type == GMG_F64 && r->fused && l->params->pre == 1 && l->params->post == 1 &&
          pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) && pass_of(l, r, PASS_UPDATE | PASS_PROLONG) &&
          restriction_of(&g, NULL, l->A, restrict_, &r->blocks) && planes_can_prolong(&to, l->A, &r->blocks);
 }
@@ -294,7 +302,8 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   for (const plane_pass *p = passes[A->dim - 2]; p->kind >= 0; p++)
     if (p->kernel)
       gmg_cuda_note(gmg_device_of(l->exec),
-                    cudaFuncSetAttribute((const void *)p->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_bytes), "red_black");
+                    cudaFuncSetAttribute((const void *)p->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_bytes),
+                    "red_black");
   return GMG_OK;
 }
 

@@ -1,17 +1,17 @@
 /* Block-asynchronous smoother async-(k) on a CUDA device (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra,
    Gates, Tomov 2011). One thread block relaxes one block of unknowns.
 
-   It holds its unknowns, `overlap` layers around them and a ring that is only read in shared memory, relaxes them k times from
-   whatever values surround them, and writes back its own (restricted, as in Cai, Sarkis 1999). Nothing waits: blocks start as
-   multiprocessors become free, in the given order, and those of a second pass do not wait for the first where a pass has more of them
-   than the device has room for (passes_at_once()). What blocks share is read and written by relaxed atomics
-   (core/cuda/atomics.cuh): fresh, and never torn.
+   It holds its unknowns, `overlap` layers around them and a ring that is only read in shared memory, relaxes them k
+   times from whatever values surround them, and writes back its own (restricted, as in Cai, Sarkis 1999). Nothing
+   waits: blocks start as multiprocessors become free, in the given order, and those of a second pass do not wait for
+   the first where a pass has more of them than the device has room for (passes_at_once()). What blocks share is read
+   and written by relaxed atomics (core/cuda/atomics.cuh): fresh, and never torn.
 
    Deterministic twin: every block reads a copy made before the pass.
 
-   There are many variants of taking a level, each with kernels of its own in a file of its own. Here is the table of them, and what they
-   have in common. With dynamic assignment resident thread blocks take blocks of unknowns from a queue (relax/cuda/scheduling.cuh);
-   planes_faces, tiles_packed and rows cannot do that and refuse such levels. */
+   There are many variants of taking a level, each with kernels of its own in a file of its own. Here is the table of
+   them, and what they have in common. With dynamic assignment resident thread blocks take blocks of unknowns from a
+   queue (relax/cuda/scheduling.cuh); planes_faces, tiles_packed and rows cannot do that and refuse such levels. */
 #include "variant.h"
 
 extern "C" {
@@ -33,8 +33,8 @@ static const async_variant *const variants[] = {
 
 /* --- passes ----------------------------------------------------------------------------------------------------------- */
 
-void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, const real *from, real *to,
-                         int reversed)
+void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, const real *from,
+                         real *to, int reversed)
 {
   const async_pass p = {passes, f, from, to, reversed};
   const async_launch k = launch_of(l, s, passes);
@@ -42,8 +42,9 @@ void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size
   gmg_cuda_launched(l->exec, "async");
 }
 
-/* Blocks of a launch wait for nobody. Where the device has room for more than a pass, those of the next would begin beside it and find
-   what was there before both: on 10^4 unknowns in 1D four passes a step reduced no more than one. There every pass has a launch. */
+/* Blocks of a launch wait for nobody. Where the device has room for more than a pass, those of the next would begin
+   beside it and find what was there before both: on 10^4 unknowns in 1D four passes a step reduced no more than one.
+   There every pass has a launch. */
 static size_t passes_at_once(const gmg_smoother_level *l, const async_state *s, size_t passes)
 {
   enum { MAX_RESIDENT = 32 }; /* thread blocks that a multiprocessor has room for */
@@ -77,13 +78,14 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   if (passes > 1 || fresh) R(async_run_passes)(l, s, fresh ? passes : passes - 1, (const real *)f, (real *)u, reversed);
 }
 
-/* The last pass also restricts the residual. Not for the deterministic twin: what blocks add to a coarse value they share they add in
-   any order. */
-static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, gmg_start start,
-                              const gmg_map *map, void *coarse)
+/* The last pass also restricts the residual. Not for the deterministic twin: what blocks add to a coarse value they
+   share they add in any order. */
+static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps,
+                              gmg_start start, const gmg_map *map, void *coarse)
 {
   const async_state *s = (const async_state *)state;
-  const async_presmooth d = {passes_of(l, steps), (const real *)f, (real *)u, (real *)to, start == GMG_FROM_ZERO, map, (real *)coarse};
+  const async_presmooth d = {passes_of(l, steps), (const real *)f, (real *)u, (real *)to, start == GMG_FROM_ZERO, map,
+                             (real *)coarse};
   return s->variant->presmooth_restrict && !s->resident && !s->before && d.passes > 0 && s->variant->presmooth_restrict(l, s, &d);
 }
 
@@ -130,7 +132,8 @@ static size_t resident_of(const gmg_smoother_level *l, const async_state *s, con
   gmg_device *d = gmg_device_of(l->exec);
   const dim3 t = s->threads;
   int each = p->oversubscription;
-  if (!each) gmg_cuda_note(d, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)(t.x * t.y * t.z), s->bytes), "async");
+  if (!each)
+    gmg_cuda_note(d, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)(t.x * t.y * t.z), s->bytes), "async");
   const size_t most = (size_t)(each > 0 ? each : 1) * (size_t)d->processors;
   return p->in_flight && most > (size_t)p->in_flight ? (size_t)p->in_flight : most;
 }

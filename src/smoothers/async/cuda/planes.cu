@@ -1,24 +1,30 @@
-/* Levels with constant coefficients as planes that stream through thread blocks (relax/cuda/plane_sweep.cuh): which, and the launches.
-   Legs are such passes, too. At 512^3 on an H200 the one that restricts takes 1.49 ms in double instead of 2.0, from zero in float 0.59
-   instead of 0.88; the one that takes the correction in and updates another field 1.24 instead of 1.80. */
+/* Levels with constant coefficients as planes that stream through thread blocks (relax/cuda/plane_sweep.cuh): which,
+   and the launches. Legs are such passes, too. At 512^3 on an H200 the one that restricts takes 1.49 ms in double
+   instead of 2.0, from zero in float 0.59 instead of 0.88; the one that takes the correction in and updates another
+   field 1.24 instead of 1.80. */
 #include "variant.h"
 
 #include "smoothers/relax/cuda/plane_sweep.cuh"
 
-/* From MIN_CELLS_RESTRICT on a pass over a u that is not 0 restricts, too: 0.157 instead of 0.167 ms at 256^3 in float, but 57 instead of
-   52 us at 128^3. From MIN_CELLS_DOUBLE_BUFFERED on u is double buffered: a V(1,1) cycle at 512^3 in double takes 3.95 ms, 4.06 where coarser
-   levels do so, too, whose blocks are short: the steps at their ends, each of which goes through instructions of its own, are not in the
-   cache yet. */
+/* From MIN_CELLS_RESTRICT on a pass over a u that is not 0 restricts, too: 0.157 instead of 0.167 ms at 256^3 in float,
+   but 57 instead of 52 us at 128^3. From MIN_CELLS_DOUBLE_BUFFERED on u is double buffered: a V(1,1) cycle at 512^3 in
+   double takes 3.95 ms, 4.06 where coarser levels do so, too, whose blocks are short: the steps at their ends, each of
+   which goes through instructions of its own, are not in the cache yet. */
 enum { MIN_CELLS_RESTRICT = 1 << 22, MIN_CELLS_DOUBLE_BUFFERED = 1 << 26 };
 
 /* By dimension. */
 static const plane_pass passes[2][7] = {
     {PLANE_PASS(2, 4, 0), PLANE_PASS_IN_FLOAT(2, 4, PASS_UPDATE), PLANE_PASS_IN_FLOAT(2, 4, PASS_UPDATE | PASS_PROLONG), {-1}},
-    {PLANE_PASS(3, 4, 0), PLANE_PASS(3, 4, PASS_FROM_ZERO), PLANE_PASS(3, 4, PASS_RESTRICT),
-     PLANE_PASS(3, 4, PASS_RESTRICT | PASS_FROM_ZERO), PLANE_PASS_IN_FLOAT(3, 4, PASS_UPDATE), PLANE_PASS(3, 4, PASS_UPDATE | PASS_PROLONG),
+    {PLANE_PASS(3, 4, 0),
+     PLANE_PASS(3, 4, PASS_FROM_ZERO),
+     PLANE_PASS(3, 4, PASS_RESTRICT),
+     PLANE_PASS(3, 4, PASS_RESTRICT | PASS_FROM_ZERO),
+     PLANE_PASS_IN_FLOAT(3, 4, PASS_UPDATE),
+     PLANE_PASS(3, 4, PASS_UPDATE | PASS_PROLONG),
      {-1}}};
 
-/* Shared memory is set apart in steps, and what it leaves is the L1 cache: one step more, and the cycle takes 5.08 instead of 4.58 ms. */
+/* Shared memory is set apart in steps, and what it leaves is the L1 cache: one step more, and the cycle takes 5.08
+   instead of 4.58 ms. */
 static_assert(plane_shape<3, 4>::blocks * (plane_pass_bytes<3, 4>(PASS_PROLONG) + 1024) <= (sizeof(real) == 8 ? 196 : 164) * 1024,
               "the way up takes a step more of shared memory than the pass");
 
@@ -60,22 +66,24 @@ static void run(const gmg_smoother_level *l, const async_state *s, const async_l
     (l->A->dim == 3 ? plane_kernel_dynamic<3> : plane_kernel_dynamic<2>)<<<k->resident, k->threads, k->bytes, k->stream>>>(
         x, k->queue, p->f, p->from, p->to);
   else
-    launch_planes(from_zero ? from_zero : pass_of(l, s, 0), l->A->dim, &s->blocks, k->stream, x, p->f, p->from, p->to, NULL, update{},
-                  restriction{}, p->passes);
+    launch_planes(from_zero ? from_zero : pass_of(l, s, 0), l->A->dim, &s->blocks, k->stream, x, p->f, p->from, p->to, NULL,
+                  update{}, restriction{}, p->passes);
 }
 
 static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d)
 {
   const size_t first = d->from_zero && d->passes > 1, between = d->passes - 1 - first;
   const int zero = d->from_zero && d->passes == 1;
-  const int pays = zero || d->to != d->u || l->params->block[0] || l->A->cells >= MIN_CELLS_RESTRICT; /* small levels only where the caller wants such blocks */
+  /* small levels only where the caller wants such blocks */
+  const int pays = zero || d->to != d->u || l->params->block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
   const plane_pass *last = pass_of(l, s, PASS_RESTRICT | (zero ? PASS_FROM_ZERO : 0));
   restriction r;
   if (!pays || !last || !restriction_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
   if (first) R(async_run_blocks)(l, s, 1, d->f, NULL, d->u, 0);
   if (between) R(async_run_blocks)(l, s, between, d->f, d->u, d->u, 0);
   l->exec->vector->fill(l->exec, (size_t)r.n[0] * (size_t)r.n[1] * (size_t)r.n[2], 0, d->coarse);
-  launch_planes(last, l->A->dim, &s->blocks, launch_of(l, s, 1).stream, level_of(l, s, 0, d->u, d->to), d->f, d->u, d->to, NULL, update{}, r);
+  launch_planes(last, l->A->dim, &s->blocks, launch_of(l, s, 1).stream, level_of(l, s, 0, d->u, d->to), d->f, d->u, d->to, NULL,
+                update{}, r);
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }
@@ -86,8 +94,8 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   const plane_pass *last = pass_of(l, s, PASS_UPDATE | (corrects ? PASS_PROLONG : 0));
   if (!last || (corrects && (u->passes > 1 || !planes_can_prolong(u->to, l->A, &s->blocks)))) return 0;
   if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
-  launch_planes(last, l->A->dim, &s->blocks, launch_of(l, s, 1).stream, level_of(l, s, u->reversed, u->u, NULL), u->f, u->u, NULL, NULL,
-                update_of(u->to, l->A), restriction{});
+  launch_planes(last, l->A->dim, &s->blocks, launch_of(l, s, 1).stream, level_of(l, s, u->reversed, u->u, NULL), u->f, u->u, NULL,
+                NULL, update_of(u->to, l->A), restriction{});
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }

@@ -1,5 +1,5 @@
-/* Levels with coefficients on the faces as planes that stream through thread blocks (cuda/plane_sweep_faces.cuh): which, in what blocks, and the
-   launches. */
+/* Levels with coefficients on the faces as planes that stream through thread blocks (relax/cuda/plane_sweep_faces.cuh):
+   which, in what blocks, and the launches. */
 #include "variant.h"
 
 #include "smoothers/relax/cuda/plane_sweep_faces.cuh"
@@ -56,8 +56,9 @@ enum { PLAIN, FROM_ZERO, UPDATE, PASSES };
 /* Of the passes; NULL: not in this type. */
 static const face_kernel *kernels_of(const gmg_operator *A, int lines)
 {
-#define KERNELS(kind, wraps, by_lines) {face_plane_kernel<kind, wraps, by_lines, 0>, face_plane_kernel<kind, wraps, by_lines, PASS_FROM_ZERO>, \
-                                        IN_FLOAT((face_plane_kernel<kind, wraps, by_lines, PASS_UPDATE>))}
+#define KERNELS(kind, wraps, by_lines)                                                                          \
+  {face_plane_kernel<kind, wraps, by_lines, 0>, face_plane_kernel<kind, wraps, by_lines, PASS_FROM_ZERO>,       \
+   IN_FLOAT((face_plane_kernel<kind, wraps, by_lines, PASS_UPDATE>))}
 #define BY_LINES(kind, wraps) {KERNELS(kind, wraps, 0), KERNELS(kind, wraps, 1)}
   static const face_kernel kernels[2][2][2][PASSES] = {{BY_LINES(GMG_FACES, 0), BY_LINES(GMG_FACES, 1)},
                                                        {BY_LINES(GMG_FACES | GMG_SIGMA, 0), BY_LINES(GMG_FACES | GMG_SIGMA, 1)}};
@@ -93,7 +94,8 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, in
 static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
 {
   const int lines = comes_by_lines(l->A, p->f);
-  kernels_of(l->A, lines)[p->from ? PLAIN : FROM_ZERO]<<<(unsigned)(p->passes * s->blocks.total), k->threads, bytes_of(l->A, lines), k->stream>>>(
+  const face_kernel kernel = kernels_of(l->A, lines)[p->from ? PLAIN : FROM_ZERO];
+  kernel<<<(unsigned)(p->passes * s->blocks.total), k->threads, bytes_of(l->A, lines), k->stream>>>(
       level_of(l, s, p->reversed), p->f, p->from, p->to, update{});
 }
 
@@ -110,4 +112,5 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   return 1;
 }
 
-const async_variant R(async_planes_faces) = {.lay_out = lay_out, .prepare = prepare, .run = run, .postsmooth_update = postsmooth_update};
+const async_variant R(async_planes_faces) = {
+    .lay_out = lay_out, .prepare = prepare, .run = run, .postsmooth_update = postsmooth_update};

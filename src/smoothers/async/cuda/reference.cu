@@ -65,8 +65,8 @@ static __device__ __forceinline__ gmg_row row_in_tile(const gmg_operator &A, con
 
 /* Block number `block_index` in the order given. */
 template <int kind>
-static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const reference_tiles &s, const relaxation &how, size_t block_index,
-                                                     const real *f, const real *from, real *to)
+static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const reference_tiles &s, const relaxation &how,
+                                                  size_t block_index, const real *f, const real *from, real *to)
 {
   extern __shared__ double memory[];
   const int sx = s.size[0], sy = s.size[1], sz = s.size[2], me = (int)threadIdx.x, plane = sx * sy, cells = plane * sz;
@@ -76,7 +76,8 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
   for (int a = 0; a < 3; a++) t.place[a] = (int *)rest + a * s.longest;
   /* where the tile lies */
   const size_t b = (size_t)s.order[how.reversed ? s.blocks.total - 1 - block_index : block_index];
-  const size_t at[3] = {b % s.blocks.count[0], b / s.blocks.count[0] % s.blocks.count[1], b / (s.blocks.count[0] * s.blocks.count[1])};
+  const size_t at[3] = {b % s.blocks.count[0], b / s.blocks.count[0] % s.blocks.count[1],
+                        b / (s.blocks.count[0] * s.blocks.count[1])};
   long origin[3];
   int own[3], seam = 0, parity = 0;
   for (int a = 0; a < 3; a++) {
@@ -114,7 +115,8 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
       const int i = v[0] < sx - 1 ? t.place[0][v[0]] : -1, j = t.place[1][v[1]], k = t.place[2][v[2]];
       if (i < 0 || j < 0 || k < 0) continue;
       /* the ring at a tile cut short by the level's end lies further in */
-      if (v[0] > own[0] + 2 * s.margin[0] - 2 || v[1] > own[1] + 2 * s.margin[1] - 2 || v[2] > own[2] + 2 * s.margin[2] - 2) continue;
+      if (v[0] > own[0] + 2 * s.margin[0] - 2 || v[1] > own[1] + 2 * s.margin[1] - 2 || v[2] > own[2] + 2 * s.margin[2] - 2)
+        continue;
       const int c = (v[2] * sy + v[1]) * sx + v[0];
       const gmg_neighbours near = {{old[c - 1], old[c - sx], old[c - plane]}, {old[c + 1], old[c + sx], old[c + plane]}};
       const real rhs = f[((size_t)k * A.n[1] + (size_t)j) * A.n[0] + (size_t)i];
@@ -145,7 +147,8 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    reference_kernel_dynamic(gmg_operator A, reference_tiles s, relaxation how, work_queue t, const real *f, const real *from, real *to)
+    reference_kernel_dynamic(gmg_operator A, reference_tiles s, relaxation how, work_queue t, const real *f, const real *from,
+                             real *to)
 {
   for_queue(t, [&](unsigned long long n) { relax_tile<kind>(A, s, how, (size_t)(n % s.blocks.total), f, from, to); });
 }

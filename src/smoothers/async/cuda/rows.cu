@@ -21,8 +21,8 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return 1;
 }
 
-/* Fields of the caller's may begin anywhere, and a call may bring other ones than the last: those that are not aligned go by planes, in
-   the same blocks. */
+/* Fields of the caller's may begin anywhere, and a call may bring other ones than the last: those that are not aligned
+   go by planes, in the same blocks. */
 static const void *prepare(const gmg_smoother_level *l, const async_state *s) { return R(async_planes).prepare(l, s); }
 
 static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
@@ -31,8 +31,8 @@ static void run(const gmg_smoother_level *l, const async_state *s, const async_l
   if (!gmg_is_strip(p->f, p->from, p->to)) R(async_planes).run(l, s, k, p);
   else
     row_kernel<HALVES, 0, 0><<<row_grid(all), k->threads, 0, k->stream>>>(
-        uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), p->reversed, p->from, p->to), all, p->f, p->from, p->to,
-        update{});
+        uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), p->reversed, p->from, p->to), all, p->f,
+        p->from, p->to, update{});
 }
 
 #if GMG_REAL_F32
@@ -50,7 +50,8 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
 static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
 {
   if (u->passes > 1 || !rows_can_update(l->A, u->to, u->f, u->u)) return 0;
-  const uniform_level x = uniform_level_of(l->A, &s->update_blocks, NULL, gmg_weight_async(l->A, l->params), u->reversed, u->u, NULL);
+  const uniform_level x =
+      uniform_level_of(l->A, &s->update_blocks, NULL, gmg_weight_async(l->A, l->params), u->reversed, u->u, NULL);
   launch_rows_update<HALVES>(launch_of(l, s, 1).stream, x, update_of(u->to, l->A), u->f, u->u);
   gmg_cuda_launched(l->exec, "async");
   return 1;

@@ -1,4 +1,4 @@
-/* Levels as tiles wholly on chip (cuda/tile.cuh): which, in what blocks, and the launches. */
+/* Levels as tiles wholly on chip (relax/cuda/tile.cuh): which, in what blocks, and the launches. */
 #include "variant.h"
 
 #include "smoothers/relax/cuda/tile.cuh"
@@ -97,7 +97,8 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
   allow_shared(l, kernel, s->max_bytes);
   if (gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
     gmg_cuda_note(gmg_device_of(l->exec),
-                  cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared), "async");
+                  cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+                  "async");
   return kernel;
 }
 

@@ -1,4 +1,4 @@
-/* Levels that the cache holds as tiles of patches (cuda/tile_packed.cuh): which, in what blocks, and the launches. */
+/* Levels that the cache holds as tiles of patches (relax/cuda/tile_packed.cuh): which, in what blocks, and the launches. */
 #include "variant.h"
 
 #include "smoothers/relax/cuda/tile_packed.cuh"
@@ -8,23 +8,25 @@
 enum { MAX_CELLS_PACKED = 5000000 }; /* unknowns of a level for which patches are faster than planes that stream */
 
 typedef struct {
-  void (*kernel[2][2])(patch_level s, const real *f, const real *from, real *to); /* whether u is 0 before; whether pairs are aligned */
-  void (*update[2][2])(patch_level s, const real *f, const real *from, update o); /* whether a correction comes in; whether pairs are aligned */
+  /* whether u is 0 before; whether pairs are aligned */
+  void (*kernel[2][2])(patch_level s, const real *f, const real *from, real *to);
+  /* whether a correction comes in; whether pairs are aligned */
+  void (*update[2][2])(patch_level s, const real *f, const real *from, update o);
   void (*restrict_)(patch_level s, const real *f, real *to, restriction r); /* from 0, pairs aligned */
   int threads, max_own[3]; /* own unknowns of a block */
   size_t bytes, update_bytes;
 } patch_passes;
 
-/* The larger a block, the less of what it loads and relaxes is its neighbours'; the smaller, the more multiprocessors have one. In us
-   on an H200, launched one after the other, with u and from zero: large 16.3 and 12.8 at 128^3 (planes that stream: about 34), middle
-   3.9 and 3.3 at 64^3, small 2.6 and 2.3 at 32^3. More warps with fewer registers each lose: nothing may be spilled while
-   so much is on its way. */
-#define KERNEL(shape)                                                                                                         \
-  {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}},          \
-   {{patch_kernel_update<shape, 0, 0>, patch_kernel_update<shape, 0, 1>},                                                         \
-    {patch_kernel_update<shape, PASS_PROLONG, 0>, patch_kernel_update<shape, PASS_PROLONG, 1>}},                                      \
-   patch_kernel_restrict<shape>, shape::threads,                                                                                  \
-   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(real),                             \
+/* The larger a block, the less of what it loads and relaxes is its neighbours'; the smaller, the more multiprocessors
+   have one. In us on an H200, launched one after the other, with u and from zero: large 16.3 and 12.8 at 128^3 (planes
+   that stream: about 34), middle 3.9 and 3.3 at 64^3, small 2.6 and 2.3 at 32^3. More warps with fewer registers each
+   lose: nothing may be spilled while so much is on its way. */
+#define KERNEL(shape)                                                                                                \
+  {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}}, \
+   {{patch_kernel_update<shape, 0, 0>, patch_kernel_update<shape, 0, 1>},                                            \
+    {patch_kernel_update<shape, PASS_PROLONG, 0>, patch_kernel_update<shape, PASS_PROLONG, 1>}},                     \
+   patch_kernel_restrict<shape>, shape::threads,                                                                     \
+   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(real),                    \
    shape::reals * sizeof(real) + shape::pairs * sizeof(double2)}
 typedef patch_shape<18, 14, 2, 6, 1> patch_large;
 typedef patch_shape<10, 10, 2, 6, 2> patch_middle;
@@ -33,8 +35,8 @@ enum { PATCH_SHAPES = 3 };
 static const patch_passes functions[PATCH_SHAPES] = {KERNEL(patch_large), KERNEL(patch_middle), KERNEL(patch_small)};
 #undef KERNEL
 
-/* The largest blocks of which there are enough for the device, or the caller's in the smallest tile that holds them: 1 + the shape; 0
-   where none does. */
+/* The largest blocks of which there are enough for the device, or the caller's in the smallest tile that holds them: 1
+   + the shape; 0 where none does. */
 static int patch_blocks(const gmg_smoother_level *l, gmg_blocks *b)
 {
   const gmg_operator *A = l->A;
@@ -110,7 +112,8 @@ static void run(const gmg_smoother_level *l, const async_state *s, const async_l
   const int whole = ((uintptr_t)p->f | (uintptr_t)p->from | (uintptr_t)p->to) % sizeof(real_pair) == 0;
   for (size_t done = 0; done < p->passes; done += MAX_GRID_Y) {
     const dim3 grid((unsigned)s->blocks.total, (unsigned)(p->passes - done < MAX_GRID_Y ? p->passes - done : MAX_GRID_Y));
-    gmg_launch_early(gmg_device_of(l->exec), function_of(s)->kernel[!p->from][whole], grid, k->threads, k->bytes, x, p->f, p->from, p->to);
+    gmg_launch_early(gmg_device_of(l->exec), function_of(s)->kernel[!p->from][whole], grid, k->threads, k->bytes, x, p->f,
+                     p->from, p->to);
   }
 }
 
@@ -129,14 +132,17 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   if (!restriction_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
   gmg_device *device = gmg_device_of(l->exec);
   const async_launch k = launch_of(l, s, 1);
-  gmg_launch_early(device, clear_kernel, dim3((unsigned)device->processors), dim3(GMG_THREADS), 0, r.n[0] * r.n[1] * r.n[2], r.coarse);
-  gmg_launch_early(device, function_of(s)->restrict_, dim3((unsigned)s->blocks.total), k.threads, k.bytes, level_of(l, s, 0), d->f, d->u, r);
+  gmg_launch_early(device, clear_kernel, dim3((unsigned)device->processors), dim3(GMG_THREADS), 0, r.n[0] * r.n[1] * r.n[2],
+                   r.coarse);
+  gmg_launch_early(device, function_of(s)->restrict_, dim3((unsigned)s->blocks.total), k.threads, k.bytes, level_of(l, s, 0),
+                   d->f, d->u, r);
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }
 
-/* The coarse correction on its way in. A launch less; where it pays was profiled at e55d834 (kernels alone, by ncu): in us on an H200
-   8.4 instead of 4.2 and 5.3 apart at 64^3, where a launch counts, but 34.3 instead of 8.5 and 21.2 at 128^3. */
+/* The coarse correction on its way in. A launch less; where it pays was profiled at e55d834 (kernels alone, by ncu): in
+   us on an H200 8.4 instead of 4.2 and 5.3 apart at 64^3, where a launch counts, but 34.3 instead of 8.5 and 21.2 at
+   128^3. */
 static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
 {
   const gmg_blocks *b = &s->blocks;
@@ -156,8 +162,8 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
                     f->update_bytes <= s->max_bytes;
   if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
   const async_launch k = launch_of(l, s, 1);
-  gmg_launch_early(gmg_device_of(l->exec), f->update[corrects][whole], dim3((unsigned)s->blocks.total), k.threads, update_bytes_of(s, whole),
-                   level_of(l, s, u->reversed), u->f, u->u, o);
+  gmg_launch_early(gmg_device_of(l->exec), f->update[corrects][whole], dim3((unsigned)s->blocks.total), k.threads,
+                   update_bytes_of(s, whole), level_of(l, s, u->reversed), u->f, u->u, o);
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }

@@ -1,5 +1,5 @@
-/* A variant takes a level in its own way, with kernels of its own; cuda/async.cu has the table of them. What they share: their interface,
-   a level's state, launches and passes. */
+/* A variant takes a level in its own way, with kernels of its own; cuda/async.cu has the table of them. What they
+   share: their interface, a level's state, launches and passes. */
 #ifndef GMG_SMOOTHERS_ASYNC_CUDA_VARIANT_H
 #define GMG_SMOOTHERS_ASYNC_CUDA_VARIANT_H
 
@@ -18,7 +18,8 @@ extern "C" {
 enum { SEAM_SWEEPS = 2 }; /* more red-black sweeps for a block at a seam, where colours meet */
 static const size_t MAX_GRID_X = 1u << 30, MAX_GRID_Y = 65535; /* thread blocks of a launch */
 
-/* On smaller levels filling the pipeline of planes takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57 instead of 1.84 ms. */
+/* On smaller levels filling the pipeline of planes takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57
+   instead of 1.84 ms. */
 static const size_t MIN_CELLS_PLANES = 500000;
 
 typedef struct async_variant async_variant;
@@ -87,20 +88,29 @@ struct async_variant {
   void (*renumber)(const gmg_blocks *b, int *order);
 };
 
-extern const async_variant R(async_line), R(async_planes_faces), R(async_tiles_packed), R(async_rows), R(async_planes), R(async_tiles),
-    R(async_reference);
+extern const async_variant R(async_line), R(async_planes_faces), R(async_tiles_packed), R(async_rows), R(async_planes),
+    R(async_tiles), R(async_reference);
 
 /* --- levels and parameters -------------------------------------------------------------------------------------------- */
 
-static inline int is_dynamic(const gmg_params *p) { return p->assignment == GMG_ASSIGN_DYNAMIC || p->in_flight || p->oversubscription; }
+static inline int is_dynamic(const gmg_params *p)
+{
+  return p->assignment == GMG_ASSIGN_DYNAMIC || p->in_flight || p->oversubscription;
+}
 
 static inline int has_chosen_blocks(const gmg_params *p) { return p->block[0] || p->block[1] || p->block[2]; }
 
 /* Whether blocks are as the caller wants them, or the level has so many unknowns. */
-static inline int is_large(const gmg_smoother_level *l, size_t cells) { return has_chosen_blocks(l->params) || l->A->cells >= cells; }
+static inline int is_large(const gmg_smoother_level *l, size_t cells)
+{
+  return has_chosen_blocks(l->params) || l->A->cells >= cells;
+}
 
 /* The relaxation inside blocks that rows and planes are made for. */
-static inline int is_usual(const gmg_params *p) { return p->local == GMG_LOCAL_RED_BLACK && p->local_sweeps == 2 && p->overlap == 1; }
+static inline int is_usual(const gmg_params *p)
+{
+  return p->local == GMG_LOCAL_RED_BLACK && p->local_sweeps == 2 && p->overlap == 1;
+}
 
 static inline size_t processors_of(const gmg_smoother_level *l) { return (size_t)gmg_device_of(l->exec)->processors; }
 
@@ -108,7 +118,8 @@ static inline size_t processors_of(const gmg_smoother_level *l) { return (size_t
 
 static inline void allow_shared(const gmg_smoother_level *l, const void *kernel, size_t bytes)
 {
-  gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "async");
+  gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+                "async");
 }
 
 /* The queue starts anew. Only enqueues. */
@@ -122,8 +133,8 @@ static inline async_launch launch_of(const gmg_smoother_level *l, const async_st
 }
 
 /* All blocks, `passes` times over. from = NULL: u is 0. */
-void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, const real *from, real *to,
-                         int reversed);
+void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, const real *from,
+                         real *to, int reversed);
 /* In place, or as the deterministic twin. */
 void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, real *u, int reversed);
 

@@ -1,4 +1,5 @@
-/* Where passes over faces (cuda/plane_sweep_faces.cuh) keep a plane's coefficients in shared memory, and how whole lines of them come there. */
+/* Where passes over faces (plane_sweep_faces.cuh) keep a plane's coefficients in shared memory, and how whole lines of
+   them come there. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_FACE_ROWS_H
 #define GMG_SMOOTHERS_RELAX_CUDA_FACE_ROWS_H
 
@@ -14,8 +15,8 @@ enum {
   FACE_ALONG = FACE_EARLY + FACE_MAX_PLANES + FACE_LATE, FACE_ALONG_BYTES = FACE_ALONG * 2 * sizeof(real)
 };
 
-/* Where in a slot of shared memory a plane's coefficients are; lines of each field, one behind the other. Where lines come by 16 bytes
-   they begin with whole ones, and a line's first value is up to `unit` - 1 later. */
+/* Where in a slot of shared memory a plane's coefficients are; lines of each field, one behind the other. Where lines
+   come by 16 bytes they begin with whole ones, and a line's first value is up to `unit` - 1 later. */
 template <int kind, int lines> struct face_slot {
   static constexpr int unit = lines ? 16 / (int)sizeof(real) : 1, units = (FACE_WIDE + 2 * unit - 1) / unit, pitch = units * unit;
   static constexpr int field = pitch * FACE_DEEP, fields = kind & GMG_SIGMA ? 5 : 4;

@@ -1,5 +1,6 @@
-/* What a pass over a level can do besides relaxing it, in the words that all engines share: start from zero, take the coarse correction
-   in, restrict the residual that it leaves, and leave u, scaled, in a field of doubles. Included by the engines; it knows none of them. */
+/* What a pass over a level can do besides relaxing it, in the words that all engines share: start from zero, take the
+   coarse correction in, restrict the residual that it leaves, and leave u, scaled, in a field of doubles. Included by
+   the engines; it knows none of them. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_FUSED_H
 #define GMG_SMOOTHERS_RELAX_CUDA_FUSED_H
 
@@ -29,7 +30,8 @@ enum {
 
 /* --- PASS_UPDATE and PASS_PROLONG -------------------------------------------------------------------------------------- */
 
-/* Where u goes, x = scale size u + keep x, and the correction that u gets before. Axes as in uniform_level: across, across, along. */
+/* Where u goes, x = scale size u + keep x, and the correction that u gets before. Axes as in uniform_level: across,
+   across, along. */
 typedef struct {
   double *x;
   double scale;
@@ -80,14 +82,14 @@ static __device__ __forceinline__ pair_weights pair_weights_of(const gmg_map &m,
 
 /* --- PASS_RESTRICT ----------------------------------------------------------------------------------------------------- */
 
-/* Averages over 2 x 2 x 2 unknowns: of nothing but the values that the pass writes, so that it is the residual of what stands in u when
-   all blocks are done, whatever they saw of each other. A coarse value is
+/* Averages over 2 x 2 x 2 unknowns: of nothing but the values that the pass writes, so that it is the residual of what
+   stands in u when all blocks are done, whatever they saw of each other. A coarse value is
 
      weight (sum of f - D u over its 8 unknowns + c_x, c_y, c_z times u of the neighbours across its faces),
 
-   D being the diagonal less the couplings inside the 8. It is the sum of what each unknown gives: to its own 8, and to those beyond
-   the nearest faces. A block adds up what its own unknowns give, and adds that to the coarse level, where cells at its faces get the
-   rest from its neighbours. */
+   D being the diagonal less the couplings inside the 8. It is the sum of what each unknown gives: to its own 8, and to
+   those beyond the nearest faces. A block adds up what its own unknowns give, and adds that to the coarse level, where
+   cells at its faces get the rest from its neighbours. */
 typedef struct {
   real *coarse; /* zeros before the pass, unless a block knows what others leave beside it */
   int n[3];

@@ -1,5 +1,4 @@
-/* Levels and blocks as planes that stream through thread blocks (cuda/plane_sweep.cuh): shapes of thread blocks, which levels suit, and
-   in what blocks. Included by those kernels and cuda/row_sweep.cuh. */
+/* Levels with constant coefficients and their blocks as the kernels of rows and planes see them; the thread blocks of planes. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_GEOMETRY_H
 #define GMG_SMOOTHERS_RELAX_CUDA_GEOMETRY_H
 
@@ -9,11 +8,6 @@ extern "C" {
 #include "smoothers/relax/partition.h"
 }
 
-/* A number that a function object's caller knows while compiling. */
-template <int number> struct constant {
-  static constexpr int value = number;
-};
-
 /* Numbers c < count with low <= first + c <= high, as bits. */
 static __device__ __forceinline__ unsigned bit_range(int first, int count, int low, int high)
 {
@@ -21,22 +15,23 @@ static __device__ __forceinline__ unsigned bit_range(int first, int count, int l
   return ((1u << end) - 1) & ~((1u << start) - 1);
 }
 
-/* x, of which the compiler does not know that it has computed with it before: it would keep all that follows from x at hand, and spill
-   what counts. */
+/* x, of which the compiler does not know that it has computed with it before: it would keep all that follows from x at
+   hand, and spill what counts. */
 static __device__ __forceinline__ unsigned opaque(unsigned x)
 {
   asm volatile("" : "+r"(x));
   return x;
 }
 
-/* Columns of a thread block go by pairs: at most `lanes` across the first axis, and in 3D `rows` behind each other; `blocks` of
-   them to a multiprocessor, as there are registers. Measured on an H200: 3D in double 1.36 ms at 512^3 with 10 rows, 1.6 with 8, 9
-   or 11; 12 leave the L1 cache too little to land in. One sweep has fewer planes at work, and takes more rows to the same memory (not
-   measured yet). 3D in float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with 10. 2D in double 0.51 ms at 8192^2 with 4 x 96 lanes,
-   0.58 with 2 x 192. */
+/* Columns of a thread block go by pairs: at most `lanes` across the first axis, and in 3D `rows` behind each other;
+   `blocks` of them to a multiprocessor, as there are registers. Measured on an H200: 3D in double 1.36 ms at 512^3 with
+   10 rows, 1.6 with 8, 9 or 11; 12 leave the L1 cache too little to land in. One sweep has fewer planes at work, and
+   takes more rows to the same memory (not measured yet). 3D in float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with
+   10. 2D in double 0.51 ms at 8192^2 with 4 x 96 lanes, 0.58 with 2 x 192. */
 template <int dim, int stages> struct plane_shape {
   static constexpr int wide = sizeof(real) == 8, roomy = !wide; /* roomy: f stays in registers once it is there */
-  static constexpr int steps = stages == 2 ? 6 : 8, slots = 2 * steps; /* planes from the first half sweep's to the last one's, and more */
+  /* planes from the first half sweep's to the last one's, and more */
+  static constexpr int steps = stages == 2 ? 6 : 8, slots = 2 * steps;
   static constexpr int lanes = dim == 3 ? 32 : wide ? 96 : 256;
   static constexpr int rows = dim == 2 ? 1 : stages == 2 ? (wide ? 12 : 10) : wide ? 10 : 8, threads = lanes * rows;
   static constexpr int blocks = dim == 3 ? (wide ? 1 : 2) : (wide ? 4 : 2);
@@ -67,7 +62,10 @@ static inline int is_uniform_level(const gmg_operator *A)
 }
 
 /* Rows of threads (3D) or warps (2D) that a block takes. */
-static inline size_t plane_rows(int dim, const gmg_blocks *b) { return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64; }
+static inline size_t plane_rows(int dim, const gmg_blocks *b)
+{
+  return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64;
+}
 
 /* Blocks of unknowns; 0 where those that are wanted (0: any) do not fit. Shapes are chosen so that the last blocks end together,
    some planes being lost in each. In 3D a block has whole pairs of lines, unless it ends at a wall: beside a last line alone its
@@ -104,8 +102,8 @@ static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t pr
 }
 
 /* Of the fields, those that may be read and written by pairs. */
-static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega, int reversed, const void *u,
-                        const void *other)
+static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega,
+                                             int reversed, const void *u, const void *other)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}; /* across, across, along */
   uniform_level x = {};

@@ -1,9 +1,6 @@
-/* What a last pass can do besides, so that fields are not gone through once more: u gets the next coarser level's correction before
-   it is relaxed, and goes, scaled, to a field in double instead of back to u. As nothing is written that is read, blocks see what
-   was there before the pass, as those of the deterministic twin do. Included by cuda/plane_sweep.cuh.
-
-   The correction is interpolated as planes come in, two fine planes to a coarse one, from those coarse values around the tile that
-   lie in shared memory: four planes of them, the last of which are on their way. */
+/* PASS_PROLONG as planes stream through a thread block (plane_sweep.cuh). The correction is interpolated as planes come
+   in, two fine planes to a coarse one, from those coarse values around the tile that lie in shared memory: four planes
+   of them, the last of which are on their way. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_PROLONG_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_PROLONG_H
 
@@ -30,8 +27,8 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
   real *ring_here;
 
   /* columns (i, j) and the next behind (3D) or beside (2D); (ri, rj) of the ring */
-  __device__ __forceinline__ void begin(const update &o, const int n[3], const int wraps[3], const int corner[3], int me, int i, int j,
-                                        int exists0, int exists1, int ri, int rj, int ring_exists, real *memory)
+  __device__ __forceinline__ void begin(const update &o, const int n[3], const int wraps[3], const int corner[3], int me, int i,
+                                        int j, int exists0, int exists1, int ri, int rj, int ring_exists, real *memory)
   {
     const int I0 = (corner[0] >> 1) - 2, J0 = dim == 3 ? (corner[1] >> 1) - 2 : 0;
     slots = memory, coarse = o.coarse, stride = o.n[0] * o.n[1];
@@ -50,11 +47,13 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
       of_ring = (real_pair *)(memory + SLOTS * CELLS) + me, of_row = (real_pair *)(memory + SLOTS * CELLS) + 2 * RING + me / 32 * 2;
       ring_here = memory + SLOTS * CELLS + 4 * RING + 4 * rows + me;
       if (me % 32 == 1) { /* its columns are beyond no wall along x */
-        const pair_weights y0 = pair_weights_of(o.map[1], j, n[1], wraps[1], exists0), y1 = pair_weights_of(o.map[1], j + 1, n[1], wraps[1], exists1);
+        const pair_weights y0 = pair_weights_of(o.map[1], j, n[1], wraps[1], exists0),
+                           y1 = pair_weights_of(o.map[1], j + 1, n[1], wraps[1], exists1);
         of_row[0] = real_pair{y0.own, y0.side}, of_row[1] = real_pair{y1.own, y1.side};
       }
       if (me < RING) {
-        const pair_weights x = pair_weights_of(o.map[0], ri, n[0], wraps[0], ring_exists), y = pair_weights_of(o.map[1], rj, n[1], wraps[1], ring_exists);
+        const pair_weights x = pair_weights_of(o.map[0], ri, n[0], wraps[0], ring_exists),
+                           y = pair_weights_of(o.map[1], rj, n[1], wraps[1], ring_exists);
         of_ring[0] = real_pair{x.own, x.side}, of_ring[RING] = real_pair{y.own, y.side};
       }
       ring_at = ring_exists ? (((rj >> 1) - J0) * WIDE + (ri >> 1) - I0) | (ri & 1) << 16 | (rj & 1) << 17 : WIDE + 1;
@@ -68,7 +67,8 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
 #pragma unroll
     for (int c = 0; c < (dim == 3 ? 1 : 2); c++)
       if (place[c] >= 0)
-        __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x + c * (int)blockDim.x, coarse + (plane + place[c]), sizeof(real));
+        __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x + c * (int)blockDim.x, coarse + (plane + place[c]),
+                                sizeof(real));
   }
 
   /* the plane in a slot, interpolated across, at the own columns and at the ring's */

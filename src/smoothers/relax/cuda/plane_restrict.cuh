@@ -1,5 +1,5 @@
-/* PASS_RESTRICT as planes stream through a thread block (cuda/plane_sweep.cuh): what a thread's columns give to the coarse level
-   (cuda/fused.cuh). Where a block knows what others leave beside it (alone), it adds that up itself, and every coarse value is written
+/* PASS_RESTRICT as planes stream through a thread block (plane_sweep.cuh): what a thread's columns give to the coarse level
+   (fused.cuh). Where a block knows what others leave beside it (alone), it adds that up itself, and every coarse value is written
    once: bitwise the same every run. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_RESTRICT_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_RESTRICT_H
@@ -18,10 +18,11 @@ template <int alone> struct plane_restriction {
   int partner;              /* lane with which one is shared; -1: none */
 
   /* (i, j): first line; corner and own: of the block */
-  __device__ __forceinline__ void begin(const restriction &r, const int wraps[3], const int corner[3], const int own[3], int me, int i, int j,
-                                        real inner0, real inner1, real *memory)
+  __device__ __forceinline__ void begin(const restriction &r, const int wraps[3], const int corner[3], const int own[3], int me,
+                                        int i, int j, real inner0, real inner1, real *memory)
   {
-    const int lane = me % 32, I = i >> 1, counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && (wraps[0] || (I >= 0 && I < r.n[0]));
+    const int lane = me % 32, I = i >> 1,
+              counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && (wraps[0] || (I >= 0 && I < r.n[0]));
     const auto is_own = [&](int a, int K) { return 2 * K >= corner[a] && 2 * K < corner[a] + own[a]; };
     given = memory, inner[0] = inner0, inner[1] = inner1;
     plane[0] = plane[1] = values[0] = values[1] = mine = 0;
@@ -30,7 +31,9 @@ template <int alone> struct plane_restriction {
     for (int line = 0; line < 2; line++) {
       const int J = (j + line) >> 1;
       const int there = counts && 2 * J <= corner[1] + own[1] && (wraps[1] || (J >= 0 && J < r.n[1])) && (line == 1 || me < 32);
-      place[line] = there && (!alone || (is_own(0, I) && is_own(1, J))) ? gmg_around(J, r.n[1], wraps[1]) * r.n[0] + gmg_around(I, r.n[0], wraps[0]) : -1;
+      place[line] = there && (!alone || (is_own(0, I) && is_own(1, J))) ?
+                        gmg_around(J, r.n[1], wraps[1]) * r.n[0] + gmg_around(I, r.n[0], wraps[0]) :
+                        -1;
     }
     given[me] = given[me + (int)blockDim.x] = 0;
   }
@@ -56,14 +59,16 @@ template <int alone> struct plane_restriction {
   }
 
   /* u and f of two planes and two lines, 0 where not the block's own (alone: u there, too); more: at walls along */
-  __device__ __forceinline__ void take(const real coupling[3], const real u[2][2], const real f[2][2], const real more[2], int step, int me)
+  __device__ __forceinline__ void take(const real coupling[3], const real u[2][2], const real f[2][2], const real more[2],
+                                       int step, int me)
   {
     real gives[2][2], upper[2];
 #pragma unroll
     for (int d = 0; d < 2; d++)
 #pragma unroll
       for (int line = 0; line < 2; line++)
-        gives[d][line] = f[d][line] - (inner[line] + more[d]) * u[d][line] + (coupling[1] * u[d][1 - line] + coupling[2] * u[1 - d][line]);
+        gives[d][line] =
+            f[d][line] - (inner[line] + more[d]) * u[d][line] + (coupling[1] * u[d][1 - line] + coupling[2] * u[1 - d][line]);
 #pragma unroll
     for (int line = 0; line < 2; line++) {
       const real across = __shfl_xor_sync(~0u, values[line] + u[0][line], 1);

@@ -1,24 +1,23 @@
-/* The asynchronous smoother's pass where it counts: 2D and 3D, constant coefficients, two local red-black sweeps, overlap 1; and
-   with one sweep instead of two the exact synchronous one in a single pass (red_black/cuda.cu): a block that sees values from before
-   the sweep alone, two layers around it, finds what red and black one after the other find. Included by cuda/async.cu, whose other
-   kernels do everything else and are the oracle in tests, and by red_black/cuda.cu; which levels, and in what blocks:
-   cuda/geometry.cuh.
+/* Plane sweep with temporal blocking (2.5D blocking): 2D and 3D, constant coefficients, overlap 1. Two local red-black
+   sweeps of a block in one pass over memory (STAGES 4); or one exact synchronous sweep (STAGES 2): a block that sees
+   only values from before the sweep, two layers around it, computes what red and black one after the other compute.
 
-   A thread has two columns of the tile along the last axis, one beside (2D) or behind (3D) the other, a thread block the columns
-   of a block of unknowns, one layer around them, and what is only read: a ring, loaded apart in 3D; in 2D one more column at
-   either end. Planes stream through. Column A of a thread is the one whose even planes are relaxed first, B the other; which of the two
-   comes first changes from lane to lane (3D) or from block to block (2D). Four half sweeps are at work at once, three planes
-   apart, so that none touches what another does in the same step; a step takes two planes, and one barrier. In step T
+   A thread has two columns of the tile along the last axis, one beside (2D) or behind (3D) the other. A thread block
+   has the columns of a block of unknowns, one layer around them, and what is only read: a ring, loaded apart in 3D; in
+   2D one more column at either end. Planes stream through. Column A of a thread is the one whose even planes are
+   relaxed first, B the other; which of the two comes first changes from lane to lane (3D) or from block to block (2D).
+   Four half sweeps are at work at once, three planes apart, so that none touches what another does in the same step; a
+   step takes two planes, and one barrier. In step T
 
      half sweep h = 1..4 relaxes plane  q = 2 T - 3 h  of column A and q + 1 of column B;
      planes 2 T - 13 and 2 T - 12 are done and written back;  2 T and 2 T + 1 come in.
 
    (One sweep: h = 1, 2, planes 2 T - 7 and 2 T - 6 are done, 12 slots, six steps.)
 
-   Planes of a thread's own columns are in registers, indexed by q (A) and q - 1 (B), and for the neighbours in shared memory: plane
-   q in slot q % 16 of the A's, (q + 1) % 16 of the B's. Beside an A there are B's only, and the other way round. The slots
-   that a half sweep reads, 2 T - 3 h + 1 of the others, are written by none in the same step.
-   Eight steps are unrolled, after which registers and slots are in place again: all of their indices are constants.
+   Planes of a thread's own columns are in registers, indexed by q (A) and q - 1 (B), and for the neighbours in shared
+   memory: plane q in slot q % 16 of the A's, (q + 1) % 16 of the B's. Beside an A there are B's only, and the other way
+   round. The slots that a half sweep reads, 2 T - 3 h + 1 of the others, are written by none in the same step. Eight
+   steps are unrolled, after which registers and slots are in place again: all of their indices are constants.
 
    At 512^3 the pass is bound by what goes through shared memory and the L1 cache: planes are therefore read and written whole,
    and given to A and B afterwards; f takes no register on its way; one neighbour across is in a register. What comes in is
@@ -51,7 +50,8 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
   c.inside = x < own[0] + 2 * margin && (dim == 2 || y < own[1] + 2);
   c.exists = c.inside && (s.wraps[0] || (i >= 0 && i < s.n[0])) && (dim == 2 || s.wraps[1] || (j >= 0 && j < s.n[1]));
   c.mine = c.exists && x >= margin && x < own[0] + margin && (dim == 2 || (y > 0 && y <= own[1]));
-  const int gi = c.exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0, gj = c.exists && dim == 3 ? gmg_around(j, s.n[1], s.wraps[1]) : 0;
+  const int gi = c.exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0,
+            gj = c.exists && dim == 3 ? gmg_around(j, s.n[1], s.wraps[1]) : 0;
   c.place = gj * s.n[0] + gi;
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
   c.relax = c.exists && relaxed ? s.omega / diag : (real)0;
@@ -68,8 +68,8 @@ static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int
 
 /* A pass over one block. With two half sweeps, exact: what others look at goes to interface_copy.
 
-   From zero a block then also finds what others leave beside its own unknowns, and restricts the residual `alone`: all that counts of
-   the ring is what the first half sweep makes of f there. */
+   From zero a block then also finds what others leave beside its own unknowns, and restricts the residual `alone`: all
+   that counts of the ring is what the first half sweep makes of f there. */
 template <int dim, int STAGES, int KIND> struct plane_sweep {
   typedef plane_shape<dim, STAGES> shape;
   typedef plane_prolongation<dim, shape::lanes, shape::rows, shape::steps> prolongation;
@@ -78,7 +78,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, prolongs = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT,
                        updates = KIND & PASS_UPDATE, exact = STAGES == 2, alone = exact && from_zero && restricts;
   static constexpr int roomy = shape::roomy && !prolongs && !restricts; /* these need the registers */
-  static constexpr int tight = shape::wide && STAGES == 4 && prolongs;  /* so does this: u is asked for when the last one is taken */
+  /* so does this: u is asked for when the last one is taken */
+  static constexpr int tight = shape::wide && STAGES == 4 && prolongs;
   static constexpr int grouped = dim == 3 && STAGES == 4 && !tight;
 
   const uniform_level &s;
@@ -87,8 +88,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   const update &o;
   const restriction &r;
 
-  /* the tile: its own unknowns; plane q is plane first + q of the level; planes that there are, and are relaxed; those at walls, where
-     the diagonal is larger */
+  /* the tile: its own unknowns; plane q is plane first + q of the level; planes that there are, and are relaxed; those
+     at walls, where the diagonal is larger */
   int begin[3], own[3], first, planes, there, gone, low, top, wall_low, wall_high;
   real more_low, more_high, omega_kept; /* the last for divisions to be shared, where there are registers for that */
   /* this thread's columns, the first and the second; A is the second where `swap` */
@@ -108,8 +109,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   int low_interface, high_interface;
   double scale;
 
-  /* What is in registers, apart from the rest for the compiler's sake: planes of A, of B, of f; what is on its way, come[step][plane][row];
-     plane 2 T - 1 of A; the coarse correction; the coarse residual. */
+  /* What is in registers, apart from the rest for the compiler's sake: planes of A, of B, of f; what is on its way,
+     come[step][plane][row]; plane 2 T - 1 of A; the coarse correction; the coarse residual. */
   struct planes_held {
     real a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2], ring_come[2][2], before;
   };
@@ -183,7 +184,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     low_interface = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_interface = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
   }
 
-  __device__ __forceinline__ void begin_pass(real *tile, planes_held &v, prolongation &correction, plane_restriction<alone> &gathers)
+  __device__ __forceinline__ void begin_pass(real *tile, planes_held &v, prolongation &correction,
+                                             plane_restriction<alone> &gathers)
   {
     const int me = (int)threadIdx.x, count = (int)blockDim.x;
 #pragma unroll
@@ -197,7 +199,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     }
     if (restricts) {
       const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
-      const real inner0 = row0.relax > 0 ? s.omega / row0.relax - out : (real)0, inner1 = row1.relax > 0 ? s.omega / row1.relax - out : (real)0;
+      const real inner0 = row0.relax > 0 ? s.omega / row0.relax - out : (real)0,
+                 inner1 = row1.relax > 0 ? s.omega / row1.relax - out : (real)0;
       gathers.begin(r, s.wraps, begin, own, me, i, j, inner0, inner1, tile + shape::reals);
     }
     scale = updates ? update_scale(o) : 0;
@@ -296,7 +299,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   }
 
   /* Two planes are done and go where they belong; what they give to the coarse level is gathered. */
-  template <int checked> __device__ __forceinline__ void write_back(const planes_held &v, plane_restriction<alone> &gathers, int T, int t, int base)
+  template <int checked>
+  __device__ __forceinline__ void write_back(const planes_held &v, plane_restriction<alone> &gathers, int T, int t, int base)
   {
     real value[2][2] = {}, rhs[2][2] = {}, more[2] = {};
     constexpr int GATHERED = (DONE + 5) / 2; /* the step that gives the block's first coarse plane */
@@ -322,7 +326,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
         if (row0.mine) put_update(o, scale, p + row0.place, of_0);
         if (row1.mine) put_update(o, scale, p + row1.place, of_1);
       } else if (dim == 2 && s.whole) {
-        if (row0.mine) gmg_store_relaxed((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1}); /* own sizes are even */
+        /* own sizes are even */
+        if (row0.mine) gmg_store_relaxed((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1});
       } else if (is_own) {
         if (row0.mine) gmg_store_relaxed(target_0 + (p + row0.place), of_0);
         if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.place), of_1);
@@ -332,13 +337,15 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   }
 
   /* The correction of what has come in. */
-  template <int checked> __device__ __forceinline__ void prolong(prolongation &correction, int T, int t, real u[2][2], real beside[2])
+  template <int checked>
+  __device__ __forceinline__ void prolong(prolongation &correction, int T, int t, real u[2][2], real beside[2])
   {
     pair_weights w[3];
 #pragma unroll
     for (int d = 0; d < 3; d++) {
       const int q = 2 * T + (d < 2 ? d : -1);
-      w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) : pair_weights{o.along.own[d % 2], o.along.side[d % 2]};
+      w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) :
+                       pair_weights{o.along.own[d % 2], o.along.side[d % 2]};
     }
     if (!checked) w[2] = pair_weights{o.along.own[1], o.along.side[1]};
     correction.take(t % prolongation::SLOTS, w, ring_e, u, beside);
@@ -370,7 +377,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = w * rhs;
   }
 
-  template <int checked> __device__ __forceinline__ void step(planes_held &v, prolongation &correction, plane_restriction<alone> &gathers, int T, int t)
+  template <int checked>
+  __device__ __forceinline__ void step(planes_held &v, prolongation &correction, plane_restriction<alone> &gathers, int T, int t)
   {
     const int base = (first + 2 * T) * s.stride, now = tight ? 0 : t % 2, next = tight ? 0 : (t + 1) % 2;
     if (!tight) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
@@ -393,9 +401,10 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     __syncthreads();
   }
 
-  /* Steps in which every plane that is touched is there, and none is at a wall, go without checks; where `grouped` by whole groups,
-     whose instructions lie together: a pass in double 1.28 instead of 1.33 ms, a V(1,1) cycle in mixed precision 2.86 instead of 2.91 at
-     512^3 on an H200. One that is tight takes longer so, and red and black alone, too. */
+  /* Steps in which every plane that is touched is there, and none is at a wall, go without checks; where `grouped` by
+     whole groups, whose instructions lie together: a pass in double 1.28 instead of 1.33 ms, a V(1,1) cycle in mixed
+     precision 2.86 instead of 2.91 at 512^3 on an H200. One that is tight takes longer so, and red and black alone,
+     too. */
   __device__ __forceinline__ void run(size_t block_index)
   {
     extern __shared__ double memory[];
@@ -428,8 +437,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
 
 /* Block number `block_index` in the order given. */
 template <int dim, int STAGES, int KIND>
-static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size_t block_index, const real *f, const real *from, real *to,
-                                                    real *interface_copy, const update &o, const restriction &r)
+static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size_t block_index, const real *f, const real *from,
+                                                    real *to, real *interface_copy, const update &o, const restriction &r)
 {
   plane_sweep<dim, STAGES, KIND> p{s, f, from, to, interface_copy, o, r};
   p.run(block_index);
@@ -469,9 +478,10 @@ template <int dim, int STAGES> static constexpr size_t plane_pass_bytes(int kind
 }
 
 #define PLANE_PASS(dim, STAGES, kind) {kind, plane_kernel<dim, STAGES, kind>, plane_pass_bytes<dim, STAGES>(kind)}
-#define PLANE_PASS_IN_FLOAT(dim, STAGES, kind) {kind, IN_FLOAT((plane_kernel<dim, STAGES, kind>)), plane_pass_bytes<dim, STAGES>(kind)}
+#define PLANE_PASS_IN_FLOAT(dim, STAGES, kind) \
+  {kind, IN_FLOAT((plane_kernel<dim, STAGES, kind>)), plane_pass_bytes<dim, STAGES>(kind)}
 
-/* That of a table whose row of kind -1 ends it; NULL where it is not there or takes more than max_bytes. */
+/* A pass from a table that ends with kind -1; NULL where it is not there or takes more than max_bytes. */
 static inline const plane_pass *plane_pass_of(const plane_pass *p, int kind, size_t max_bytes)
 {
   while (p->kind >= 0 && p->kind != kind) p++;
@@ -479,10 +489,12 @@ static inline const plane_pass *plane_pass_of(const plane_pass *p, int kind, siz
 }
 
 /* One pass over all blocks. */
-static inline void launch_planes(const plane_pass *p, int dim, const gmg_blocks *b, cudaStream_t stream, const uniform_level &s, const real *f,
-                                 const real *from, real *to, real *interface_copy, const update &o, const restriction &r, size_t passes = 1)
+static inline void launch_planes(const plane_pass *p, int dim, const gmg_blocks *b, cudaStream_t stream, const uniform_level &s,
+                                 const real *f, const real *from, real *to, real *interface_copy, const update &o,
+                                 const restriction &r, size_t passes = 1)
 {
-  p->kernel<<<(unsigned)(passes * b->total), (unsigned)(32 * plane_rows(dim, b)), p->bytes, stream>>>(s, f, from, to, interface_copy, o, r);
+  p->kernel<<<(unsigned)(passes * b->total), (unsigned)(32 * plane_rows(dim, b)), p->bytes, stream>>>(s, f, from, to,
+                                                                                                      interface_copy, o, r);
 }
 
 #endif

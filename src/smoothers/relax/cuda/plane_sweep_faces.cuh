@@ -1,28 +1,30 @@
-/* The asynchronous smoother's pass where coefficients lie on the faces: 3D, two local red-black sweeps, overlap 1. Included by
-   cuda/planes_faces.cuh; other kernels do everything else.
+/* Plane sweep over face coefficients: 3D, two local red-black sweeps of a block in one pass over memory, overlap 1.
 
-   Planes stream through a block of unknowns as in cuda/plane_sweep.cuh, here with a thread a column and its rows in registers
+   Planes stream through a block of unknowns as in plane_sweep.cuh, here with a thread a column and its rows in registers
    from their first relaxation to their second: so a face is read once for a column on either side, nothing is fetched twice along
    the last axis, and in float 32 x 16 relaxed columns for 30 x 14 own ones are 1.22 times as many (tiles on chip: 1.66).
 
-   A column is of kind A (parity = 0) or B (1), like a chessboard; a B's planes are counted from one higher: number c of a column is plane
-   c + parity of the tile. Odd numbers are relaxed first in all columns. Half sweeps h = 1..4 are three numbers apart. In step T
+   A column is of kind A (parity = 0) or B (1), like a chessboard; a B's planes are counted from one higher: number c of
+   a column is plane c + parity of the tile. Odd numbers are relaxed first in all columns. Half sweeps h = 1..4 are
+   three numbers apart. In step T
 
      half sweep h relaxes number 2 T - 3 h;  rows 2 T - 3 and 2 T - 6 are made;
      numbers 2 T - 13 and 2 T - 12 are done and written back;  2 T - 1 and 2 T come in.
 
-   Registers hold 12 numbers of u, c in number c % 12. Neighbours find number c of an A in slot c % 12 of shared memory, of a B in slot
-   (c + 2) % 12: what half sweep h reads around it is slot 2 T - 3 h + 1 for both. A slot is read last a step before it is
-   written again: even numbers, as they come in, are read in steps c / 2 + 1 + parity and three later, and written in step c / 2 and
-   with h = 2 in step c / 2 + 3; odd ones, written with h = 1 and 3 in steps (c + 3) / 2 and three later, are read in steps
-   (c + 5) / 2 + parity and three later. Nobody reads what h = 4 makes. So a step has one barrier. Six steps are unrolled, after which
-   everything is in place again. Where nothing is relaxed, rows are zeros and values stay.
+   Registers hold 12 numbers of u, c in number c % 12. Neighbours find number c of an A in slot c % 12 of shared memory,
+   of a B in slot (c + 2) % 12: what half sweep h reads around it is slot 2 T - 3 h + 1 for both. A slot is read last a
+   step before it is written again: even numbers, as they come in, are read in steps c / 2 + 1 + parity and three later,
+   and written in step c / 2 and with h = 2 in step c / 2 + 3; odd ones, written with h = 1 and 3 in steps (c + 3) / 2
+   and three later, are read in steps (c + 5) / 2 + parity and three later. Nobody reads what h = 4 makes. So a step has
+   one barrier. Six steps are unrolled, after which everything is in place again. Where nothing is relaxed, rows are
+   zeros and values stay.
 
-   What memory holds is asked for by whole planes, two steps before it is needed: coefficients go to shared memory without a register
-   on their way, plane q to slot q % 12, where rows are made of them, each face for a column on either side: by 16 bytes where lines
-   allow it (cuda/face_rows.cuh), else value by value. Columns that there are not ask for the nearest that there is, so groups
-   of six steps within the level go without checks. What counts then is the number of instructions and of accesses to shared memory.
-   From zero nothing comes in, and h = 1 is the right-hand side alone. */
+   What memory holds is asked for by whole planes, two steps before it is needed: coefficients go to shared memory
+   without a register on their way, plane q to slot q % 12, where rows are made of them, each face for a column on
+   either side: by 16 bytes where lines allow it (face_rows.cuh), else value by value. Columns that there are not ask
+   for the nearest that there is, so groups of six steps within the level go without checks. What counts then is the
+   number of instructions and of accesses to shared memory. From zero nothing comes in, and h = 1 is the right-hand side
+   alone. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_FACES_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_FACES_H
 
@@ -77,8 +79,8 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
   real *side_put;
   double scale;
 
-  /* What is in registers, apart from the rest for the compiler's sake. u on its way: planes 2 T - 1 (before); 2 T and 2 T + 1; the next
-     two; of the ring numbers 2 T - 3 and 2 T and the next such. */
+  /* What is in registers, apart from the rest for the compiler's sake. u on its way: planes 2 T - 1 (before); 2 T and 2
+     T + 1; the next two; of the ring numbers 2 T - 3 and 2 T and the next such. */
   struct column_held {
     face_row row[FACE_ROWS];
     real u[FACE_NUMBERS], come[2][2], ring_come[2][2], before, held;
@@ -148,7 +150,8 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     const int me = (int)threadIdx.x;
     for (int c = me; c < FACE_NUMBERS * (FACE_PLANE + slot::size) / 2; c += FACE_THREADS) ((real_pair *)tile)[c] = real_pair{0, 0};
     for (int q = me - FACE_EARLY; q < FACE_MAX_PLANES + FACE_LATE; q += FACE_THREADS) {
-      const int is_there = q >= 0 && q < planes && exists(2, first + q), k = is_there ? gmg_around(first + q, s.n[2], s.wraps[2]) : 0;
+      const int is_there = q >= 0 && q < planes && exists(2, first + q),
+                k = is_there ? gmg_around(first + q, s.n[2], s.wraps[2]) : 0;
       along[q].x = is_there ? __ldg(s.lo[2] + k) : (real)0, along[q].y = is_there ? __ldg(s.hi[2] + k) : (real)0;
     }
     low = wraps ? 0 : max(0, -first), high = wraps ? planes - 1 : min(planes, s.n[2] - first) - 1;
@@ -346,10 +349,12 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     place_side(tile, stage);
     fill(tile);
     /* steps in which all that is asked for is there, and nothing lies around a wrap */
-    const int plain_from = max((low_row + 1) / 2, 4), plain_to = wraps && (first < 0 || first + planes > s.n[2]) ? -1 : (high_row - 5) / 2;
+    const int plain_from = max((low_row + 1) / 2, 4),
+              plain_to = wraps && (first < 0 || first + planes > s.n[2]) ? -1 : (high_row - 5) / 2;
     face_lines<kind> lines;
     if (by_lines)
-      lines.begin(s, f, stage, (int)threadIdx.x, begin[0] - 1, [&](int line, int more) { return nearest(1, begin[1] - 1 + line, more); });
+      lines.begin(s, f, stage, (int)threadIdx.x, begin[0] - 1,
+                  [&](int line, int more) { return nearest(1, begin[1] - 1 + line, more); });
     column_held v;
     begin_pass(v, lines);
     for (int T0 = 0; 2 * T0 <= own[2] + FACE_FILL; T0 += FACE_STEPS)

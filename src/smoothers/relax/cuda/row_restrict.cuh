@@ -1,9 +1,9 @@
-/* The way down from u = 0 in 2D in one pass (cuda/row_sweep.cuh): f is read, two red-black sweeps (or one), u is written and its
-   residual restricted. From zero half sweep h reaches h - 1 unknowns far: with enough layers around it a block finds exactly what
-   sweeps over the level as a whole find, on its own unknowns and, for the residual one layer around, which the adjoint of interpolation
-   reads, on two layers more. That takes f of five (one sweep: three). A lane has four of the columns; of the fifth only what the first
-   half sweep makes of it counts, for the second: one value of f, and not in every row. As blocks depend on f alone, their order does
-   not matter.
+/* The way down from u = 0 in 2D in one pass (row_sweep.cuh): f is read, two red-black sweeps (or one), u is written and
+   its residual restricted. From zero half sweep h reaches h - 1 unknowns far: with enough layers around it a block
+   finds exactly what sweeps over the level as a whole find, on its own unknowns and, for the residual one layer around,
+   which the adjoint of interpolation reads, on two layers more. That takes f of five (one sweep: three). A lane has
+   four of the columns; of the fifth only what the first half sweep makes of it counts, for the second: one value of f,
+   and not in every row. As blocks depend on f alone, their order does not matter.
 
    The row HALVES before the one that comes in is done, and the residual is taken of the one before that. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_RESTRICT_H
@@ -25,7 +25,8 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
   const int me = (int)threadIdx.x, lane = me % 32, stride = s.stride;
   const row_block<shape> b(s, (int)number, lane);
   const int column = b.column, first = b.first, J0 = b.begin / 2, J1 = (b.begin + b.own) / 2;
-  const real inner = gmg_at(s.diag[2], 1), more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
+  const real inner = gmg_at(s.diag[2], 1), more_low = gmg_at(s.diag[2], 0) - inner,
+             more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
   const real lone = gmg_at(s.diag[1], 0) + s.shift + inner;
   row_weights<COLS + 1> weights;
   gmg_cells diag;
@@ -94,7 +95,8 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
     const int J = gmg_gather_row(maps, J0, J1, first + p, r, &g);
     if (J >= J0 && b.mine) *(coarse_vector *)(coarse + (J * maps.x.rows + b.i / 2)) = gmg_gathered(g);
   };
-  for_steps<SLOTS>(HALVES + MARGIN + 2 + late, b.folded ? -1 : b.gone - AHEAD + late, b.own + MARGIN + HALVES + 2 + late, late, step);
+  for_steps<SLOTS>(HALVES + MARGIN + 2 + late, b.folded ? -1 : b.gone - AHEAD + late, b.own + MARGIN + HALVES + 2 + late, late,
+                   step);
 }
 
 /* Whether blocks have both fine rows of every coarse one, and lines of coarse unknowns whole vectors. */
@@ -108,7 +110,8 @@ static inline int rows_can_restrict(const gmg_operator *A, const gmg_blocks *b, 
 }
 
 template <int HALVES>
-static inline void launch_rows_restrict(cudaStream_t on, const uniform_level &s, const gmg_map map[3], const real *f, real *u, real *coarse)
+static inline void launch_rows_restrict(cudaStream_t on, const uniform_level &s, const gmg_map map[3], const real *f, real *u,
+                                        real *coarse)
 {
   row_kernel_restrict<HALVES><<<row_grid(s.total), 32 * STRIP_WARPS, 0, on>>>(s, gmg_pair_maps_of(map), f, u, coarse);
 }

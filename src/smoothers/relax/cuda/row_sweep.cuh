@@ -1,13 +1,15 @@
-/* A pass in 2D where it counts (constant coefficients, two local red-black sweeps, overlap 1) and lines are whole vectors: a warp has a
-   block of unknowns, a lane STRIP_COLS columns of it, and rows stream through its registers. Nothing is shared but what lies beside a
-   lane's columns, which a shuffle fetches: no barrier. Of a block's columns those of the first and the last lane are not its own.
+/* A pass in 2D where it counts (constant coefficients, two local red-black sweeps, overlap 1) and lines are whole
+   vectors: a warp has a block of unknowns, a lane STRIP_COLS columns of it, and rows stream through its registers.
+   Nothing is shared but what lies beside a lane's columns, which a shuffle fetches: no barrier. Of a block's columns
+   those of the first and the last lane are not its own.
 
-   In a step one row comes in and half sweep h = 1 .. HALVES relaxes the row h before it: one after the other, each finds around it what
-   the half sweep before has left. The colour that is relaxed is the same for all of them, and the other one in the next step.
+   In a step one row comes in and half sweep h = 1 .. HALVES relaxes the row h before it: one after the other, each
+   finds around it what the half sweep before has left. The colour that is relaxed is the same for all of them, and the
+   other one in the next step.
 
-   PASS_PROLONG | PASS_UPDATE does all of the way up to a level: a row gets its correction as it comes in, and goes to a field of doubles
-   when it is done. Blocks then see what was there before the pass, and with two half sweeps the pass is exact. The way down,
-   PASS_FROM_ZERO | PASS_RESTRICT: cuda/row_restrict.cuh. */
+   PASS_PROLONG | PASS_UPDATE does all of the way up to a level: a row gets its correction as it comes in, and goes to a
+   field of doubles when it is done. Blocks then see what was there before the pass, and with two half sweeps the pass
+   is exact. The way down, PASS_FROM_ZERO | PASS_RESTRICT: row_restrict.cuh. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 
@@ -44,17 +46,21 @@ template <class shape> struct row_block {
     folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
   }
   __device__ __forceinline__ int is_row(int q) const { return q >= there && q < gone; }
-  __device__ __forceinline__ int place(const uniform_level &s, int q) const { return gmg_around(first + q, s.n[2], s.wraps[2]) * s.stride; }
+  __device__ __forceinline__ int place(const uniform_level &s, int q) const
+  {
+    return gmg_around(first + q, s.n[2], s.wraps[2]) * s.stride;
+  }
 };
 
-/* Weights of a lane's columns: what u keeps, and what the row's sum is multiplied by; on rows at walls other ones, in shared memory. */
+/* Weights of a lane's columns: what u keeps, and what the row's sum is multiplied by; on rows at walls other ones, in
+   shared memory. */
 template <int columns> struct row_weights {
   gmg_cells keep, relax;
   real (*walls)[columns][32 * STRIP_WARPS];
 };
 
-/* step(checks, t, q), in which row q comes in, for `last` steps in rounds of SLOTS, t of its round; whole rounds from step plain_from to
-   plain_to, in which every row that is touched is there and none is at a wall, go without checks. */
+/* step(checks, t, q), in which row q comes in, for `last` steps in rounds of SLOTS, t of its round; whole rounds from
+   step plain_from to plain_to, in which every row that is touched is there and none is at a wall, go without checks. */
 template <int SLOTS, class Step>
 static __device__ __forceinline__ void for_steps(int plain_from, int plain_to, int last, int late, const Step &step)
 {
@@ -78,8 +84,9 @@ typedef struct {
 
 /* Relaxes the cells of one colour, odd ones or not, of a row. */
 template <int odd>
-static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cells &row, const gmg_cells &below, const gmg_cells &above,
-                                                 const gmg_cells &f, const gmg_cells &keep, const gmg_cells &relax, row_end end)
+static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cells &row, const gmg_cells &below,
+                                                 const gmg_cells &above, const gmg_cells &f, const gmg_cells &keep,
+                                                 const gmg_cells &relax, row_end end)
 {
   const real next = odd ? __shfl_down_sync(~0u, row.at[0], 1) : __shfl_up_sync(~0u, row.at[STRIP_COLS - 1], 1);
   const real beside = end.there ? end.value : next;
@@ -91,10 +98,12 @@ static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cel
   }
 }
 
-/* The half sweeps of step t, in which row q has come in. end_of(h, slot, wall): what lies beside, wall -1 or a row of the weights' walls. */
+/* The half sweeps of step t, in which row q has come in. end_of(h, slot, wall): what lies beside, wall -1 or a row of
+   the weights' walls. */
 template <int HALVES, int checked, class shape, int SLOTS, int columns, class End>
-static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const row_block<shape> &b, const row_weights<columns> &weights,
-                                                   gmg_cells (&u)[SLOTS], const gmg_cells (&rhs)[SLOTS], int t, int odd, int q, End end_of)
+static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const row_block<shape> &b,
+                                                   const row_weights<columns> &weights, gmg_cells (&u)[SLOTS],
+                                                   const gmg_cells (&rhs)[SLOTS], int t, int odd, int q, End end_of)
 {
 #pragma unroll
   for (int h = 1; h <= HALVES; h++) {
@@ -110,8 +119,8 @@ static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const
   }
 }
 
-/* The correction on its way in. Even rows come in in odd steps. The last of the coarse rows that an odd row reads is taken as that comes
-   in, which the next row reads, too. */
+/* The correction on its way in. Even rows come in in odd steps. The last of the coarse rows that an odd row reads is
+   taken as that comes in, which the next row reads, too. */
 template <int SLOTS> struct row_prolongation {
   static constexpr int COARSE = SLOTS / 2; /* coarse rows on their way */
   gmg_spread spread;
@@ -144,7 +153,8 @@ template <int SLOTS> struct row_prolongation {
   }
   /* added to u, row q of the block, in step t */
   template <int checked, class shape>
-  __device__ __forceinline__ void add(const uniform_level &s, const update &o, const row_block<shape> &b, int t, int q, gmg_cells &u)
+  __device__ __forceinline__ void add(const uniform_level &s, const update &o, const row_block<shape> &b, int t, int q,
+                                      gmg_cells &u)
   {
     const int k = checked ? gmg_around(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
     const int has = !checked || b.is_row(q), repeats = K >= o.along.begin && K < o.along.end;
@@ -164,7 +174,8 @@ template <int SLOTS> struct row_prolongation {
 
 /* Block b. reversed: the colours of PASS_UPDATE, where steps go by coarse rows. */
 template <int HALVES, int KIND, int reversed>
-static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int number, const real *f, const real *from, real *to, const update &o)
+static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int number, const real *f, const real *from, real *to,
+                                                  const update &o)
 {
   typedef row_shape<HALVES, KIND> shape;
   constexpr int COLS = STRIP_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates;
@@ -268,8 +279,9 @@ static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], int 
   if (A->dim != 2 || A->n[0] % cols) return 0;
   *b = gmg_blocks_make(A, wanted, want);
   want[0] = wanted[0] ? wanted[0] : (b->shape[0] + cols - 1) / cols * cols;
-  want[1] = wanted[1] ? wanted[1] : (size_t)gmg_strip_rows((int)A->n[1], (A->n[0] + want[0] - 1) / want[0], room, FILL_ROWS, MIN_ROWS);
-  if (!wanted[1]) want[1] += want[1] % 2; /* both rows of a coarse one (cuda/row_restrict.cuh) */
+  want[1] =
+      wanted[1] ? wanted[1] : (size_t)gmg_strip_rows((int)A->n[1], (A->n[0] + want[0] - 1) / want[0], room, FILL_ROWS, MIN_ROWS);
+  if (!wanted[1]) want[1] += want[1] % 2; /* both rows of a coarse one (row_restrict.cuh) */
   *b = gmg_blocks_make(A, want, want);
   return b->shape[0] <= STRIP_OWN && (b->shape[0] % cols == 0 || b->count[0] == 1);
 }

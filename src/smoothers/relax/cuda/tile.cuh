@@ -1,12 +1,10 @@
-/* The asynchronous smoother's pass with a tile wholly on chip: 2D and 3D, all kinds of coefficients, any overlap, local red-black
-   and Jacobi sweeps. Included by
-   cuda/tiles.cuh; the general kernel takes what does not fit here (1D, and blocks of more
-   threads than there are).
+/* Resident tiles: a block stays on chip for all of its sweeps. 2D and 3D, all kinds of coefficients, any overlap, local
+   red-black and Jacobi sweeps. 1D and blocks of more threads than a thread block may have are for other kernels.
 
-   A thread has HIGH unknowns of a column along the last axis in its registers, with all that relaxing them takes: nothing
-   is fetched, divided or counted out between two sweeps. threadIdx is the column (x, y) among those that are relaxed and the
-   stretch z of it. Tile coordinates count from the ring: columns from (1, 1), relaxed planes from 1 to `top`, planes 0 and
-   top + 1 are only read. Shared memory shows u to the columns beside.
+   A thread holds HIGH unknowns of a column along the last axis in registers, with everything that relaxing them needs:
+   between two sweeps nothing is fetched, divided or decided. threadIdx.x and y are the column among those that are
+   relaxed, z is the stretch of it. Tile coordinates count from the ring: columns from (1, 1), relaxed planes from 1 to
+   `top`; planes 0 and top + 1 are only read. Neighbouring columns see u in shared memory.
 
    Red-black: a column of colour e (columns beside each other differ) has its registers one plane lower than its neighbours
    have theirs: number c is plane first + c, first = 1 - e in the lowest stretch, so that one colour is even c in every column and
@@ -14,10 +12,10 @@
    contiguous and plane p at p + e: what a relaxation reads lies at c from pointers that do not change. Columns are an odd
    number of reals apart, and the lanes of a line meet in no bank.
 
-   A row is kept multiplied by weight / diagonal, so that a relaxation is a sum of products. Couplings across the column:
-   with constant coefficients four numbers a column; from faces four an unknown, in shared memory, read by their own thread alone.
-   In registers they would halve the tiles, and a pass over faces fetches in proportion to what tiles share: 32 x 8 x 14 relaxed
-   for 30 x 6 x 12 own are 1.66 times. */
+   A row is stored multiplied by weight / diagonal, so that a relaxation is a sum of products. Constant couplings across
+   the column are four numbers a column. From faces they are four numbers an unknown, in shared memory, each read by its
+   own thread alone: in registers they would halve the tiles, and the fetched volume grows with what tiles share (32 x 8
+   x 14 relaxed for 30 x 6 x 12 own: 1.66 times). */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_H
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_H
 
@@ -63,17 +61,19 @@ static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
   return i;
 }
 
-/* Block number `block_index` of `total` in the order given. One function, as its registers are all taken: cut into phases (methods of a
-   structure, as the other engines) the passes over faces spill 176 bytes instead of 112 in double, 48 instead of none in float. */
+/* Block number `block_index` of `total` in the order given. One function, as its registers are all taken: cut into
+   phases (methods of a structure, as the other engines) the passes over faces spill 176 bytes instead of 112 in double,
+   48 instead of none in float. */
 template <int dim, int kind, int local>
-static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, unsigned total, const real *f, const real *from,
-                                                  real *to)
+static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, unsigned total, const real *f,
+                                                  const real *from, real *to)
 {
   constexpr int HIGH = tile_of<kind>::high, faces = tile_of<kind>::faces, across = dim - 1, OWN = HIGH * across + 1;
   constexpr int coloured = local == GMG_LOCAL_RED_BLACK, step = coloured ? 2 : 1;
   extern __shared__ double memory[];
   const int layer = (int)(blockDim.x * blockDim.y), threads = layer * (int)blockDim.z;
-  const int x = (int)threadIdx.x, y = (int)threadIdx.y, in_layer = y * (int)blockDim.x + x, me = (int)threadIdx.z * layer + in_layer;
+  const int x = (int)threadIdx.x, y = (int)threadIdx.y, in_layer = y * (int)blockDim.x + x,
+            me = (int)threadIdx.z * layer + in_layer;
   tile_plane *const planes = (tile_plane *)memory;
   tile_pair *const pairs = (tile_pair *)(planes + HIGH * blockDim.z + 1), *const mine = pairs + me * OWN; /* from faces only */
   real *const tile = (real *)(pairs + (faces ? threads * OWN : 0));
@@ -103,7 +103,8 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   /* this thread's stretch of a column, and which numbers are there, or are relaxed */
   const int vy = dim == 3 ? y + 1 : 0, vx = x + 1, e = colour_of(vx, vy), first = (int)threadIdx.z * HIGH + 1 - e;
   const int inside = vx <= top[0] && (dim == 2 || vy <= top[1]), exists = inside && there(0, vx) && (dim == 2 || there(1, vy));
-  const unsigned present = exists ? range(first, lowest[2], highest[2]) : 0, relaxed = exists ? present & range(first, 1, top[2]) : 0;
+  const unsigned present = exists ? range(first, lowest[2], highest[2]) : 0,
+                 relaxed = exists ? present & range(first, 1, top[2]) : 0;
   const int gi = exists ? wrap_far(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
   const int gj = exists && dim == 3 ? wrap_far(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
   const unsigned gk = (unsigned)wrap_far(origin[2] + first, s.n[2], s.wraps[2]);
@@ -149,7 +150,8 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
     real *const target = column_of(rx, ry) + begin + colour_of(rx, ry), value[HIGH];
     unsigned rk = (unsigned)wrap_far(origin[2] + begin, s.n[2], s.wraps[2]);
 #pragma unroll
-    for (int c = 0; c < HIGH; c++, rk = after(rk)) value[c] = ring_present & 1u << c ? gmg_load_relaxed(from + (source + slice * rk)) : 0;
+    for (int c = 0; c < HIGH; c++, rk = after(rk))
+      value[c] = ring_present & 1u << c ? gmg_load_relaxed(from + (source + slice * rk)) : 0;
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
       if (stored & 1u << c) target[c] = value[c];
@@ -167,7 +169,8 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   __syncthreads();
 
   /* rows times weight / diagonal */
-  const real *const x_face = (const real *)s.face[0], *const y_face = (const real *)s.face[1], *const z_face = (const real *)s.face[2];
+  const real *const x_face = (const real *)s.face[0], *const y_face = (const real *)s.face[1],
+                    *const z_face = (const real *)s.face[2];
   const unsigned x_column = gj * (n0 + 1) + gi;
   known = opaque(relaxed);
   real face_z = faces && (known & 1) ? __ldg(z_face + (column + slice * gk)) : 0;

@@ -1,16 +1,16 @@
-/* The asynchronous smoother's pass on levels that lie in the cache: 3D, constant coefficients, float, local red-black sweeps,
-   overlap 1. Included by cuda/tiles_packed.cuh; other kernels do everything else and are the oracle in tests.
+/* Resident tiles of patches, for levels that fit in the cache: 3D, constant coefficients, float, local red-black
+   sweeps, overlap 1.
 
-   There the memory's speed is not the limit, but how many instructions a relaxation takes and how long a block waits for its
-   values. So a block is a tile wholly on chip, with the ring around it, and a thread has a patch of 2 x 2 columns, HIGH unknowns
-   each, in its registers, and f: of the six neighbours of an unknown two or three come from shared memory. All that a patch needs is
-   asked for at once. Patches lie at even places of the tile; which of their unknowns are red is the same for all threads, and
-   known to the compiler but for one bit. In shared memory an unknown of a patch is an array over the threads: all accesses go to the
-   thread's own place and those of the threads beside, at distances that the compiler knows, and lanes meet in no bank.
+   Such levels are limited not by memory bandwidth but by the instructions of a relaxation and the latency of a block's
+   values. A block is a tile on chip, with the ring around it. A thread holds a patch of 2 x 2 columns, HIGH unknowns
+   each, and their f in registers: of the six neighbours of an unknown two or three come from shared memory. All that a
+   patch needs is asked for at once. Patches lie at even places of the tile; which of their unknowns are red is the same
+   for all threads, and known to the compiler but for one bit. In shared memory an unknown of a patch is an array over
+   the threads: all accesses go to the thread's own place and those of the threads beside, at distances that the
+   compiler knows, and lanes meet in no bank.
 
-   The last pass of a mixed cycle goes onto a field in double (cuda/plane_prolong.cuh), whose pairs come to shared memory meanwhile, as do
-   the values of the next coarser level where their interpolation is still to be added. The first pass may restrict the residual that
-   it leaves, as in cuda/plane_restrict.cuh: a patch is a column of coarse unknowns. */
+   With PASS_UPDATE pairs of the target come to shared memory while the patch is relaxed. With PASS_PROLONG so do the
+   values of the coarse level, before. With PASS_RESTRICT a patch is a column of coarse unknowns. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_H
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_H
 
@@ -31,8 +31,8 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   const update &o;
   const restriction &r;
 
-  /* of the tile: what there is along axis 2; of the patch: its first unknown, in the tile and in the level; from plane fold on those
-     around the wrap */
+  /* of the tile: what there is along axis 2; of the patch: its first unknown, in the tile and in the level; from plane
+     fold on those around the wrap */
   int origin0, origin1, origin2, own2, x, y, z, pair, pair_mine, first, gi, gk, fold;
   unsigned planes, relaxed;
   /* in shared memory: pairs of the update target; where values begin, the patch's own, those below and above */
@@ -42,8 +42,9 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   unsigned wall; /* planes at a wall, of which a patch has one at most */
   real inner, outer;
 
-  /* What is in registers, apart from the rest for the compiler's sake: u and f of the patch; weight / diagonal of the columns, and of
-     those in a plane at a wall; by line of the patch: whether it is there, is relaxed, is the block's own; where it is. */
+  /* What is in registers, apart from the rest for the compiler's sake: u and f of the patch; weight / diagonal of the
+     columns, and of those in a plane at a wall; by line of the patch: whether it is there, is relaxed, is the block's
+     own; where it is. */
   struct patch_held {
     real u[CELLS], rhs[CELLS], inside[4], beside[4];
     int there[2], deep[2], mine[2], gj[2], column[2];
@@ -54,7 +55,10 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   {
     return opaque(any ? (row[0] ? bits : 0) | (row[1] ? bits << HIGH : 0) : 0);
   }
-  __device__ __forceinline__ unsigned own_pairs(const patch_held &v) const { return pairs_of(pair_mine, v.mine, bit_range(z, HIGH, 2, own2 + 1)); }
+  __device__ __forceinline__ unsigned own_pairs(const patch_held &v) const
+  {
+    return pairs_of(pair_mine, v.mine, bit_range(z, HIGH, 2, own2 + 1));
+  }
   __device__ __forceinline__ int place_of(const patch_held &v, int d, int c) const
   {
     return v.column[d] + (c >= fold ? c - s.n[2] : c) * (s.n[0] * s.n[1]);
@@ -126,7 +130,8 @@ template <class shape, int KIND, int whole> struct patch_sweep {
       const unsigned stored = own_pairs(v);
 #pragma unroll
       for (int m = 0; m < 2 * HIGH; m++)
-        if (stored & 1u << m) __pipeline_memcpy_async(kept + m * shape::threads, o.x + place_of(v, m / HIGH, m % HIGH), sizeof *kept);
+        if (stored & 1u << m)
+          __pipeline_memcpy_async(kept + m * shape::threads, o.x + place_of(v, m / HIGH, m % HIGH), sizeof *kept);
     }
     if (updates) __pipeline_commit();
     if (leg) gmg_take_over();
@@ -305,7 +310,8 @@ static __global__ void __launch_bounds__(shape::threads, shape::blocks)
 }
 
 template <class shape>
-static __global__ void __launch_bounds__(shape::threads, shape::blocks) patch_kernel_restrict(patch_level s, const real *f, real *to, restriction r)
+static __global__ void __launch_bounds__(shape::threads, shape::blocks)
+    patch_kernel_restrict(patch_level s, const real *f, real *to, restriction r)
 {
   patch_sweep<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1>{s, f, NULL, to, update{}, r}.run(blockIdx.x);
 }

@@ -1,5 +1,4 @@
-/* Tiles of patches (cuda/tile_packed.cuh): how they lie, and what a pass does with a patch besides relaxing it. Included by
-   cuda/tile_packed.cuh. */
+/* Tiles of patches (tile_packed.cuh): how they lie, and the prolongation and restriction of a patch. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_PARTS_H
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_PARTS_H
 
@@ -41,8 +40,8 @@ template <int whole> static __device__ __forceinline__ real_pair patch_pair(cons
   return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
 }
 
-/* The correction of a patch, from values of the next coarser level that lie between its unknowns: the first of them, below, in front
-   and to the left of the patch; weights of the columns and planes. */
+/* The correction of a patch, from values of the next coarser level that lie between its unknowns: the first of them,
+   below, in front and to the left of the patch; weights of the columns and planes. */
 template <class shape>
 static __device__ __forceinline__ void patch_prolong(const real *at, const pair_weights wx[2], const pair_weights wy[2],
                                                   const pair_weights wz[shape::high], unsigned asked, real *u)
@@ -69,13 +68,15 @@ static __device__ __forceinline__ void patch_prolong(const real *at, const pair_
   }
 }
 
-/* What the own unknowns of a block give to the coarse unknowns of a patch, those beyond the block's faces included. u is 0 where
-   others own it. ends: the patch is at the tile's lower, upper end; stored: own pairs; asked: those that are there; inside: diagonals
-   less the couplings inside eight, of the columns, to which comes that along, in planes `wall` the other one. */
+/* What the own unknowns of a block give to the coarse unknowns of a patch, those beyond the block's faces included. u
+   is 0 where others own it. ends: the patch is at the tile's lower, upper end; stored: own pairs; asked: those that are
+   there; inside: diagonals less the couplings inside eight, of the columns, to which comes that along, in planes `wall`
+   the other one. */
 template <class shape, class Place>
-static __device__ __forceinline__ void patch_restrict(const patch_level &s, const restriction &r, const real *tile, const real *under, const real *over,
-                                                  const real *u, const real *rhs, const int ends[2], unsigned stored, unsigned asked,
-                                                  const real inside[4], const real along[2], unsigned wall, Place place)
+static __device__ __forceinline__ void patch_restrict(const patch_level &s, const restriction &r, const real *tile,
+                                                      const real *under, const real *over, const real *u, const real *rhs,
+                                                      const int ends[2], unsigned stored, unsigned asked, const real inside[4],
+                                                      const real along[2], unsigned wall, Place place)
 {
   constexpr int HIGH = shape::high, X = shape::x, ROOM = shape::room;
 #pragma unroll
