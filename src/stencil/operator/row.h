@@ -60,7 +60,8 @@ GMG_INLINE real gmg_row_weight(const int dim, const int kind, const gmg_row a, r
 {
   if (!(kind & GMG_SIGMA)) return omega;
   real held = a.lo[0] + a.hi[0];
-  for (int d = 1; d < dim; d++) held += a.lo[d] + a.hi[d];
+  if (dim > 1) held += a.lo[1] + a.hi[1]; /* written out: of a loop here compilers make scalar code around it */
+  if (dim > 2) held += a.lo[2] + a.hi[2];
   const real share = held * inverse;
   return 1 + (omega - 1) * share * share;
 }

@@ -122,10 +122,8 @@ GMG_INLINE gmg_row gmg_line_row(const int dim, const int kind, const gmg_line *l
     const real high[3] = {l->x_face[i + 1], dim > 1 ? l->y_face[1][i] : 0, dim > 2 ? l->z_face[1][i] : 0};
     r.diag += l->lo_diag[i] * low[0] + l->hi_diag[i] * high[0];
     r.lo[0] *= low[0], r.hi[0] *= high[0];
-    for (int a = 1; a < dim; a++) {
-      r.diag += l->d_lo[a] * low[a] + l->d_hi[a] * high[a];
-      r.lo[a] *= low[a], r.hi[a] *= high[a];
-    }
+    if (dim > 1) r.diag += l->d_lo[1] * low[1] + l->d_hi[1] * high[1], r.lo[1] *= low[1], r.hi[1] *= high[1];
+    if (dim > 2) r.diag += l->d_lo[2] * low[2] + l->d_hi[2] * high[2], r.lo[2] *= low[2], r.hi[2] *= high[2];
   } else {
     r.diag += l->diag[i];
   }
