@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Copies a static library and makes the hidden symbols of its objects visible. A shared library of them lets tests call what the
+"""Copies a static library and makes the hidden symbols of its objects visible that begin with gmg_ or cuda. A shared library of them lets tests call what the
 product does not export, in the product's own machine code: nothing is compiled a second time.
 Usage: visible.py LIBRARY.a COPY.a"""
 import pathlib
@@ -8,6 +8,7 @@ import sys
 
 HEADER, SYMBOL, SYMBOL_TABLE = 60, 24, 2
 LOCAL, HIDDEN, VISIBILITY = 0, 2, 3
+PREFIXES = b"gmg_", b"cuda"  # other headers' variables, as NVTX's, were compiled for hidden symbols and must stay so
 
 
 def members(archive):
@@ -26,11 +27,14 @@ def show(archive, start):
     entry, count = struct.unpack_from("<HH", archive, start + 0x3A)
     for header in range(start + sections, start + sections + count * entry, entry):
         kind, = struct.unpack_from("<I", archive, header + 4)
-        offset, size = struct.unpack_from("<QQ", archive, header + 0x18)
+        offset, size, link = struct.unpack_from("<QQI", archive, header + 0x18)
         if kind != SYMBOL_TABLE:
             continue
+        names = start + struct.unpack_from("<Q", archive, start + sections + link * entry + 0x18)[0]
         for symbol in range(start + offset, start + offset + size, SYMBOL):
-            if archive[symbol + 4] >> 4 != LOCAL and archive[symbol + 5] & VISIBILITY == HIDDEN:
+            name = names + struct.unpack_from("<I", archive, symbol)[0]
+            ours = archive[name:name + 4] in PREFIXES
+            if ours and archive[symbol + 4] >> 4 != LOCAL and archive[symbol + 5] & VISIBILITY == HIDDEN:
                 archive[symbol + 5] &= ~VISIBILITY
                 shown += 1
     return shown

@@ -30,9 +30,9 @@ typedef struct gmg_bottom_problem {
 
 typedef struct gmg_bottom_ops {
   const char *name;
-  size_t max_cells;       /* of a coarsest grid: larger ones are refused; 0: any */
+  size_t max_cells;       /* of a coarsest grid alone: larger ones are refused; 0: any */
   size_t preferred_cells; /* coarsening stops at this many unknowns */
-  int (*fits)(const gmg_exec *e, const gmg_bottom_problem *p); /* whether this one can solve the problem */
+  int (*fits)(const gmg_exec *e, const gmg_bottom_problem *p); /* whether it takes these levels; NULL: the coarsest grid alone */
   gmg_status (*setup)(gmg_exec *e, const gmg_bottom_problem *p, void **state); /* allocates; update() follows */
   gmg_status (*update)(gmg_exec *e, const gmg_bottom_problem *p, void *state); /* operators, weights and singular are new */
   /* One cycle from a level of the problem (0: its finest) down: u of that level from its f, which may be overwritten. The coarsest

@@ -63,12 +63,6 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
   if (problem->singular) gmg_remove_mean(e, A, problem->level[0].volume, u);
 }
 
-static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
-{
-  (void)e;
-  return p->levels == 1;
-}
-
 const gmg_bottom_ops gmg_coarsest_cg = {
-    .name = "cg", .preferred_cells = 64, .fits = fits,
+    .name = "cg", .preferred_cells = 64,
     .setup = setup, .update = update, .solve = solve, .destroy = destroy};

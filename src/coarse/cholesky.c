@@ -163,12 +163,6 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   if (p->singular) gmg_remove_mean(e, p->level[0].A, p->level[0].volume, u);
 }
 
-static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
-{
-  (void)e;
-  return p->levels == 1 && p->level[0].A->cells <= MAX_CELLS;
-}
-
 const gmg_bottom_ops gmg_coarsest_cholesky = {
-    .name = "cholesky", .max_cells = MAX_CELLS, .preferred_cells = 64, .fits = fits,
+    .name = "cholesky", .max_cells = MAX_CELLS, .preferred_cells = 64,
     .setup = setup, .update = update, .solve = solve, .destroy = destroy};

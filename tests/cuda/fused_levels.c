@@ -1,5 +1,5 @@
-/* The small levels of a cycle in one kernel (src/coarse/fused_levels) against one kernel an operation, on the same device: red-black
-   relaxation of whole levels either way, so results differ by rounding alone. */
+/* The small levels of a cycle in one kernel (src/coarse/fused_levels) against one kernel an operation, on the same device:
+   red-black relaxation of whole levels either way, so results differ by rounding alone. */
 #include "twins.h"
 
 typedef struct {

@@ -173,15 +173,19 @@ static gmg_status run(gmg_solver *s, gmg_progress *p)
   if (!isfinite(p->standing.first)) return bad_guess(s, p->standing.first);
   if (monitor_stops(s, p)) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor before the first cycle");
   if (is_solved(s, p)) return GMG_OK;
-  while (p->cycles < s->params.max_cycles) {
-    int done;
-    gmg_step(s, p);
-    forget_bad_start(s, p);
-    const gmg_status status = judge(s, p, &done);
-    const int stop = monitor_stops(s, p);
+  for (;;) {
+    int done = 0, stop = 0;
+    gmg_status status = GMG_OK;
+    if (p->cycles > 0) { /* a recorded loop may have done some with the first residual */
+      forget_bad_start(s, p);
+      status = judge(s, p, &done);
+      stop = monitor_stops(s, p);
+      if (!done) reconsider_cycle(s, p);
+    }
     if (done) return status;
-    reconsider_cycle(s, p);
     if (stop) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor after cycle %d", p->cycles);
+    if (p->cycles >= s->params.max_cycles) break;
+    gmg_step(s, p);
   }
   return gmg_fail(s->context, GMG_NOT_CONVERGED, "residual %g after params.max_cycles = %d cycles, target %g",
                   gmg_residual_now(p), s->params.max_cycles, p->standing.target);

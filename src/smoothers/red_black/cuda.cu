@@ -29,7 +29,7 @@ extern "C" {
 #include "smoothers/relax/cuda/row_restrict.cuh"
 #include "line.cuh"
 
-enum { STRIP = 2 };
+enum { SEAM_WIDTH = 2 };
 
 /* One colour in one phase, everywhere or in the strips only. */
 typedef struct {
@@ -48,7 +48,7 @@ static __global__ void relax_kernel(gmg_operator A, gmg_points half, part x, con
     int near_seam = 0;
     for (int a = 0; a < 3; a++) {
       phase += x.seam[a] && at[a] == A.n[a] - 1;
-      near_seam |= x.seam[a] && (at[a] < STRIP || at[a] + STRIP >= A.n[a]);
+      near_seam |= x.seam[a] && (at[a] < SEAM_WIDTH || at[a] + SEAM_WIDTH >= A.n[a]);
     }
     if (phase != x.phase || (x.strip && !near_seam)) return;
     const size_t c = (k * A.n[1] + j) * A.n[0] + i;
@@ -78,9 +78,9 @@ static void sweep_by_colours(const gmg_smoother_level *l, const void *f, void *u
 
 typedef struct {
   int fused;
-  size_t most; /* of shared memory */
+  size_t max_bytes; /* of shared memory */
   gmg_blocks blocks;
-  gmg_blocks down, up; /* legs by rows in 2D: blocks of warps, total 0: there are none */
+  gmg_blocks restrict_rows, update_rows; /* legs by rows in 2D: blocks of warps, total 0: there are none */
 } red_black_state;
 
 /* Below, launches count and not bytes. */
@@ -95,7 +95,7 @@ static const plane_pass passes[2][6] = {
 /* NULL: there is none. In 2D the plain one is from zero, too. */
 static const plane_pass *pass_of(const gmg_smoother_level *l, const red_black_state *r, int kind)
 {
-  return plane_pass_of(passes[l->A->dim - 2], l->A->dim == 2 && kind == PASS_FROM_ZERO ? 0 : kind, r->most);
+  return plane_pass_of(passes[l->A->dim - 2], l->A->dim == 2 && kind == PASS_FROM_ZERO ? 0 : kind, r->max_bytes);
 }
 
 enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; of which at once */
@@ -197,31 +197,31 @@ static void lay_out_rows(const gmg_smoother_level *l, red_black_state *r)
 {
   static const size_t any[3] = {0, 0, 0};
   const int processors = gmg_device_of(l->exec)->processors;
-  if (l->A->dim != 2 || !row_blocks(l->A, any, STRIP_BLOCKS * processors, &r->down)) r->down.total = 0;
-  if (l->A->dim != 2 || !row_blocks(l->A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &r->up)) r->up.total = 0;
+  if (l->A->dim != 2 || !row_blocks(l->A, any, STRIP_BLOCKS * processors, &r->restrict_rows)) r->restrict_rows.total = 0;
+  if (l->A->dim != 2 || !row_blocks(l->A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &r->update_rows)) r->update_rows.total = 0;
 }
 
-static int rows_down(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3], void *coarse)
+static int presmooth_rows(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3], void *coarse)
 {
-  if (!r->down.total || !rows_can_restrict(l->A, &r->down, map, f, u, coarse)) return 0;
-  const uniform_level s = uniform_level_of(l->A, &r->down, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
+  if (!r->restrict_rows.total || !rows_can_restrict(l->A, &r->restrict_rows, map, f, u, coarse)) return 0;
+  const uniform_level s = uniform_level_of(l->A, &r->restrict_rows, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
   launch_rows_restrict<2>(gmg_device_of(l->exec)->stream, s, map, (const real *)f, (real *)u, (real *)coarse);
   gmg_cuda_launched(l->exec, "red_black");
   return 1;
 }
 
-static int rows_up(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg, const gmg_update_target *to)
+static int postsmooth_rows(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg, const gmg_update_target *to)
 {
-  if (!r->up.total || !rows_can_update(l->A, to, f, u)) return 0;
-  const uniform_level s = uniform_level_of(l->A, &r->up, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
+  if (!r->update_rows.total || !rows_can_update(l->A, to, f, u)) return 0;
+  const uniform_level s = uniform_level_of(l->A, &r->update_rows, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
   launch_rows_update<2>(gmg_device_of(l->exec)->stream, s, update_of(to, l->A), (const real *)f, (const real *)u);
   gmg_cuda_launched(l->exec, "red_black");
   return 1;
 }
 #else
 #define lay_out_rows(...) (void)0
-#define rows_down(...) 0
-#define rows_up(...) 0
+#define presmooth_rows(...) 0
+#define postsmooth_rows(...) 0
 #endif
 
 /* One sweep from a u that is not 0 into another field, and the residual in a pass of its own. */
@@ -243,7 +243,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, void *state, const vo
     if (to != u) presmooth_to_other_field(l, r, f, u, to, map, coarse);
     return to != u;
   }
-  if (rows_down(l, r, f, u, map, coarse)) return 1;
+  if (presmooth_rows(l, r, f, u, map, coarse)) return 1;
   if (!pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) || !restriction_of(&g, coarse, l->A, map, &r->blocks)) return 0;
   const uniform_level s = level_of(l, r, u, GMG_LEG_DOWN);
   fused_sweep(l, r, s, PASS_FROM_ZERO | PASS_RESTRICT, f, NULL, to, to, update{}, g);
@@ -256,7 +256,7 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   const red_black_state *r = (const red_black_state *)state;
   const int kind = PASS_UPDATE | (to->coarse ? PASS_PROLONG : 0);
   if (!r->fused || steps < 1) return 0;
-  if (steps == 1 && rows_up(l, r, f, u, leg, to)) return 1;
+  if (steps == 1 && postsmooth_rows(l, r, f, u, leg, to)) return 1;
   if (!pass_of(l, r, kind)) return 0;
   if (to->coarse && (steps > 1 || !planes_can_prolong(to, l->A, &r->blocks))) return 0;
   sweep(l, state, f, u, steps - 1, leg);
@@ -281,12 +281,12 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   const gmg_operator *A = l->A;
   static const size_t any[3] = {0, 0, 0};
   const size_t processors = (size_t)gmg_device_of(l->exec)->processors;
-  int most = 0;
+  int max_bytes = 0;
   red_black_state *r = (red_black_state *)calloc(1, sizeof *r);
   *state = r;
   if (!r) return gmg_fail(l->exec->context, GMG_ERR_MEMORY, "red_black state could not be allocated");
-  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
-  r->most = (size_t)most;
+  cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
+  r->max_bytes = (size_t)max_bytes;
   if (A->cells < MIN_CELLS_FUSED || !is_uniform_level(A) || !pass_of(l, r, 0)) return GMG_OK;
   r->fused = (A->dim == 3 ? plane_blocks<3, 2> : plane_blocks<2, 2>)(A, any, processors, &r->blocks);
   lay_out_rows(l, r);
@@ -294,7 +294,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   for (const plane_pass *p = passes[A->dim - 2]; p->kind >= 0; p++)
     if (p->kernel)
       gmg_cuda_note(gmg_device_of(l->exec),
-                    cudaFuncSetAttribute((const void *)p->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "red_black");
+                    cudaFuncSetAttribute((const void *)p->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_bytes), "red_black");
   return GMG_OK;
 }
 

@@ -53,9 +53,9 @@ static __device__ __forceinline__ real relaxed_in_line(const line_sweep &s, cons
   return gmg_row_relaxed(3, kind, gmg_row_at<kind>(s.A, s.alike && at > 0 && at < s.n - 1 ? 1 : (size_t)at, 0, 0), near, f[at], here, s.omega);
 }
 
-/* from = NULL: u is 0. aside = to: all goes there. */
+/* from = NULL: u is 0. interface_copy = to: all goes there. */
 template <int kind>
-static __global__ void __launch_bounds__(LINE_THREADS) line_kernel(line_sweep s, const real *f, const real *from, real *to, real *aside)
+static __global__ void __launch_bounds__(LINE_THREADS) line_kernel(line_sweep s, const real *f, const real *from, real *to, real *interface_copy)
 {
   const long pair = (long)blockIdx.x * LINE_THREADS + threadIdx.x, i = 2 * pair - s.before;
   real first = 0, second = 0;
@@ -70,12 +70,12 @@ static __global__ void __launch_bounds__(LINE_THREADS) line_kernel(line_sweep s,
   if (pair >= s.pairs) return;
   const int begins = threadIdx.x == 0, ends = threadIdx.x == LINE_THREADS - 1 || pair == s.pairs - 1;
   const long at[2] = {place_in_line(s, i), place_in_line(s, i + 1)};
-  if (at[0] >= 0) (begins ? aside : to)[at[0]] = first;
-  if (at[1] >= 0) (begins || ends ? aside : to)[at[1]] = second;
+  if (at[0] >= 0) (begins ? interface_copy : to)[at[0]] = first;
+  if (at[1] >= 0) (begins || ends ? interface_copy : to)[at[1]] = second;
 }
 
-/* What was put aside: a thread a block's. */
-static __global__ void bring_line_kernel(line_sweep s, unsigned blocks, const real *aside, real *u)
+/* What interface_copy has comes back: a thread a block's. */
+static __global__ void line_interface_kernel(line_sweep s, unsigned blocks, const real *copy, real *u)
 {
   const unsigned b = blockIdx.x * blockDim.x + threadIdx.x;
   if (b >= blocks) return;
@@ -84,17 +84,17 @@ static __global__ void bring_line_kernel(line_sweep s, unsigned blocks, const re
 #pragma unroll
   for (int m = 0; m < 3; m++) {
     const long at = place_in_line(s, seen[m]);
-    if (at >= 0) u[at] = aside[at];
+    if (at >= 0) u[at] = copy[at];
   }
 }
 
-static void relax_line(const gmg_smoother_level *l, const line_sweep *s, const void *f, const void *from, void *to, void *aside)
+static void relax_line(const gmg_smoother_level *l, const line_sweep *s, const void *f, const void *from, void *to, void *interface_copy)
 {
   const unsigned grid = line_blocks(s);
   const cudaStream_t stream = gmg_device_of(l->exec)->stream;
   const real *const rhs = (const real *)f, *const u = (const real *)from;
 #define RELAX(kind) \
-  if (gmg_kind_of(l->A) == (kind)) line_kernel<kind><<<grid, LINE_THREADS, 0, stream>>>(*s, rhs, u, (real *)to, (real *)aside);
+  if (gmg_kind_of(l->A) == (kind)) line_kernel<kind><<<grid, LINE_THREADS, 0, stream>>>(*s, rhs, u, (real *)to, (real *)interface_copy);
   GMG_KINDS(RELAX)
 #undef RELAX
   gmg_cuda_launched(l->exec, "red_black");
@@ -109,7 +109,7 @@ static void sweep_line(const gmg_smoother_level *l, const void *f, void *u, int 
   for (; steps > 0; steps--) {
     relax_line(l, &s, f, u, u, blocks > 1 ? l->scratch : u);
     if (blocks == 1) continue;
-    bring_line_kernel<<<gmg_flat_grid(blocks, 0), GMG_THREADS, 0, gmg_device_of(l->exec)->stream>>>(s, blocks, (const real *)l->scratch, (real *)u);
+    line_interface_kernel<<<gmg_flat_grid(blocks, 0), GMG_THREADS, 0, gmg_device_of(l->exec)->stream>>>(s, blocks, (const real *)l->scratch, (real *)u);
     gmg_cuda_launched(l->exec, "red_black");
   }
 }

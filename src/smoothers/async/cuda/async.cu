@@ -116,10 +116,10 @@ static gmg_status check(const gmg_smoother_level *l, const async_state *s)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.%s = %d: on a CUDA device it needs params.assignment = GMG_ASSIGN_DYNAMIC, not "
                     "GMG_ASSIGN_STATIC", p->in_flight ? "in_flight" : "oversubscription",
                     p->in_flight ? p->in_flight : p->oversubscription);
-  if (s->bytes > s->most)
+  if (s->bytes > s->max_bytes)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED,
                     "params.block = %zu x %zu x %zu: with its surroundings it takes %zu bytes of shared memory, the device has %zu",
-                    s->blocks.shape[0], s->blocks.shape[1], s->blocks.shape[2], s->bytes, s->most);
+                    s->blocks.shape[0], s->blocks.shape[1], s->blocks.shape[2], s->bytes, s->max_bytes);
   return GMG_OK;
 }
 
@@ -145,7 +145,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   int most = 0;
   cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(e)->number);
   if (is_dynamic(p)) most -= QUEUE_BYTES;
-  s.most = (size_t)most;
+  s.max_bytes = (size_t)most;
   while (!(*variant)->lay_out(l, &s)) variant++;
   s.variant = *variant;
   GMG_TRY(check(l, &s));

@@ -232,7 +232,7 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   const function f = kernel_of(l);
   const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
-  allow_shared(l, kernel, s->most);
+  allow_shared(l, kernel, s->max_bytes);
   return kernel;
 }
 

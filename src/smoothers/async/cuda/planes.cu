@@ -24,7 +24,7 @@ static_assert(plane_shape<3, 4>::blocks * (plane_pass_bytes<3, 4>(PASS_PROLONG) 
 
 static const plane_pass *pass_of(const gmg_smoother_level *l, const async_state *s, int kind)
 {
-  return plane_pass_of(passes[l->A->dim - 2], kind, s->most);
+  return plane_pass_of(passes[l->A->dim - 2], kind, s->max_bytes);
 }
 
 static int lay_out(const gmg_smoother_level *l, async_state *s)
@@ -41,9 +41,9 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   const void *dynamic = l->A->dim == 3 ? (const void *)plane_kernel_dynamic<3> : (const void *)plane_kernel_dynamic<2>;
   for (const plane_pass *p = passes[l->A->dim - 2]; p->kind >= 0; p++)
-    if (p->kernel) allow_shared(l, (const void *)p->kernel, s->most);
+    if (p->kernel) allow_shared(l, (const void *)p->kernel, s->max_bytes);
   if (!is_dynamic(l->params)) return NULL;
-  allow_shared(l, dynamic, s->most);
+  allow_shared(l, dynamic, s->max_bytes);
   return dynamic;
 }
 

@@ -12,7 +12,7 @@ typedef struct {
   gmg_blocks blocks;
   int margin[3];  /* layers of a tile around its block: overlap and the ring, or the ring alone */
   int size[3];    /* of a tile */
-  int most;       /* the longest of them */
+  int longest;    /* of them */
   int versions;   /* Jacobi keeps u before a sweep apart */
   size_t bytes;   /* of shared memory */
   const int *order;
@@ -28,11 +28,11 @@ static reference_tiles tiles_of(const gmg_smoother_level *l)
   for (int a = 0; a < 3; a++) {
     s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? p->overlap + 1 : 1;
     s.size[a] = (int)s.blocks.shape[a] + 2 * s.margin[a];
-    s.most = s.size[a] > s.most ? s.size[a] : s.most;
+    s.longest = s.size[a] > s.longest ? s.size[a] : s.longest;
     cells *= (size_t)s.size[a];
   }
   s.versions = p->local == GMG_LOCAL_JACOBI ? 2 : 1;
-  s.bytes = (size_t)s.versions * cells * sizeof(real) + 3 * (size_t)s.most * (3 * sizeof(real) + sizeof(int));
+  s.bytes = (size_t)s.versions * cells * sizeof(real) + 3 * (size_t)s.longest * (3 * sizeof(real) + sizeof(int));
   return s;
 }
 
@@ -72,8 +72,8 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
   const int sx = s.size[0], sy = s.size[1], sz = s.size[2], me = (int)threadIdx.x, plane = sx * sy, cells = plane * sz;
   real *u = (real *)memory, *rest = u + (size_t)s.versions * cells;
   tile_axes t;
-  for (int a = 0; a < 3; a++, rest += 3 * s.most) t.lo[a] = rest, t.hi[a] = rest + s.most, t.diag[a] = rest + 2 * s.most;
-  for (int a = 0; a < 3; a++) t.place[a] = (int *)rest + a * s.most;
+  for (int a = 0; a < 3; a++, rest += 3 * s.longest) t.lo[a] = rest, t.hi[a] = rest + s.longest, t.diag[a] = rest + 2 * s.longest;
+  for (int a = 0; a < 3; a++) t.place[a] = (int *)rest + a * s.longest;
   /* where the tile lies */
   const size_t b = (size_t)s.order[how.reversed ? s.blocks.total - 1 - block_index : block_index];
   const size_t at[3] = {b % s.blocks.count[0], b / s.blocks.count[0] % s.blocks.count[1], b / (s.blocks.count[0] * s.blocks.count[1])};
@@ -172,7 +172,7 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   const function f = kernels[gmg_kind_of(l->A)];
   const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
-  allow_shared(l, kernel, s->most);
+  allow_shared(l, kernel, s->max_bytes);
   return kernel;
 }
 

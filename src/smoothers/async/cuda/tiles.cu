@@ -9,7 +9,7 @@ typedef struct {
   size_t relaxed[3];
   size_t blocks;
 } tile_choice;
-enum { TILE_CHOICES = 3 };
+enum { TILE_CHOICES = 3, MAX_BLOCK_Z = 64 };
 static const tile_choice tile_choices[2][2][TILE_CHOICES] = {
     {{{{64, 30, 1}, 2}, {{34, 18, 1}, 0}}, {{{64, 30, 1}, 2}, {{34, 14, 1}, 0}}},
     {{{{32, 6, 10}, 8}, {{18, 10, 10}, 1}, {{10, 10, 10}, 0}},
@@ -22,12 +22,12 @@ typedef struct {
   size_t bytes;                /* of shared memory; 0: they do not fit */
 } tile_shape;
 
-static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b, size_t most_bytes)
+static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b, size_t max_bytes)
 {
   const gmg_operator *A = l->A;
   const int kind = gmg_kind_of(A), dim = A->dim, faces = kind & GMG_FACES;
   const size_t high = faces ? tile_of<GMG_FACES>::high : tile_of<GMG_CONSTANT>::high;
-  const size_t most = faces ? tile_of<GMG_FACES>::most : tile_of<GMG_CONSTANT>::most;
+  const size_t max_threads = faces ? tile_of<GMG_FACES>::max_threads : tile_of<GMG_CONSTANT>::max_threads;
   tile_shape t = {};
   size_t relaxed[3];
   for (int a = 0; a < 3; a++) {
@@ -35,19 +35,19 @@ static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b
     relaxed[a] = b->shape[a] + 2 * (size_t)t.margin[a] - 2;
   }
   const size_t wide = relaxed[0], deep = dim == 3 ? relaxed[1] : 1, stretches = (relaxed[dim - 1] + 2 + high - 1) / high;
-  if (wide > most || deep > most || stretches > 64 || wide * deep * stretches > most) return t;
+  if (wide > max_threads || deep > max_threads || stretches > MAX_BLOCK_Z || wide * deep * stretches > max_threads) return t;
   const size_t threads = wide * deep * stretches, planes = stretches * high + 1, pitch = wide + 2;
   const size_t columns = pitch * (dim == 3 ? deep + 2 : 1);
   t.threads = dim3((unsigned)wide, (unsigned)deep, (unsigned)stretches);
   t.pitch = (int)pitch, t.column = (int)planes;
   t.bytes = planes * sizeof(tile_plane) + (columns * planes + 2) * sizeof(real);
   if (faces) t.bytes += threads * (high * (size_t)(dim - 1) + 1) * sizeof(tile_pair);
-  if (t.bytes > most_bytes) t.bytes = 0;
+  if (t.bytes > max_bytes) t.bytes = 0;
   return t;
 }
 
 /* Blocks for tiles: the caller's, or as large as pays. */
-static tile_shape tile_blocks(const gmg_smoother_level *l, size_t most_bytes, gmg_blocks *b)
+static tile_shape tile_blocks(const gmg_smoother_level *l, size_t max_bytes, gmg_blocks *b)
 {
   const gmg_operator *A = l->A;
   const size_t processors = processors_of(l);
@@ -56,7 +56,7 @@ static tile_shape tile_blocks(const gmg_smoother_level *l, size_t most_bytes, gm
     size_t want[3];
     for (int a = 0; a < 3; a++) want[a] = a < A->dim ? choice[c].relaxed[a] - 2 * (size_t)l->params->overlap : 1;
     *b = gmg_blocks_make(A, l->params->block, want);
-    const tile_shape t = tile_shape_of(l, b, most_bytes);
+    const tile_shape t = tile_shape_of(l, b, max_bytes);
     if (!choice[c].blocks || (t.bytes && b->total >= choice[c].blocks * processors)) return t;
   }
 }
@@ -65,14 +65,14 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   if (A->dim == 1 || A->cells >= (size_t)1 << 31 || l->params->local == GMG_LOCAL_GAUSS_SEIDEL) return 0;
-  const tile_shape t = tile_blocks(l, s->most, &s->blocks);
+  const tile_shape t = tile_blocks(l, s->max_bytes, &s->blocks);
   s->bytes = t.bytes, s->threads = t.threads;
   return t.bytes > 0;
 }
 
 typedef struct {
-  void (*fixed)(tiles s, const real *f, const real *from, real *to);
-  void (*dynamic)(tiles s, work_queue t, unsigned total, const real *f, const real *from, real *to);
+  void (*fixed)(tile_level s, const real *f, const real *from, real *to);
+  void (*dynamic)(tile_level s, work_queue t, unsigned total, const real *f, const real *from, real *to);
 } function;
 
 /* By dimension, kind and local. */
@@ -94,21 +94,21 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   const function f = kernel_of(l);
   const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
-  allow_shared(l, kernel, s->most);
+  allow_shared(l, kernel, s->max_bytes);
   if (gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
     gmg_cuda_note(gmg_device_of(l->exec),
                   cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared), "async");
   return kernel;
 }
 
-static tiles tiles_of(const gmg_smoother_level *l, const async_state *state, int reversed)
+static tile_level level_of(const gmg_smoother_level *l, const async_state *state, int reversed)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   const gmg_blocks *b = &state->blocks;
-  const tile_shape t = tile_shape_of(l, b, state->most);
+  const tile_shape t = tile_shape_of(l, b, state->max_bytes);
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}, faces = gmg_kind_of(A) & GMG_FACES;
-  tiles s = {};
+  tile_level s = {};
   for (int a = 0; a < 3; a++) {
     const int c = axis[a];
     s.n[a] = (int)A->n[c], s.wraps[a] = A->wraps[c];
@@ -125,7 +125,7 @@ static tiles tiles_of(const gmg_smoother_level *l, const async_state *state, int
 
 static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
 {
-  const tiles t = tiles_of(l, s, p->reversed);
+  const tile_level t = level_of(l, s, p->reversed);
   const function kernel = kernel_of(l);
   const unsigned total = (unsigned)s->blocks.total;
   if (k->resident) {

@@ -8,12 +8,12 @@
 enum { MAX_CELLS_PACKED = 5000000 }; /* unknowns of a level for which patches are faster than planes that stream */
 
 typedef struct {
-  void (*kernel[2][2])(patches s, const real *f, const real *from, real *to); /* whether u is 0 before; whether pairs are aligned */
-  void (*onto[2][2])(patches s, const real *f, const real *from, update o); /* whether a correction comes in; whether pairs are aligned */
-  void (*sums)(patches s, const real *f, real *to, restriction r); /* from 0, pairs aligned */
-  int threads, most[3]; /* of a block: own unknowns at most */
-  size_t bytes, bytes_onto;
-} patch_function;
+  void (*kernel[2][2])(patch_level s, const real *f, const real *from, real *to); /* whether u is 0 before; whether pairs are aligned */
+  void (*update[2][2])(patch_level s, const real *f, const real *from, update o); /* whether a correction comes in; whether pairs are aligned */
+  void (*restrict_)(patch_level s, const real *f, real *to, restriction r); /* from 0, pairs aligned */
+  int threads, max_own[3]; /* own unknowns of a block */
+  size_t bytes, update_bytes;
+} patch_passes;
 
 /* The larger a block, the less of what it loads and relaxes is its neighbours'; the smaller, the more multiprocessors have one. In us
    on an H200, launched one after the other, with u and from zero: large 16.3 and 12.8 at 128^3 (planes that stream: about 34), middle
@@ -21,16 +21,16 @@ typedef struct {
    so much is on its way. */
 #define KERNEL(shape)                                                                                                         \
   {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}},          \
-   {{patch_kernel_onto<shape, 0, 0>, patch_kernel_onto<shape, 0, 1>},                                                         \
-    {patch_kernel_onto<shape, PASS_PROLONG, 0>, patch_kernel_onto<shape, PASS_PROLONG, 1>}},                                      \
-   patch_kernel_sums<shape>, shape::threads,                                                                                  \
+   {{patch_kernel_update<shape, 0, 0>, patch_kernel_update<shape, 0, 1>},                                                         \
+    {patch_kernel_update<shape, PASS_PROLONG, 0>, patch_kernel_update<shape, PASS_PROLONG, 1>}},                                      \
+   patch_kernel_restrict<shape>, shape::threads,                                                                                  \
    {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(real),                             \
    shape::reals * sizeof(real) + shape::pairs * sizeof(double2)}
 typedef patch_shape<18, 14, 2, 6, 1> patch_large;
 typedef patch_shape<10, 10, 2, 6, 2> patch_middle;
 typedef patch_shape<6, 6, 3, 4, 4> patch_small;
 enum { PATCH_SHAPES = 3 };
-static const patch_function patch_functions[PATCH_SHAPES] = {KERNEL(patch_large), KERNEL(patch_middle), KERNEL(patch_small)};
+static const patch_passes functions[PATCH_SHAPES] = {KERNEL(patch_large), KERNEL(patch_middle), KERNEL(patch_small)};
 #undef KERNEL
 
 /* The largest blocks of which there are enough for the device, or the caller's in the smallest tile that holds them: 1 + the shape; 0
@@ -42,11 +42,11 @@ static int patch_blocks(const gmg_smoother_level *l, gmg_blocks *b)
   const int given = l->params->block[0] > 0;
   if (A->n[0] % 2 || A->n[2] < 12) return 0; /* pairs; a wall to a patch */
   for (int i = 0; i < PATCH_SHAPES; i++) {
-    const int shape = given ? PATCH_SHAPES - 1 - i : i, *most = patch_functions[shape].most;
-    size_t want[3] = {(size_t)most[0], (size_t)most[1], (size_t)most[2]}, fits = 1;
+    const int shape = given ? PATCH_SHAPES - 1 - i : i, *max_own = functions[shape].max_own;
+    size_t want[3] = {(size_t)max_own[0], (size_t)max_own[1], (size_t)max_own[2]}, fits = 1;
     *b = gmg_blocks_make(A, l->params->block, want);
     if (b->shape[0] % 2 && !given) want[0] = b->shape[0] + 1, *b = gmg_blocks_make(A, l->params->block, want);
-    for (int a = 0; a < 3; a++) fits = fits && b->shape[a] <= (size_t)most[a] && b->count[a] < 1 << PATCH_BITS;
+    for (int a = 0; a < 3; a++) fits = fits && b->shape[a] <= (size_t)max_own[a] && b->count[a] < 1 << PATCH_BITS;
     if (!fits || (b->shape[0] % 2 && b->count[0] > 1)) continue;
     if (given || 4 * b->total >= 3 * processors || i == PATCH_SHAPES - 1) return shape + 1;
   }
@@ -62,7 +62,7 @@ static void renumber(const gmg_blocks *b, int *order)
   }
 }
 
-static const patch_function *patch_function_of(const async_state *s) { return &patch_functions[s->shape - 1]; }
+static const patch_passes *function_of(const async_state *s) { return &functions[s->shape - 1]; }
 
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
@@ -71,30 +71,30 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   if (p->local != GMG_LOCAL_RED_BLACK || p->overlap != 1) return 0;
   s->shape = patch_blocks(l, &s->blocks);
   if (!s->shape) return 0;
-  s->bytes = patch_function_of(s)->bytes, s->threads = dim3((unsigned)patch_function_of(s)->threads);
+  s->bytes = function_of(s)->bytes, s->threads = dim3((unsigned)function_of(s)->threads);
   return 1;
 }
 
-static size_t patch_bytes_onto(const async_state *s, int whole)
+static size_t update_bytes_of(const async_state *s, int whole)
 {
-  const patch_function *f = patch_function_of(s);
-  return whole && f->bytes_onto <= s->most ? f->bytes_onto : s->bytes;
+  const patch_passes *f = function_of(s);
+  return whole && f->update_bytes <= s->max_bytes ? f->update_bytes : s->bytes;
 }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  const patch_function *f = patch_function_of(s);
+  const patch_passes *f = function_of(s);
   for (int k = 0; k < 4; k++) allow_shared(l, (const void *)f->kernel[k / 2][k % 2], s->bytes);
-  for (int k = 0; k < 4; k++) allow_shared(l, (const void *)f->onto[k / 2][k % 2], patch_bytes_onto(s, k % 2));
-  allow_shared(l, (const void *)f->sums, s->bytes);
+  for (int k = 0; k < 4; k++) allow_shared(l, (const void *)f->update[k / 2][k % 2], update_bytes_of(s, k % 2));
+  allow_shared(l, (const void *)f->restrict_, s->bytes);
   return NULL;
 }
 
-static patches patches_of(const gmg_smoother_level *l, const async_state *state, int reversed)
+static patch_level level_of(const gmg_smoother_level *l, const async_state *state, int reversed)
 {
   const gmg_operator *A = l->A;
   const gmg_blocks *b = &state->blocks;
-  patches s = {};
+  patch_level s = {};
   for (int a = 0; a < 3; a++) {
     s.n[a] = (int)A->n[a], s.around[a] = A->wraps[a] ? s.n[a] : 0, s.own[a] = (int)b->shape[a], s.diag[a] = A->diag[a];
     s.coupling[a] = (real)A->coupling[a];
@@ -106,15 +106,15 @@ static patches patches_of(const gmg_smoother_level *l, const async_state *state,
 
 static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
 {
-  const patches x = patches_of(l, s, p->reversed);
+  const patch_level x = level_of(l, s, p->reversed);
   const int whole = ((uintptr_t)p->f | (uintptr_t)p->from | (uintptr_t)p->to) % sizeof(real_pair) == 0;
   for (size_t done = 0; done < p->passes; done += MAX_GRID_Y) {
     const dim3 grid((unsigned)s->blocks.total, (unsigned)(p->passes - done < MAX_GRID_Y ? p->passes - done : MAX_GRID_Y));
-    gmg_launch_early(gmg_device_of(l->exec), patch_function_of(s)->kernel[!p->from][whole], grid, k->threads, k->bytes, x, p->f, p->from, p->to);
+    gmg_launch_early(gmg_device_of(l->exec), function_of(s)->kernel[!p->from][whole], grid, k->threads, k->bytes, x, p->f, p->from, p->to);
   }
 }
 
-/* While patches are relaxed, whose sums come there. */
+/* The coarse field, before a pass adds to it. */
 static __global__ void __launch_bounds__(GMG_THREADS) clear_kernel(int n, real *x)
 {
   gmg_take_over();
@@ -130,7 +130,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   gmg_device *device = gmg_device_of(l->exec);
   const async_launch k = launch_of(l, s, 1);
   gmg_launch_early(device, clear_kernel, dim3((unsigned)device->processors), dim3(GMG_THREADS), 0, r.n[0] * r.n[1] * r.n[2], r.coarse);
-  gmg_launch_early(device, patch_function_of(s)->sums, dim3((unsigned)s->blocks.total), k.threads, k.bytes, patches_of(l, s, 0), d->f, d->u, r);
+  gmg_launch_early(device, function_of(s)->restrict_, dim3((unsigned)s->blocks.total), k.threads, k.bytes, level_of(l, s, 0), d->f, d->u, r);
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }
@@ -140,7 +140,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
 static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
 {
   const gmg_blocks *b = &s->blocks;
-  if (patch_function_of(s) == &patch_functions[0] && !l->params->block[0]) return 0;
+  if (function_of(s) == &functions[0] && !l->params->block[0]) return 0;
   for (int a = 0; a < 3; a++)
     if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2)) return 0; /* all by pairs */
   return 1;
@@ -148,16 +148,16 @@ static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s
 
 static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
 {
-  const patch_function *f = patch_function_of(s);
+  const patch_passes *f = function_of(s);
   const update o = update_of(u->to, l->A);
   const int corrects = u->to->coarse != NULL;
   if (corrects && (u->passes > 1 || !patches_can_prolong(l, s, u->to))) return 0;
   const int whole = ((uintptr_t)u->f | (uintptr_t)u->u) % sizeof(real_pair) == 0 && (uintptr_t)o.x % sizeof(double2) == 0 &&
-                    f->bytes_onto <= s->most;
+                    f->update_bytes <= s->max_bytes;
   if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
   const async_launch k = launch_of(l, s, 1);
-  gmg_launch_early(gmg_device_of(l->exec), f->onto[corrects][whole], dim3((unsigned)s->blocks.total), k.threads, patch_bytes_onto(s, whole),
-                   patches_of(l, s, u->reversed), u->f, u->u, o);
+  gmg_launch_early(gmg_device_of(l->exec), f->update[corrects][whole], dim3((unsigned)s->blocks.total), k.threads, update_bytes_of(s, whole),
+                   level_of(l, s, u->reversed), u->f, u->u, o);
   gmg_cuda_launched(l->exec, "async");
   return 1;
 }

@@ -28,7 +28,7 @@ typedef struct {
   const async_variant *variant;
   gmg_blocks blocks;
   gmg_blocks update_blocks; /* rows: of a pass that updates another field */
-  size_t bytes, most;       /* of shared memory: what a plain pass takes, what there is */
+  size_t bytes, max_bytes;  /* of shared memory: what a plain pass takes, what there is */
   dim3 threads;             /* of a thread block */
   int shape;                /* packed tiles: which of theirs */
   int *order;               /* [blocks.total], device */
@@ -74,7 +74,7 @@ typedef struct {
 
 /* What a variant cannot do is NULL. */
 struct async_variant {
-  /* Whether it suits, .most being known; then fills .blocks, .bytes, .threads, and what is its own. */
+  /* Whether it suits, .max_bytes being known; then fills .blocks, .bytes, .threads, and what is its own. */
   int (*lay_out)(const gmg_smoother_level *l, async_state *s);
   /* Shared memory for its kernels; returns the one for dynamic assignment where that is asked for, NULL where it has none. */
   const void *(*prepare)(const gmg_smoother_level *l, const async_state *s);

@@ -76,13 +76,13 @@ template <int dim, int stages>
 static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
   typedef plane_shape<dim, stages> shape;
-  enum { FILL = 3 * stages + 2, MOST = 32, FEW = 2 };
+  enum { FILL_PLANES = 3 * stages + 2, MAX_PARTS = 32, MIN_ROWS = 2 };
   const int along = dim - 1;
-  const size_t most = dim == 3 ? shape::rows : shape::lanes / 32, beside = dim == 3 ? shape::lanes - 2 : 0;
+  const size_t max_rows = dim == 3 ? shape::rows : shape::lanes / 32, beside = dim == 3 ? shape::lanes - 2 : 0;
   gmg_blocks best = {};
   size_t least = 0;
-  for (size_t rows = most; rows >= FEW && 3 * rows >= 2 * most; rows--)
-    for (size_t parts = 1; parts <= MOST && parts <= A->n[along]; parts++) {
+  for (size_t rows = max_rows; rows >= MIN_ROWS && 3 * rows >= 2 * max_rows; rows--)
+    for (size_t parts = 1; parts <= MAX_PARTS && parts <= A->n[along]; parts++) {
       size_t want[3] = {dim == 3 ? beside : 64 * rows - 4, dim == 3 ? 2 * rows - 2 : 1, 1};
       want[along] = (A->n[along] + parts - 1) / parts;
       *b = gmg_blocks_make(A, wanted, want);
@@ -93,9 +93,9 @@ static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t pr
       *b = gmg_blocks_make(A, paired, want);
       if (dim == 3 && b->shape[pair] % 2 && b->count[pair] > 1) continue;
       const size_t room = processors * (size_t)shape::blocks;
-      const size_t time = (b->total + room - 1) / room * (b->shape[along] + FILL) * plane_rows(dim, b);
+      const size_t time = (b->total + room - 1) / room * (b->shape[along] + FILL_PLANES) * plane_rows(dim, b);
       const size_t threads = 32 * plane_rows(dim, b), ring = 2 * (b->shape[0] + b->shape[1] + 4); /* a column of it to a thread */
-      if (plane_rows(dim, b) > most || (dim == 3 && (b->shape[0] > beside || ring > threads))) continue;
+      if (plane_rows(dim, b) > max_rows || (dim == 3 && (b->shape[0] > beside || ring > threads))) continue;
       if (least && time >= least) continue;
       best = *b, least = time;
     }

@@ -29,7 +29,7 @@
 /* Unknowns of a thread (even); threads of a block at most, and blocks of so many on a multiprocessor. */
 template <int kind> struct tile_of {
   static constexpr int faces = kind & GMG_FACES ? 1 : 0, wide = sizeof(real) == 8;
-  static constexpr int high = faces ? 8 : 4, most = faces ? (wide ? 288 : 512) : wide ? 640 : 1024, blocks = faces ? 2 : 1;
+  static constexpr int high = faces ? 8 : 4, max_threads = faces ? (wide ? 288 : 512) : wide ? 640 : 1024, blocks = faces ? 2 : 1;
 };
 
 /* Couplings of an unknown along an axis across its column. */
@@ -50,7 +50,7 @@ typedef struct {
   real shift, omega;
   int sweeps, extra, reversed; /* extra: more sweeps for a block at a seam */
   const int *order;   /* NULL: natural */
-} tiles;
+} tile_level;
 
 /* A rounding error more costs nothing here, a division as much as a sweep. */
 static __device__ __forceinline__ real tile_inverse(real x) { return sizeof(real) == 8 ? 1 / x : (real)__fdividef(1.0f, (float)x); }
@@ -63,9 +63,10 @@ static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
   return i;
 }
 
-/* Block number `block_index` of `total` in the order given. */
+/* Block number `block_index` of `total` in the order given. One function, as its registers are all taken: cut into phases (methods of a
+   structure, as the other engines) the passes over faces spill 176 bytes instead of 112 in double, 48 instead of none in float. */
 template <int dim, int kind, int local>
-static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned block_index, unsigned total, const real *f, const real *from,
+static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, unsigned total, const real *f, const real *from,
                                                   real *to)
 {
   constexpr int HIGH = tile_of<kind>::high, faces = tile_of<kind>::faces, across = dim - 1, OWN = HIGH * across + 1;
@@ -81,17 +82,17 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned block
   const unsigned number = s.reversed ? total - 1 - block_index : block_index;
   const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
   const int at[3] = {b - line * s.count[0], line % s.count[1], line / s.count[1]};
-  int origin[3], own[3], top[3], least[3], most[3], seam = 0;
+  int origin[3], own[3], top[3], lowest[3], highest[3], seam = 0;
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     const int begin = at[a] * s.own[a];
     own[a] = min(s.own[a], s.n[a] - begin), origin[a] = begin - s.margin[a], top[a] = own[a] + 2 * s.margin[a] - 2;
-    least[a] = s.wraps[a] ? 0 : max(0, -origin[a]), most[a] = s.wraps[a] ? top[a] + 1 : min(top[a] + 1, s.n[a] - 1 - origin[a]);
+    lowest[a] = s.wraps[a] ? 0 : max(0, -origin[a]), highest[a] = s.wraps[a] ? top[a] + 1 : min(top[a] + 1, s.n[a] - 1 - origin[a]);
     seam |= s.wraps[a] && s.n[a] % 2 && (origin[a] < 0 || origin[a] + top[a] + 2 > s.n[a]);
   }
   const unsigned n0 = (unsigned)s.n[0], n1 = (unsigned)s.n[1], last = s.wraps[2] ? (unsigned)s.n[2] - 1 : ~0u;
   const unsigned slice = n0 * n1, slice_x = n1 * (n0 + 1), slice_y = (n1 + 1) * n0; /* of unknowns, of the faces of axes 0, 1 */
-  const auto there = [&](int a, int v) { return v >= least[a] && v <= most[a]; };
+  const auto there = [&](int a, int v) { return v >= lowest[a] && v <= highest[a]; };
   const auto after = [&](unsigned k) { return k == last ? 0 : k + 1; };
   const int parity = origin[0] + (dim == 3 ? origin[1] : 0) + origin[2] + s.reversed + 1;
   const auto colour_of = [&](int vx, int vy) { return coloured ? (parity + vx + vy) & 1 : 0; };
@@ -102,7 +103,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned block
   /* this thread's stretch of a column, and which numbers are there, or are relaxed */
   const int vy = dim == 3 ? y + 1 : 0, vx = x + 1, e = colour_of(vx, vy), first = (int)threadIdx.z * HIGH + 1 - e;
   const int inside = vx <= top[0] && (dim == 2 || vy <= top[1]), exists = inside && there(0, vx) && (dim == 2 || there(1, vy));
-  const unsigned present = exists ? range(first, least[2], most[2]) : 0, relaxed = exists ? present & range(first, 1, top[2]) : 0;
+  const unsigned present = exists ? range(first, lowest[2], highest[2]) : 0, relaxed = exists ? present & range(first, 1, top[2]) : 0;
   const int gi = exists ? wrap_far(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
   const int gj = exists && dim == 3 ? wrap_far(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
   const unsigned gk = (unsigned)wrap_far(origin[2] + first, s.n[2], s.wraps[2]);
@@ -143,7 +144,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned block
     const int ring_exists = from && there(0, rx) && (dim == 2 || there(1, ry));
     const int ri = ring_exists ? wrap_far(origin[0] + rx, s.n[0], s.wraps[0]) : 0;
     const int rj = ring_exists && dim == 3 ? wrap_far(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
-    const unsigned ring_present = ring_exists ? range(begin, least[2], most[2]) : 0, stored = range(begin, 1, top[2]);
+    const unsigned ring_present = ring_exists ? range(begin, lowest[2], highest[2]) : 0, stored = range(begin, 1, top[2]);
     const unsigned source = rj * n0 + ri;
     real *const target = column_of(rx, ry) + begin + colour_of(rx, ry), value[HIGH];
     unsigned rk = (unsigned)wrap_far(origin[2] + begin, s.n[2], s.wraps[2]);
@@ -250,15 +251,15 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned block
 
 /* A thread block to every block; blockIdx.y is the pass. */
 template <int dim, int kind, int local>
-static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blocks)
-    tile_kernel(tiles s, const real *f, const real *from, real *to)
+static __global__ void __launch_bounds__(tile_of<kind>::max_threads, tile_of<kind>::blocks)
+    tile_kernel(tile_level s, const real *f, const real *from, real *to)
 {
   relax_tile<dim, kind, local>(s, blockIdx.x, gridDim.x, f, from, to);
 }
 
 template <int dim, int kind, int local>
-static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blocks)
-    tile_kernel_dynamic(tiles s, work_queue t, unsigned total, const real *f, const real *from, real *to)
+static __global__ void __launch_bounds__(tile_of<kind>::max_threads, tile_of<kind>::blocks)
+    tile_kernel_dynamic(tile_level s, work_queue t, unsigned total, const real *f, const real *from, real *to)
 {
   for_queue(t, [&](unsigned long long n) { relax_tile<dim, kind, local>(s, (unsigned)(n % total), total, f, from, to); });
 }

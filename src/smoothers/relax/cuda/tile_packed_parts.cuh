@@ -14,7 +14,7 @@
 template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
   static constexpr int x = X, y = Y, z = Z, high = HIGH, blocks = BLOCKS, layer = X * Y, threads = X * Y * Z;
   static constexpr int room = threads + X; /* of an array: threads at the tile's faces look beyond, and ignore what they see */
-  static constexpr int reals = 4 * HIGH * room + X, pairs = 2 * HIGH * threads; /* of patches, to put aside */
+  static constexpr int reals = 4 * HIGH * room + X, pairs = 2 * HIGH * threads; /* of patches; pairs of the update target */
   static constexpr int coarse[3] = {X + 2, Y + 2, Z * HIGH / 2 + 2}; /* values of the next coarser level that a tile lies between */
   static_assert(coarse[0] * coarse[1] * coarse[2] <= 4 * HIGH * room, "they lie where the patches will");
   static_assert(Z > 1 && HIGH % 2 == 0, "stretches beside each other, colours that are the same in all of them");
@@ -27,7 +27,7 @@ typedef struct {
   int sweeps, reversed;
   unsigned total;
   const unsigned *order; /* blocks by their places, PATCH_BITS along each axis */
-} patches;
+} patch_level;
 
 enum { PATCH_BITS = 10, PATCH_MASK = (1 << PATCH_BITS) - 1 };
 
@@ -44,7 +44,7 @@ template <int whole> static __device__ __forceinline__ real_pair patch_pair(cons
 /* The correction of a patch, from values of the next coarser level that lie between its unknowns: the first of them, below, in front
    and to the left of the patch; weights of the columns and planes. */
 template <class shape>
-static __device__ __forceinline__ void patch_lift(const real *at, const pair_weights wx[2], const pair_weights wy[2],
+static __device__ __forceinline__ void patch_prolong(const real *at, const pair_weights wx[2], const pair_weights wy[2],
                                                   const pair_weights wz[shape::high], unsigned asked, real *u)
 {
   constexpr int HIGH = shape::high, LINE = shape::coarse[0], PLANE = LINE * shape::coarse[1];
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void patch_lift(const real *at, const pair_wei
    others own it. ends: the patch is at the tile's lower, upper end; stored: own pairs; asked: those that are there; inside: diagonals
    less the couplings inside eight, of the columns, to which comes that along, in planes `wall` the other one. */
 template <class shape, class Place>
-static __device__ __forceinline__ void patch_sums(const patches &s, const restriction &r, const real *tile, const real *under, const real *over,
+static __device__ __forceinline__ void patch_restrict(const patch_level &s, const restriction &r, const real *tile, const real *under, const real *over,
                                                   const real *u, const real *rhs, const int ends[2], unsigned stored, unsigned asked,
                                                   const real inside[4], const real along[2], unsigned wall, Place place)
 {
