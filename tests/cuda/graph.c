@@ -379,20 +379,6 @@ static void updates_and_pointers(void **state)
     end_pair(&x);
   }
 }
-
-/* Two solvers that replay on two streams at once, from one thread: each gives what it gives alone. */
-static void two_streams(void **state)
-{
-  const int turns = share_of(20);
-  const gmg_problem p = make_problem(3, 48, 48, 48, GMG_CELL, "dddddd");
-  const gmg_params q = deterministic("async", GMG_PRECISION_MIXED);
-  (void)state;
-  pair x[2] = {begin_pair("first stream", &p, &q, 1), begin_pair("second stream", &p, &q, 1)};
-#pragma omp parallel for num_threads(2) schedule(static, 1)
-  for (int i = 0; i < 2; i++)
-    for (int turn = 0; turn < turns; turn++) (void)same_solve(&x[i]);
-  for (int i = 0; i < 2; i++) end_pair(&x[i]);
-}
 #endif
 
 int main(int argc, char **argv)
@@ -403,10 +389,11 @@ int main(int argc, char **argv)
   by_cycles = argc > 2 && strcmp(argv[2], "by_cycles") == 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_and_shapes), cmocka_unit_test(whatever_ends_it),
                                      cmocka_unit_test(whatever_it_starts_from),
-                                     cmocka_unit_test(unmeasured_solves), cmocka_unit_test(unmeasured_accelerated_solves), cmocka_unit_test(rarely_measured_solves),
+                                     cmocka_unit_test(unmeasured_solves), cmocka_unit_test(unmeasured_accelerated_solves),
+                                     cmocka_unit_test(rarely_measured_solves),
                                      cmocka_unit_test(accelerated_solves), cmocka_unit_test(preconditions),
                                      cmocka_unit_test(recorded_by_the_caller),
-                                     cmocka_unit_test(updates_and_pointers), cmocka_unit_test(two_streams)};
+                                     cmocka_unit_test(updates_and_pointers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else
   return SKIPPED;
