@@ -69,7 +69,7 @@ SANITIZED = [
     ("cuda_solves", "coarse_grids_agree", NO_SHARED, 3, 40000),  # conjugate gradients and Cholesky on the coarsest grid
     ("cuda_solves", "coarse_grids_agree", RACES, 3, 3500),
     ("cuda_graph", "smoothers_and_shapes", ["memcheck", "initcheck"], 9, 40000),  # these and others in float, too
-    ("cuda_graph", "two_streams", NO_SHARED, 5, 0),  # its kernels' shared memory is checked above
+    ("cuda_streams", "two_streams", NO_SHARED, 5, 0),  # its kernels' shared memory is checked above
     ("cuda_graph", "preconditions", ["memcheck", "synccheck"], 3, 0),
     ("cuda_graph", "whatever_it_starts_from", ["memcheck", "initcheck"], 5, 0),
     ("cuda_graph", "accelerated_solves", ["memcheck", "initcheck"], 7, 40000),  # both accelerations in both precisions
@@ -124,7 +124,7 @@ def sanitized(build):
     made = []
     for tool in TOOLS:
         for program, test, tools, every, most in SANITIZED:
-            words = [str(build / f"tests/test_{program}"), test] + (["by_cycles"] if program == "cuda_graph" else [])
+            words = [str(build / f"tests/test_{program}"), test] + (["by_cycles"] if program in ("cuda_graph", "cuda_streams") else [])
             if tool in tools:
                 few = {FEW["every"]: str(every) if every > 1 else "", FEW["most"]: str(most or "")}
                 made.append(entry(f"{tool}/{program}/{test}", tool, words, {k: v for k, v in few.items() if v}, tool=tool))

@@ -54,7 +54,7 @@ class Checks(unittest.TestCase):
         self.listed("regression_cuda", "test_regression", "factors.txt", "cuda")
         self.listed("cuda_graph_by_cycles", "test_cuda_graph", "*", "by_cycles")
         self.listed("operator", "test_operator", label="unit")
-        for name in ("cuda_leaks", "cuda_faults"):
+        for name in ("cuda_memory", "cuda_faults"):
             self.listed(name, f"test_{name}", alone=True)
 
     def listed(self, name, program, *args, label="gpu", environment=(), alone=False):
@@ -149,7 +149,7 @@ class Checks(unittest.TestCase):
         self.addCleanup(os.environ.__setitem__, "PATH", before)
         made = checks.tests_of(self.at)
         self.assertEqual({e["label"] for e in made}, {"gpu", "long"})  # and not those of the host
-        self.assertEqual([e["name"] for e in made if e["alone"]], ["cuda_leaks", "cuda_faults"])
+        self.assertEqual([e["name"] for e in made if e["alone"]], ["cuda_memory", "cuda_faults"])
         names = [e["name"] for e in made + checks.sanitized(self.at)]
         self.assertEqual(len(names), len(set(names)))
         for tool in checks.TOOLS:
@@ -220,11 +220,11 @@ class Checks(unittest.TestCase):
         self.assertEqual((r["cuda_operations"], r["cuda_line"], r["cuda_fused_legs"]), ("passed", "stopped", "not run"))
 
     def test_those_alone_are_alone(self):
-        for name in ("cuda_operations", "cuda_leaks", "cuda_faults"):
+        for name in ("cuda_operations", "cuda_memory", "cuda_faults"):
             alone = f"test ! -e {self.at}/others || exit 1;" if name != "cuda_operations" else ""
             self.program(f"test_{name}", f"{alone} touch {self.at}/others; sleep 0.3; rm {self.at}/others; {PASSES}")
-        r = self.check("cuda_operations,cuda_leaks,cuda_faults", "--jobs", "3")
-        self.assertEqual([r[n]["outcome"] for n in ("cuda_operations", "cuda_leaks", "cuda_faults")], ["passed"] * 3)
+        r = self.check("cuda_operations,cuda_memory,cuda_faults", "--jobs", "3")
+        self.assertEqual([r[n]["outcome"] for n in ("cuda_operations", "cuda_memory", "cuda_faults")], ["passed"] * 3)
 
     def test_page(self):
         self.program("test_cuda_operations", PASSES)

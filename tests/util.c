@@ -165,8 +165,10 @@ static void *new_copy_in(int device, const void *from, size_t bytes)
 static size_t bytes_of_real(const gmg_problem *p) { return p->type == GMG_F32 ? sizeof(float) : sizeof(double); }
 static size_t faces_of(const gmg_problem *p, int axis) { return unknowns(p) / p->n[axis] * (p->n[axis] + 1); }
 
-/* Creates or, without params, updates a solver with copies of the problem's arrays, which then end. */
-static gmg_status give_copies(int device, const gmg_problem *p, gmg_context *context, const gmg_params *params, gmg_solver **solver)
+/* Plans if there is an info, updates if there are no params, else creates a solver, with copies of the problem's arrays, which then
+   end. */
+static gmg_status give_copies(int device, const gmg_problem *p, gmg_context *context, const gmg_params *params, gmg_solver **solver,
+                              gmg_plan_info *info)
 {
   gmg_problem there = *p;
   const void **const arrays[] = {&there.beta, &there.sigma, &there.beta_face[0], &there.beta_face[1], &there.beta_face[2]};
@@ -174,7 +176,9 @@ static gmg_status give_copies(int device, const gmg_problem *p, gmg_context *con
   for (int i = 0; i < 5; i++)
     if (*arrays[i])
       *arrays[i] = copies[i] = new_copy_in(device, *arrays[i], (i < 2 ? unknowns(p) : faces_of(p, i - 2)) * bytes_of_real(p));
-  const gmg_status status = params ? gmg_solver_create(context, &there, params, solver) : gmg_solver_update(*solver, &there);
+  const gmg_status status = info     ? gmg_plan(context, &there, params, info)
+                            : params ? gmg_solver_create(context, &there, params, solver)
+                                     : gmg_solver_update(*solver, &there);
   for (int i = 0; i < 5; i++)
     if (copies[i]) release_in(device, copies[i]);
   return status;
@@ -182,10 +186,15 @@ static gmg_status give_copies(int device, const gmg_problem *p, gmg_context *con
 
 gmg_status create_on_device(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver)
 {
-  return give_copies(1, p, context, params, solver);
+  return give_copies(1, p, context, params, solver, NULL);
 }
 
-gmg_status update_in(session *s, const gmg_problem *p) { return give_copies(on_device, p, s->context, NULL, &s->solver); }
+gmg_status plan_in(session *s, const gmg_problem *p, const gmg_params *params, gmg_plan_info *info)
+{
+  return give_copies(on_device, p, s->context, params, NULL, info);
+}
+
+gmg_status update_in(session *s, const gmg_problem *p) { return give_copies(on_device, p, s->context, NULL, &s->solver, NULL); }
 
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads)
 {

@@ -57,6 +57,7 @@ typedef struct {
   gmg_problem problem; /* its size and type; its arrays may be gone */
 } session;
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads);
+gmg_status plan_in(session *s, const gmg_problem *p, const gmg_params *params, gmg_plan_info *info);
 gmg_status solve_in(session *s, const void *f, void *u, gmg_report *report);
 gmg_status precondition_in(session *s, const void *r, void *z);
 gmg_status residual_in(session *s, const void *f, const void *u, void *r);

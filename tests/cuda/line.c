@@ -87,15 +87,17 @@ static void one_block_agrees(void **state)
 {
   (void)state;
   for (int i = 0; sizes[i] <= 400; i++)
-    for (int k = 0; k < 8 * ENDS; k++) {
-      const char *bc = ends[k / 8];
-      const gmg_problem p = line_problem(sizes[i], k / 4 % 2, k / 2 % 2, bc);
-      gmg_params q = gmg_params_default();
-      q.precision = GMG_PRECISION_SAME, q.deterministic = k % 2, q.coarse_cells = 1;
-      if (!q.deterministic && bc[0] == 'p') continue; /* a block beside itself */
-      if (!taken(sizes[i])) continue;
-      smooth_both(name_of(&p, bc, "one block"), &p, &q);
-    }
+    for (int k = 0; k < ENDS; k++)
+      for (int type = 0; type < 2; type++)
+        for (int centering = 0; centering < 2; centering++)
+          for (int deterministic = 0; deterministic < 2; deterministic++) {
+            const gmg_problem p = line_problem(sizes[i], type, centering, ends[k]);
+            gmg_params q = gmg_params_default();
+            q.precision = GMG_PRECISION_SAME, q.deterministic = deterministic, q.coarse_cells = 1;
+            if (!deterministic && ends[k][0] == 'p') continue; /* a block beside itself */
+            if (!taken(sizes[i])) continue;
+            smooth_both(name_of(&p, ends[k], "one block"), &p, &q);
+          }
 }
 
 /* --- transfers --------------------------------------------------------------------------------------------------------- */

@@ -153,8 +153,11 @@ static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_leve
   twin low = begin_twin(&narrow[0], &narrow[1], u->n, 0), scale = begin_twin(&wide[0], &wide[1], 3, 0);
   twin sizes = begin_twin(&wide[0], &wide[1], 2, 0);
   ON_BOTH(i) (void)gmg_exec_write_reals(&wide[i], sizes.at[i], 2, (const double[]){8, -1});
-  for (int how = 0; how < 8; how++) {
-    const int sized = how & 1, waits = how >> 1 & 1, corrects = how >> 2;
+  static const struct {
+    int sized, waits, corrects;
+  } kinds[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+  for (int k = 0; k < 8; k++) {
+    const int sized = kinds[k].sized, waits = kinds[k].waits, corrects = kinds[k].corrects;
     const gmg_wait wait = waits ? GMG_WAIT : GMG_NOBODY_WAITS;
     double norm[2], f_norm[2] = {0, 0};
     put_scale(&scale, (gmg_scale){.next = 0.5});

@@ -120,15 +120,21 @@ static void measured_or_not(void **state)
   static const shape shapes[] = {{3, {24, 20, 18}, GMG_CELL, "dddddd"}, {3, {20, 24, 16}, GMG_CELL, "nnppnn"}, {2, {67, 45, 1}, GMG_VERTEX, "dnrd"},
                                  {1, {300, 1, 1}, GMG_CELL, "dd"}};
   static const double sizes[] = {1, 1e-34, 1e36, 1, 1e-34}; /* of f: float alone would not do */
+  static const struct {
+    gmg_accel accel;
+    int mixed, fmg;
+  } solves[] = {{GMG_ACCEL_CG, 0, 0}, {GMG_ACCEL_CG, 1, 0}, {GMG_ACCEL_FLEXIBLE_CG, 0, 0}, {GMG_ACCEL_FLEXIBLE_CG, 1, 0}, {GMG_ACCEL_NONE, 0, 0},
+                {GMG_ACCEL_NONE, 1, 0}, {GMG_ACCEL_CG, 0, 1}, {GMG_ACCEL_CG, 1, 1}, {GMG_ACCEL_FLEXIBLE_CG, 0, 1}, {GMG_ACCEL_FLEXIBLE_CG, 1, 1},
+                {GMG_ACCEL_NONE, 0, 1}, {GMG_ACCEL_NONE, 1, 1}};
   for (int i = 0; i < 5; i++)
-    for (int how = 0; how < (i < 4 ? 12 : 6); how++) { /* who measures forgets a full multigrid start that is none, as in the ball */
+    for (size_t k = 0; k < sizeof solves / sizeof *solves; k++) {
+      if (i == 4 && solves[k].fmg) continue; /* who measures forgets a full multigrid start that is none, as in the ball */
       medium m = ball(3, 24, 1e3, GMG_CELL);
       const gmg_problem p = i < 4 ? shaped_problem(&shapes[i]) : m.p;
-      static const gmg_accel accels[] = {GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_NONE};
-      const int mixed = how & 1, of_its_own = how / 2 % 3 == 0; /* plain CG */
+      const int mixed = solves[k].mixed, of_its_own = solves[k].accel == GMG_ACCEL_CG;
       gmg_params q = gmg_params_default();
-      q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, q.deterministic = 1, q.fmg = how / 6;
-      q.accel = accels[how / 2 % 3];
+      q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, q.deterministic = 1, q.fmg = solves[k].fmg;
+      q.accel = solves[k].accel;
       if (of_its_own) q.smoother = gmg_smoother_by_name("red_black");
       q.max_cycles = 4, q.rtol = 1e-15;
       const size_t n = unknowns(&p);

@@ -323,44 +323,56 @@ static void prolongation_by_faces(void **state)
     }
 }
 
-/* The restricted residual, which is never stored, against the residual and then the map: on every level of problems of all
-   kinds and sizes, both types. */
+/* On every level. */
+static void restricts_the_residual(gmg_problem p, gmg_restriction restriction, int variable, int threads)
+{
+  const size_t cells = unknowns(&p);
+  double *values = field(cells, 1), *more = field(cells, 2), *beta = field(cells, 3);
+  for (size_t c = 0; c < cells; c++) beta[c] = 1 + beta[c] * beta[c];
+  p.h[0] = 1, p.h[1] = 1.1, p.h[2] = 0.9, p.shift = 0.7;
+  void *f = typed(&p, values, cells), *u = typed(&p, more, cells), *b = typed(&p, beta, cells);
+  gmg_params q = gmg_params_default();
+  q.accel = GMG_ACCEL_NONE, q.precision = GMG_PRECISION_SAME, q.restriction = restriction;
+  if (variable) p.beta = b;
+  session s = begin_solver(&p, &q, threads);
+  gmg_solver *S = s.solver;
+  for (int l = 0; l + 1 < S->levels; l++) {
+    gmg_level *L = &S->level[l], *C = &S->level[l + 1];
+    gmg_problem coarse = p;
+    for (int a = 0; a < 3; a++) coarse.n[a] = C->A.n[a];
+    S->stencil->residual(&S->exec, &L->A, f, u, L->r);
+    S->stencil->tensor(&S->exec, L->restrict_, L->r, C->u, 0);
+    double *expected = untyped(&coarse, C->u, C->A.cells), most = 0;
+    S->stencil->restrict_residual(&S->exec, &L->A, L->restrict_, f, u, L->r, C->f);
+    double *got = untyped(&coarse, C->f, C->A.cells);
+    for (size_t c = 0; c < C->A.cells; c++) most = fmax(most, fabs(expected[c]));
+    for (size_t c = 0; c < C->A.cells; c++) assert_near(got[c], expected[c], (p.type == GMG_F32 ? 1e-5 : 1e-14) * most);
+    free(expected), free(got);
+  }
+  end_solver(&s);
+  free(values), free(more), free(beta), free(f), free(u), free(b);
+}
+
+/* The restricted residual, which is never stored, against the residual and then the map: of problems of all kinds and sizes, both types;
+   some with variable coefficients, on one thread and on two. */
 static void restricted_residual_is_the_residual_restricted(void **state)
 {
-  (void)state;
   static const char *const bc[] = {"dddddd", "nrdnrd", "pppppp", "ddppnn"};
   static const size_t n[][3] = {{32, 24, 16}, {33, 21, 17}, {150, 14, 12}, {20, 4, 3}, {26, 2, 40}, {40, 31, 1}};
-  enum { KINDS = 4 * 6 * 2 * 3 * 2 };
-  for (int i = 0; i < KINDS; i++) {
-    const size_t *m = n[i / 4 % 6];
-    gmg_problem p = make_problem(m[2] > 1 ? 3 : 2, m[0], m[1], m[2], i / 24 % 2 ? GMG_VERTEX : GMG_CELL, bc[i % 4]);
-    const size_t cells = unknowns(&p);
-    double *values = field(cells, 1), *more = field(cells, 2), *beta = field(cells, 3);
-    for (size_t c = 0; c < cells; c++) beta[c] = 1 + beta[c] * beta[c];
-    p.h[0] = 1, p.h[1] = 1.1, p.h[2] = 0.9, p.shift = 0.7;
-    p.type = i / 144 ? GMG_F32 : GMG_F64;
-    void *f = typed(&p, values, cells), *u = typed(&p, more, cells), *b = typed(&p, beta, cells);
-    gmg_params q = gmg_params_default();
-    q.accel = GMG_ACCEL_NONE, q.precision = GMG_PRECISION_SAME, q.restriction = (gmg_restriction)(i / 48 % 3);
-    if (i % 5 == 0) p.beta = b;
-    session s = begin_solver(&p, &q, 1 + i % 2);
-    gmg_solver *S = s.solver;
-    for (int l = 0; l + 1 < S->levels; l++) {
-      gmg_level *L = &S->level[l], *C = &S->level[l + 1];
-      gmg_problem coarse = p;
-      for (int a = 0; a < 3; a++) coarse.n[a] = C->A.n[a];
-      S->stencil->residual(&S->exec, &L->A, f, u, L->r);
-      S->stencil->tensor(&S->exec, L->restrict_, L->r, C->u, 0);
-      double *expected = untyped(&coarse, C->u, C->A.cells), most = 0;
-      S->stencil->restrict_residual(&S->exec, &L->A, L->restrict_, f, u, L->r, C->f);
-      double *got = untyped(&coarse, C->f, C->A.cells);
-      for (size_t c = 0; c < C->A.cells; c++) most = fmax(most, fabs(expected[c]));
-      for (size_t c = 0; c < C->A.cells; c++) assert_near(got[c], expected[c], (p.type == GMG_F32 ? 1e-5 : 1e-14) * most);
-      free(expected), free(got);
-    }
-    end_solver(&s);
-    free(values), free(more), free(beta), free(f), free(u), free(b);
-  }
+  static const gmg_centering centerings[] = {GMG_CELL, GMG_VERTEX};
+  static const gmg_restriction restrictions[] = {GMG_RESTRICT_AUTO, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT};
+  static const gmg_type types[] = {GMG_F64, GMG_F32};
+  int number = 0;
+  (void)state;
+  for (int t = 0; t < 2; t++)
+    for (int r = 0; r < 3; r++)
+      for (int c = 0; c < 2; c++)
+        for (int i = 0; i < 6; i++)
+          for (int b = 0; b < 4; b++, number++) {
+            gmg_problem p = make_problem(n[i][2] > 1 ? 3 : 2, n[i][0], n[i][1], n[i][2], centerings[c], bc[b]);
+            p.type = types[t];
+            restricts_the_residual(p, restrictions[r], number % 5 == 0, 1 + b % 2);
+          }
 }
 
 int main(void)
