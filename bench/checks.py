@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Runs everything that is to pass on a CUDA device: the tests, then kernels under compute-sanitizer. Writes one JSON file.
+"""Runs everything that is to pass on a CUDA device: CTest's tests with the label gpu or long, then kernels under compute-sanitizer.
+Writes one JSON file. The build folder may have been moved since it was configured.
 Usage: checks.py [--build build] [--json bench/results/h200-checks.json] [--commit ID] [--only NAME,..] [--seconds LIMIT]
-                 [--jobs N] [--tests FOLDER] [--factors FILE] [--list]
---only takes names and patterns (memcheck/*). --seconds: no entry longer than that. --tests: where the programs are (BUILD/tests).
+                 [--jobs N] [--list]
+--only takes names, labels and patterns (gpu,memcheck/*). --seconds: no entry longer than that.
 The file is written after every entry; a later run of the same commit on the same device replaces only the entries that it runs.
 Exit code 1: something did not pass, or is not there."""
 import argparse
@@ -21,10 +22,7 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TESTS_ON_DEVICE = ["factors", "order", "singular", "coefficients", "fluxes", "outcomes", "divergence", "precision", "solve", "random"]
-CUDA_TESTS = ["cuda", "cuda_red_black", "cuda_line", "cuda_async", "cuda_legs", "cuda_aside", "cuda_solves", "cuda_bands", "cuda_service",
-              "cuda_tail", "cuda_waits", "cuda_graph", "cuda_ranges"]
-ALONE = ["cuda_rounds", "cuda_faults", "cuda_flips"]  # they look at the device's memory, or fill it, or need its time
+LABELS = ["gpu", "long"]
 TOOLS = ["memcheck", "initcheck", "synccheck", "racecheck"]
 NO_SHARED = ["memcheck", "initcheck", "synccheck"]  # kernels of one thread an unknown share nothing
 RACES = ["racecheck"]  # takes up to a hundred times as long as the others: rows of its own where that is minutes
@@ -35,14 +33,15 @@ RACES = ["racecheck"]  # takes up to a hundred times as long as the others: rows
 # where these numbers meet every kernel's variants: look again (GMG_TEST_EVERY) when one is added.
 # A graph goes by cycles: compute-sanitizer sees nothing in the body of a conditional node (CONTRIBUTING.md).
 SANITIZED = [
-    ("cuda_legs", "sweeps_onto_agree", TOOLS, 4, 0),  # the way up of a mixed cycle, strips
-    ("cuda_legs", "patches_onto_agree", TOOLS, 1, 0),
-    ("cuda_legs", "residuals_in_patches_agree", TOOLS, 1, 0),  # smoothing and restricted residual in one pass
-    ("cuda_legs", "residuals_in_the_pass_agree", TOOLS, 3, 200000),
-    ("cuda_legs", "ways_down_agree", TOOLS, 1, 0),
-    ("cuda_legs", "red_black_legs_agree", TOOLS, 4, 0),  # levels of half a million: smaller ones go by colours
-    ("cuda_aside", "async_legs_agree", TOOLS, 1, 0),  # those of u in double, put aside in between
-    ("cuda_aside", "red_black_legs_agree", TOOLS, 1, 0),
+    ("cuda_fused_legs", "sweeps_update", TOOLS, 4, 0),  # the leg up of a mixed cycle, rows
+    ("cuda_fused_legs", "packed_tiles_update", TOOLS, 1, 0),
+    ("cuda_fused_legs", "residuals_in_packed_tiles", TOOLS, 1, 0),  # smoothing and restricted residual in one pass
+    ("cuda_fused_legs", "residuals_in_the_pass", TOOLS, 3, 200000),
+    ("cuda_fused_legs", "rows_restrict", TOOLS, 1, 0),
+    ("cuda_fused_legs", "double_buffered_legs", TOOLS, 1, 0),
+    ("cuda_fused_legs_red_black", "legs_in_float", TOOLS, 3, 0),  # levels of half a million: smaller ones go by colours
+    ("cuda_fused_legs_red_black", "legs_in_double", TOOLS, 2, 0),
+    ("cuda_fused_legs_red_black", "mixed_legs", TOOLS, 3, 0),
     ("cuda_async", "all_ways_agree", TOOLS, 25, 0),
     ("cuda_async", "tiny_sizes_agree", TOOLS, 11, 0),  # blocks of all shapes
     ("cuda_async", "patches_agree", TOOLS, 2, 0),
@@ -55,29 +54,29 @@ SANITIZED = [
     ("cuda_line", "smoothing_agrees", TOOLS, 37, 0),
     ("cuda_line", "one_block_agrees", TOOLS, 19, 0),
     ("cuda_line", "transfers_agree", NO_SHARED, 13, 200000),
-    ("cuda", "operations_agree", TOOLS, 2, 0),  # residuals, norms, transfers, the synchronous smoothers
-    ("cuda", "operations_agree_in_strips", TOOLS, 3, 0),
-    ("cuda", "operations_agree_in_media", NO_SHARED, 1, 0),
-    ("cuda", "operations_agree_on_faces", NO_SHARED, 7, 0),
+    ("cuda_operations", "operations_agree", TOOLS, 2, 0),  # residuals, norms, transfers, the synchronous smoothers
+    ("cuda_operations", "operations_agree_in_strips", TOOLS, 3, 0),
+    ("cuda_operations", "operations_agree_in_media", NO_SHARED, 1, 0),
+    ("cuda_operations", "operations_agree_on_faces", NO_SHARED, 7, 0),
     ("cuda_red_black", "fused_red_black_agrees", TOOLS, 3, 0),
     ("cuda_red_black", "red_black_in_line_agrees", NO_SHARED, 17, 0),
-    ("cuda_tail", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
-    ("cuda_tail", "levels_agree", RACES, 11, 4096),  # of ten cases three have levels for a cluster, whose launch takes up to ten seconds
-    ("cuda_tail", "levels_on_faces_agree", NO_SHARED, 11, 50000),
-    ("cuda_tail", "levels_on_faces_agree", RACES, 47, 50000),
-    ("cuda_tail", "updates_reach_them", ["memcheck", "initcheck"], 1, 0),
+    ("cuda_fused_levels", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
+    ("cuda_fused_levels", "levels_agree", RACES, 11, 4096),  # of ten cases three have levels for a cluster, whose launch takes up to ten seconds
+    ("cuda_fused_levels", "levels_on_faces_agree", NO_SHARED, 11, 50000),
+    ("cuda_fused_levels", "levels_on_faces_agree", RACES, 47, 50000),
+    ("cuda_fused_levels", "updates_reach_them", ["memcheck", "initcheck"], 1, 0),
     ("cuda_solves", "smoothers_agree", NO_SHARED, 3, 0),  # of six smoothers Jacobi and Chebyshev alone, in all problems
     ("cuda_solves", "coarse_grids_agree", NO_SHARED, 3, 40000),  # conjugate gradients and Cholesky on the coarsest grid
     ("cuda_solves", "coarse_grids_agree", RACES, 3, 3500),
     ("cuda_graph", "smoothers_and_shapes", ["memcheck", "initcheck"], 9, 40000),  # these and others in float, too
-    ("cuda_graph", "two_streams", NO_SHARED, 5, 0),  # its kernels' shared memory is checked above
+    ("cuda_streams", "two_streams", NO_SHARED, 5, 0),  # its kernels' shared memory is checked above
     ("cuda_graph", "preconditions", ["memcheck", "synccheck"], 3, 0),
     ("cuda_graph", "whatever_it_starts_from", ["memcheck", "initcheck"], 5, 0),
     ("cuda_graph", "accelerated_solves", ["memcheck", "initcheck"], 7, 40000),  # both accelerations in both precisions
     ("cuda_graph", "unmeasured_accelerated_solves", ["memcheck", "initcheck"], 17, 40000),  # nearly all by full multigrid
     ("cuda_graph", "rarely_measured_solves", ["memcheck", "initcheck"], 23, 40000),  # with and without both of that, two smoothers
 ]
-FEW = {"every": "GMG_TEST_EVERY", "most": "GMG_TEST_MOST"}  # tests/util.h; whatever else runs takes all cases
+FEW = {"every": "GMG_TEST_EVERY", "most": "GMG_TEST_MOST"}  # tests/util.h; CTest says what share its tests take
 
 FOUND = re.compile(r"^========= (Invalid|Uninitialized|Program hit|Barrier error|Error: |Warning: |Race reported)", re.M)
 SUMMARY = re.compile(r"^========= ERROR SUMMARY: (\d+) error|^========= RACECHECK SUMMARY: \d+ hazards? displayed \((\d+) errors?, (\d+) warn", re.M)
@@ -90,29 +89,51 @@ BAND = re.compile(r"^(.+?) +(\d+) an axis: (\S+), (\S+), (\S+) of (\d+), band (\
 
 
 UNKNOWN = "not known"
-FACTORS = "factors.txt"  # stands for --factors
-DEMOS = "demos"  # the folder beside that of the tests
 
 
-def entries():
-    """name, program and arguments, environment, limit in seconds, alone, tool."""
-    def entry(name, *command, limit=600, alone=False, tool=None, **environment):
-        return {"name": name, "command": list(command), "environment": environment, "limit": limit, "alone": alone, "tool": tool}
+def entry(name, label, command, environment, limit=600, alone=False, tool=None):
+    return {"name": name, "label": label, "command": command, "environment": environment, "limit": limit, "alone": alone, "tool": tool}
 
-    made = [entry("no_device", "test_no_device", CUDA_VISIBLE_DEVICES="")]
-    made += [entry(name, f"test_{name}") for name in CUDA_TESTS]
-    made += [entry("cuda_graph_by_cycles", "test_cuda_graph", "*", "by_cycles")]
-    made += [entry("regression_cuda", "test_regression", FACTORS, "cuda", limit=900)]
-    made += [entry(f"{name}_cuda", f"test_{name}", "cuda", limit=900) for name in TESTS_ON_DEVICE]
-    made += [entry("demos_cuda", "test_demos.py", DEMOS, ".", "devices")]
-    made += [entry(name, f"test_{name}", alone=True) for name in ALONE]
+
+def moved(build):
+    """Paths of the machine that configured the build, and where they are now."""
+    cache = build / "CMakeCache.txt"
+    text = cache.read_text() if cache.is_file() else ""
+    at = re.search(r"^# For build in directory: (.+)$", text, re.M), re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.+)$", text, re.M)
+    return [(at[0][1], str(build)), (at[1][1], str(ROOT))] if all(at) else []
+
+
+def tests_of(build):
+    """CTest's list, commands with the paths of today."""
+    said = subprocess.run(["ctest", "--show-only=json-v1"], cwd=build, capture_output=True, text=True, check=True).stdout
+    made = []
+    for test in json.loads(said)["tests"]:
+        has = {p["name"]: p["value"] for p in test.get("properties", [])}
+        label = next((word for word in LABELS if word in has.get("LABELS", [])), None)
+        if not label:
+            continue
+        command = [sys.executable if pathlib.Path(word).name == "python3" else word for word in test.get("command", [])]
+        for before, now in moved(build):
+            command = [now + word[len(before):] if word == before or word.startswith(before + "/") else word for word in command]
+        environment = dict(setting.split("=", 1) for setting in has.get("ENVIRONMENT", []))
+        made.append(entry(test["name"], label, command, environment, has.get("TIMEOUT", 600), has.get("RUN_SERIAL", False)))
+    return made
+
+
+def sanitized(build):
+    made = []
     for tool in TOOLS:
         for program, test, tools, every, most in SANITIZED:
-            words = [f"test_{program}", test] + (["by_cycles"] if program == "cuda_graph" else [])
+            words = [str(build / f"tests/test_{program}"), test] + (["by_cycles"] if program in ("cuda_graph", "cuda_streams") else [])
             if tool in tools:
                 few = {FEW["every"]: str(every) if every > 1 else "", FEW["most"]: str(most or "")}
-                made.append(entry(f"{tool}/{program}/{test}", *words, tool=tool, **{k: v for k, v in few.items() if v}))
+                made.append(entry(f"{tool}/{program}/{test}", tool, words, {k: v for k, v in few.items() if v}, tool=tool))
     return made
+
+
+def shown(command):
+    """Without folders, for the file."""
+    return [pathlib.Path(word).name if word.startswith("/") else word for word in command]
 
 
 def sanitizer_program():
@@ -187,7 +208,7 @@ def record_of(entry, output, status, seconds):
     if cases:
         record["cases"] = [int(n) for n in cases.groups()]
         good = good and record["cases"][0] > 0
-    if entry["name"] == "cuda_bands":
+    if entry["name"].startswith("cuda_convergence_spread"):
         record["bands"] = bands(output)
     if entry["name"] == "regression_cuda":
         record["factors"] = factors(output)
@@ -199,13 +220,12 @@ def record_of(entry, output, status, seconds):
     return record
 
 
-def check(entry, tests, factors, sanitizer, most):
-    script = entry["command"][0].endswith(".py")
-    program = (ROOT / "tests" if script else tests) / entry["command"][0]
-    if not program.is_file():
-        return {"outcome": "missing", "why": f"no program {program.name}"}
-    places = {FACTORS: str(factors), DEMOS: str(tests.parent / "demos"), ".": str(ROOT)}
-    command = [*([sys.executable] if script else []), str(program), *[places.get(word, word) for word in entry["command"][1:]]]
+def check(entry, sanitizer, most):
+    programs = [word for word in entry["command"][:2] if word.startswith("/")]
+    missing = [pathlib.Path(word).name for word in programs if not pathlib.Path(word).exists()]
+    if missing or not programs:
+        return {"outcome": "missing", "why": f"no program {' '.join(missing)}"}
+    command = entry["command"]
     if entry["tool"]:
         if not sanitizer:
             return {"outcome": "missing", "why": "no compute-sanitizer"}
@@ -243,8 +263,9 @@ def head(commit, sanitizer):
 class Record:
     def __init__(self, path, top, all_entries):
         self.path, self.lock = path, threading.Lock()
-        self.data = {**top, "results": [{"name": e["name"], "command": e["command"], "environment": e["environment"], "tool": e["tool"],
-                                         "outcome": "not run"} for e in all_entries]}
+        self.data = {**top, "results": [{"name": e["name"], "label": e["label"], "command": shown(e["command"]),
+                                         "environment": {k: v for k, v in e["environment"].items() if v and k in FEW.values()},
+                                         "tool": e["tool"], "outcome": "not run"} for e in all_entries]}
         self.at = {r["name"]: i for i, r in enumerate(self.data["results"])}
         before = json.loads(path.read_text()) if path.is_file() else {}
         if top["commit"] != UNKNOWN and all(before.get(key) == top[key] for key in ("commit", "device", "driver")):
@@ -255,7 +276,7 @@ class Record:
 
     def add(self, name, result):
         with self.lock:
-            fixed = {k: v for k, v in self.data["results"][self.at[name]].items() if k in ("name", "command", "environment", "tool")}
+            fixed = {k: v for k, v in self.data["results"][self.at[name]].items() if k in ("name", "label", "command", "environment", "tool")}
             self.data["results"][self.at[name]] = {**fixed, **result}
             self.write()
             print(f"{name:<48} {result['outcome']:<8} {result.get('seconds', ''):>6}  {result.get('why', '')}", flush=True)
@@ -282,13 +303,11 @@ def main():
     parser.add_argument("--only", default="*")
     parser.add_argument("--seconds", type=float, default=900)
     parser.add_argument("--jobs", type=int, default=4)
-    parser.add_argument("--tests", type=pathlib.Path)
-    parser.add_argument("--factors", type=pathlib.Path, default=ROOT / "tests/regression/factors.txt")
     parser.add_argument("--list", action="store_true")
     given = parser.parse_args()
-    tests = (given.tests or given.build / "tests").absolute()
-    everything = entries()
-    wanted = [e for e in everything if any(fnmatch.fnmatchcase(e["name"], p) for p in given.only.split(","))]
+    build = given.build.absolute()
+    everything = tests_of(build) + sanitized(build)
+    wanted = [e for e in everything if any(fnmatch.fnmatchcase(e[key], p) for key in ("name", "label") for p in given.only.split(","))]
     if given.list or not wanted:
         print("\n".join(e["name"] for e in wanted) or f"checks.py: nothing is named {given.only}")
         return 0 if wanted else 2
@@ -301,7 +320,7 @@ def main():
 
     def turn(entry):
         if not stopping.is_set():
-            record.add(entry["name"], check(entry, tests, given.factors.absolute(), sanitizer, given.seconds))
+            record.add(entry["name"], check(entry, sanitizer, given.seconds))
 
     for part in ([e for e in wanted if not e["tool"] and not e["alone"]], [e for e in wanted if e["alone"]], [e for e in wanted if e["tool"]]):
         with concurrent.futures.ThreadPoolExecutor(1 if part and part[0]["alone"] else given.jobs) as pool:

@@ -1,4 +1,15 @@
-"""The part of docs/gpu.md that says what passes on a device, from the file of checks.py."""
+"""bench/results/checks.md: what passes on a device, from the file of checks.py. study.py writes it."""
+
+HEAD = """# What passes on a GPU
+Made by `bench/study.py` from `bench/results/h200-checks.json`, the file of `bench/checks.py`: do not edit. It lists all tests that need a
+device, tests of the host that also run on one, and kernels of every family under compute-sanitizer. racecheck is the slowest tool and
+takes fewer cases of some tests. Stopped and skipped entries are listed as such.
+
+"""
+
+
+def checks_page(data):
+    return HEAD + (checks_table(data) if data else "*Not measured yet.*") + "\n"
 
 
 def lines(head, rows):
@@ -18,7 +29,7 @@ def stopped(record):
 def tests_cell(record):
     counts = [f"{record[k]} {k}" for k in ("passed", "failed", "skipped") if record.get(k)]
     if record["outcome"] == "passed":
-        return ", ".join(counts)
+        return ", ".join(counts) + (", {} of {} cases".format(*record["cases"]) if "cases" in record else "")
     if record["outcome"] == "failed":
         return f"**{', '.join(counts)}**" if record.get("failed") else f"**failed, exit status {record['status']}**"
     if record["outcome"] == "stopped":
@@ -51,9 +62,19 @@ def tools_table(records):
     return lines(["test", *tools], rows)
 
 
-def bands_table(records):
+def spread(records):
+    """Of every problem what most solves say."""
+    best = {}
+    for b in (b for r in records for b in r.get("bands", [])):
+        problem = b["problem"], b["n"]
+        if problem not in best or b["runs"] > best[problem]["runs"]:
+            best[problem] = b
+    return list(best.values())
+
+
+def bands_table(bands):
     rows = [[b["problem"], f"{b['n']}", *[f"{b[k]:.5f}" for k in ("min", "median", "max")], f"{b['least']:g} to {b['most']:g}"]
-            for r in records for b in r.get("bands", [])]
+            for b in bands]
     return lines(["problem", "n", "least factor", "median", "most", "band"], rows) if rows else "*Not measured.*"
 
 
@@ -74,8 +95,10 @@ def checks_table(data):
     tools = [r for r in data["results"] if r["tool"]]
     total = {o: sum(r["outcome"] == o for r in data["results"]) for o in ("passed", "failed", "stopped", "skipped", "missing", "not run")}
     words = ", ".join(f"{n} {o}" for o, n in total.items() if n)
+    bands = spread(data["results"])
+    solves = min((b["runs"] for b in bands), default=100)
     return "\n\n".join([f"{origin(data)} {len(data['results'])} entries: {words}.",
                         lines(["test (name in CTest)", "result"], [[f"`{r['name']}`", tests_cell(r)] for r in tests]),
                         tools_words(tools), tools_table(tools),
-                        ("Asynchronous smoothers, 100 solves each: the mean factor of the last five of 12 cycles with f = 0 from a random u, larger "
-                         "than that of the first cycles in the tables above; without overlap with weight 1."), bands_table(data["results"])])
+                        (f"Asynchronous smoothers, {solves} solves each: the mean factor of the last five of 12 cycles with f = 0 from a random u, larger "
+                         "than that of the first cycles in the tables above; without overlap with weight 1."), bands_table(bands)])

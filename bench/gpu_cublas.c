@@ -129,13 +129,13 @@ typedef struct {
 static void over_diagonal(const bed *b, const double *x, double *y)
 {
   const gmg_solver *s = b->r->solver;
-  s->stencil->over_diagonal(&s->exec, &s->top->A, x, y);
+  s->stencil->over_diagonal(&s->exec, &s->finest->A, x, y);
 }
 
 static void apply(const bed *b, const double *x, double *y)
 {
   const gmg_solver *s = b->r->solver;
-  s->stencil->apply(&s->exec, &s->top->A, x, y);
+  s->stencil->apply(&s->exec, &s->finest->A, x, y);
 }
 
 static int cells(const bed *b) { return (int)b->r->cells; }
@@ -254,7 +254,7 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 static double residual(bed *b)
 {
   const gmg_solver *s = b->r->solver;
-  const gmg_operator *A = &s->top->A;
+  const gmg_operator *A = &s->finest->A;
   s->stencil->residual(&s->exec, A, b->f, b->u, b->left);
   over_diagonal(b, b->left, b->z);
   const double rz = s->stencil->dot(&s->exec, A, b->left, b->z);
@@ -344,7 +344,7 @@ static void size_rows(bed *b)
   allocate(b);
   b->r->params.coarse = GMG_COARSE_CG, b->r->params.max_levels = 1, b->r->params.rtol = 0;
   build(b->r);
-  b->tolerance = b->r->solver->coarse_problem.rtol;
+  b->tolerance = b->r->solver->coarsest.problem->rtol;
   scalars_on_host(b);
   b->reached = residual(b);
   b->r->params.rtol = b->tolerance;

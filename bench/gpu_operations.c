@@ -1,7 +1,7 @@
-/* Single operations of a cycle on a device. They are not public: of all the measurements this file alone looks into the house, and
-   is linked with the static library. */
+/* Single operations of a cycle on a device. They are not public, so this file and gpu_cublas.c include headers of src and are linked
+   with the static library. */
 #include "gpu.h"
-#include "mg/solver.h"
+#include "mg/cycle/cycle.h"
 
 /* Ten at a time, on the finest level of the solver and with its own functions, in double. */
 static samples operation_time(run *r, void (*operation)(gmg_solver *s))
@@ -27,21 +27,11 @@ static struct {
 
 static void one_pass(gmg_solver *s)
 {
-  const gmg_level *L = &s->level[0];
-  s->smoother->sweep(&L->view, L->smoother, fields.f, fields.u, 1, GMG_LEG_DOWN);
+  s->mg.smoother->sweep(&s->level[0].view, s->mg.state[0], fields.f, fields.u, 1, GMG_LEG_DOWN);
 }
 
-/* As src/mg/cycle/cycle.c does it: a smoothing step, then the residual, restricted. */
-static void down_leg(gmg_solver *s)
-{
-  const gmg_level *L = &s->level[0];
-  void *to = L->aside ? L->r : fields.u;
-  if (s->smoother->sweep_restrict &&
-      s->smoother->sweep_restrict(&L->view, L->smoother, fields.f, fields.u, to, 1, 0, L->restrict_, s->level[1].f))
-    return;
-  one_pass(s);
-  s->levels_stencil->restrict_residual(s->levels_exec, &L->A, L->restrict_, fields.f, fields.u, L->r, s->level[1].f);
-}
+/* As the cycle does it: a smoothing step, then the residual, restricted. */
+static void down_leg(gmg_solver *s) { gmg_presmooth_restrict(&s->mg, 0, fields.f, fields.u, GMG_FROM_CURRENT); }
 
 static void operation_row(const char *name, run *r, const double *f, double *u, void (*operation)(gmg_solver *s), double bytes,
                           const char *extra)

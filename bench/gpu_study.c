@@ -1,4 +1,4 @@
-/* The study on a CUDA device that docs/gpu.md shows: time to tolerance over smoother x dimension x size, and growth of the default
+/* The study on a CUDA device that docs/performance.md shows: time to tolerance over smoother x dimension x size, and growth of the default
    solver. One JSON file in the style of bench_gpu's.
      bench_gpu_study [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS]
    The name of a row is METHOD_DIMd_N, growth_N, growth_fmg_N or growth_create_N; --only takes METHOD and growth as well. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fills the tables of docs/gpu.md from h200.json, h200-study.json, h200-cublas.json and h200-checks.json of bench/results, and draws
-docs/pictures/gpu-growth.png.
-Usage: study.py [--check] [--results FOLDER] [--page FILE] [--picture FILE]
---check writes nothing and fails where the page is not what the results make of it. A table stands between the lines
+"""Fills the tables of docs/performance.md and docs/notes/cublas.md from the files in bench/results, writes bench/results/checks.md, and
+draws docs/pictures/gpu-growth.png.
+Usage: study.py [--check] [--results FOLDER] [--docs FOLDER] [--picture FILE]
+--check writes nothing and fails where a page is not what the results make of it. A table stands between the lines
 <!-- NAME --> and <!-- end -->."""
 import argparse
 import json
@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-from checks_page import checks_table
+from checks_page import checks_page
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOT_YET = "*Not measured yet: `build/bench/{} --json bench/results/{}`, then `python3 bench/study.py`, put it here.*"
@@ -252,7 +252,30 @@ def coarsest_table(data):
     return words + "\n\n" + table(head, rows)
 
 
-# --- the page --------------------------------------------------------------------------------------------------------
+# --- beside hypre and FFTW, on a processor ---------------------------------------------------------------------------
+
+PEERS = {"solve_async": "gmg, default", "solve_async_double": "gmg, double throughout", "solve_red_black": "gmg, red-black",
+         "hypre": "hypre, PFMG + CG", "fmg": "gmg, full multigrid to discretisation accuracy", "fftw": "FFTW, direct solution",
+         "solve_beta": "gmg, beta 1e4 in a ball, flexible CG", "hypre_beta": "hypre, beta 1e4 in a ball"}
+
+
+def peers_table(cpu):
+    """Seconds of a solve, a column for each size that all have."""
+    at = {r["name"]: r for r in cpu["results"]}
+    sizes = sorted({int(name.rsplit("_", 1)[1]) for name in at if name.rsplit("_", 1)[0] in PEERS})
+    rows = []
+    for name, words in PEERS.items():
+        here = [at[f"{name}_{n}"] for n in sizes]
+        told = [str(r["cycles"]) for r in here] if "cycles" in here[0] else [""]
+        rows.append([words, told[0] if len(set(told)) == 1 else ", ".join(told),
+                     *[f"{number(r['median'])} ({number(r['min'])} - {number(r['max'])})" for r in here]])
+    triad = cpu["triad"]
+    words = (f"{cpu['machine']}, {cpu['cores']} cores, triad {triad['median']:.0f} GB/s ({triad['min']:.0f} - {triad['max']:.0f}), "
+             f"{cpu['compiler']}, commit {cpu['commit']}, {cpu['date'][:10]}.")
+    return words + "\n\n" + table(["solver", "cycles or iterations", *[f"{n}^3, s" for n in sizes]], rows)
+
+
+# --- the pages -------------------------------------------------------------------------------------------------------
 
 STUDY_TABLES = {"time": time_table, "cycle": cycle_table, "against": against_table, "stale": stale_table, "fresh": fresh_table,
                 "growth": growth_table}
@@ -263,37 +286,47 @@ def read(path):
     return json.loads(path.read_text()) if path.is_file() else None
 
 
-def fill(page, bench, study, cublas, checks):
-    made = {"rows": rows_table(bench), "checks": checks_table(checks) if checks else "*Not measured yet.*"}
-    for tables, data, program, file in ((STUDY_TABLES, study, "bench_gpu_study", "h200-study.json"),
-                                        (CUBLAS_TABLES, cublas, "bench_gpu_cublas", "h200-cublas.json")):
-        for name, make in tables.items():
-            made[name] = make(data) if data else NOT_YET.format(program, file)
+def made_of(tables, data, program, file):
+    return {name: make(data) if data else NOT_YET.format(program, file) for name, make in tables.items()}
+
+
+def fill(path, made):
+    """The text of a page with its tables."""
+    page = path.read_text()
     for name, text in made.items():
         place = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.S)
         if len(place.findall(page)) != 1:
-            sys.exit(f"study.py: the page has no place for <!-- {name} -->, or several")
+            sys.exit(f"study.py: {path} has no place for <!-- {name} -->, or several")
         page = place.sub(lambda m: m[1] + text + m[2], page)
     return page
+
+
+def pages(results, docs, study):
+    """Every page's path, and what the results make of it."""
+    performance = {"rows": rows_table(read(results / "h200.json")), "peers": peers_table(read(results / "cpu.json")),
+                   **made_of(STUDY_TABLES, study, "bench_gpu_study", "h200-study.json")}
+    cublas = made_of(CUBLAS_TABLES, read(results / "h200-cublas.json"), "bench_gpu_cublas", "h200-cublas.json")
+    return {docs / "performance.md": fill(docs / "performance.md", performance),
+            docs / "notes/cublas.md": fill(docs / "notes/cublas.md", cublas),
+            results / "checks.md": checks_page(read(results / "h200-checks.json"))}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench/results")
-    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs/gpu.md")
+    parser.add_argument("--docs", type=pathlib.Path, default=ROOT / "docs")
     parser.add_argument("--picture", type=pathlib.Path, default=ROOT / "docs/pictures/gpu-growth.png")
     given = parser.parse_args()
     data = read(given.results / "h200-study.json")
     study = Study(data) if data else None
-    before = given.page.read_text()
-    others = [read(given.results / f"h200-{name}.json") for name in ("cublas", "checks")]
-    after = fill(before, read(given.results / "h200.json"), study, *others)
+    for path, text in pages(given.results, given.docs, study).items():
+        if not given.check:
+            path.write_text(text)
+        elif not path.is_file() or path.read_text() != text:
+            sys.exit(f"study.py: {path} is not what {given.results} makes of it: run python3 bench/study.py")
     if given.check:
-        if after != before:
-            sys.exit(f"study.py: {given.page} is not what bench/results make of it: run python3 bench/study.py")
         return
-    given.page.write_text(after)
     if study and any("median" in r for r in study.growth):
         draw(study, given.picture)
 

@@ -34,7 +34,7 @@ static unsigned traits(const gmg_params *params, int threads)
 }
 
 static const gmg_smoother_ops host_double = {.sweep = sweep};
-static const gmg_smoother mine = {.name = "mine", .traits = traits, .host = {[GMG_F64] = &host_double}};
+static const gmg_smoother mine = {.name = "mine", .traits = traits, .ops = {[GMG_BACKEND_HOST] = {[GMG_F64] = &host_double}}};
 
 static int solve(const demo_options *o, gmg_context *context, double *f, double *u)
 {

@@ -2,7 +2,8 @@
  *  @brief For those who write a smoother: what a level shows, and the table of functions that a smoother is.
  *
  *  A smoother changes u so that the error of A u = f becomes smooth. Fill in a gmg_smoother, put its address into
- *  gmg_params::smoother, and every cycle uses it. demos/custom_smoother.c is a complete one. */
+ *  gmg_params::smoother, and every cycle uses it. demos/custom_smoother.c is a complete one, demos/custom_smoother_cuda.cu one
+ *  with a kernel of its own. */
 #ifndef GMG_SMOOTHER_H
 #define GMG_SMOOTHER_H
 
@@ -12,15 +13,14 @@
 extern "C" {
 #endif
 
-/** The operator of one level, in the words of its rows. Row (i, j, k) reads, with three axes,
+/** The operator of one level. Row (i, j, k) reads, with three axes,
  *
  *      (diag0[i] + diag1[j] + diag2[k] + shift) u_ijk - lo0[i] u_(below0[i])jk - hi0[i] u_(above0[i])jk - ... = f_ijk
  *
- *  Boundaries, centring and spacing are contents of these arrays. Where there is no
- *  neighbour the coupling is 0 and the index points at the unknown itself. Where face is set, its coefficients multiply
- *  all terms of their faces: lo0[i] face0[i] and hi0[i] face0[i + 1] couple, and the axis adds
- *  lo_diag0[i] face0[i] + hi_diag0[i] face0[i + 1] to the diagonal instead of diag0[i]. Where sigma is set, it is added
- *  to the diagonal. */
+ *  The arrays hold boundaries, centring and spacing. Where there is no neighbour the coupling is 0 and the index points at the
+ *  unknown itself. If face is set, its coefficients multiply all terms of their faces: lo0[i] face0[i] and hi0[i] face0[i + 1]
+ *  couple, and the axis adds lo_diag0[i] face0[i] + hi_diag0[i] face0[i + 1] to the diagonal instead of diag0[i]. If sigma is set,
+ *  it is added to the diagonal. */
 typedef struct gmg_operator {
   gmg_type type;           /**< Real type of lo, hi, diag and of all fields. */
   gmg_centering centering; /**< Where the unknowns sit. */
@@ -47,7 +47,7 @@ typedef struct gmg_operator {
   double h[3];             /**< Mean mesh width; host. */
   double stretch[3];       /**< Largest over smallest mesh width; host. */
   double shift;            /**< sigma; host. */
-  double reaction_from_walls;             /**< Wall terms of axes with a single unknown, which act like a shift; host. */
+  double reaction_from_walls; /**< Wall terms of axes with a single unknown, which act like a shift; host. */
 } gmg_operator;
 
 struct gmg_exec; /* private: where the level lives */
@@ -72,25 +72,11 @@ enum {
   GMG_SMOOTHER_ADJOINT = 2,       /**< GMG_LEG_UP_REVERSED is the adjoint of GMG_LEG_DOWN. */
   GMG_SMOOTHER_LINEAR = 4,        /**< The same linear map at every call. */
   GMG_SMOOTHER_COLOURED = 8       /**< Relaxes one colour after the other. Where one or two axes are coarsened, residuals
-                                       are then best restricted by the adjoint of interpolation (docs/omega.md). */
+                                       are then best restricted by the adjoint of interpolation (docs/weights.md). */
 };
 
-/** 1D map between a fine and a coarse axis. Private to the built-in smoothers (src/stencil/grid/map.h). */
-struct gmg_map;
-
-/** Where sweep_onto() leaves what sweep would leave in u: x = scale size[0] u + keep x. */
-typedef struct gmg_onto {
-  void *x;                       /**< A field of the level's size in double, where the context runs. */
-  double scale;                  /**< Factor of u. */
-  const double *size;            /**< A further factor of u that only the device knows: one double where the context runs; NULL: 1. */
-  int keep;                      /**< 1, or 0: what stands in x does not count and need not be a number. */
-  const void *coarse;            /**< The next coarser level's u, whose interpolation is to be added to u before the sweep, or
-                                      NULL: none is. */
-  const struct gmg_map *prolong; /**< That interpolation, a map to an axis. Private to the built-in smoothers. */
-} gmg_onto;
-
-/** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. Fields have the level's size
- *  and the operator's type and lie where the context runs; on a device sweeps only enqueue, on its stream. */
+/** The functions of a smoother for one backend and real type. `state` is the smoother's own, one a level. Fields have the level's
+ *  size and the operator's type, and lie where the context runs. On a device sweeps only enqueue, on its stream. */
 typedef struct gmg_smoother_ops {
   /** Allocates the state of a level (may be NULL: no state). Called at create for every level but the coarsest, which is
    *  the coarse solver's. */
@@ -100,47 +86,27 @@ typedef struct gmg_smoother_ops {
   gmg_status (*update)(const gmg_smoother_level *level, void *state);
   /** Performs `steps` smoothing steps on A u = f in place. */
   void (*sweep)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg);
-  /** Frees the state; called with what setup left, also when setup failed (may be NULL). */
-  void (*destroy)(const gmg_smoother_level *level, void *state);
-  /** The same as sweep on a u of zeros, without reading what stands in u (may be NULL: the cycle then fills u with 0 and
+  /** Performs `steps` steps from a u of zeros, without reading what stands in u (may be NULL: the cycle then fills u with 0 and
    *  sweeps). Begins the cycle on coarse levels, and on the finest one where a cycle preconditions. A deterministic smoother
    *  must give what sweep gives; any other may differ as its sweeps do. */
   void (*sweep_from_zero)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg);
-  /** The same as sweep (or sweep_from_zero) with GMG_LEG_DOWN, then the residual that it leaves, restricted, into `coarse`, a field of
-   *  the next coarser level's size, where the context runs. What sweep would leave in u goes to `to`: u itself, or, where aside() says so,
-   *  another field of the level, and what stands in u afterwards is of no use. Returns 1, or 0, with nothing done, where it cannot do so
-   *  on this level: the cycle then sweeps and restricts (may be NULL: never). Like every sweep it only enqueues on a device.
-   *  `restrict_`, a map to an axis, is private to the built-in smoothers. */
-  int (*sweep_restrict)(const gmg_smoother_level *level, void *state, const void *f, void *u, void *to, int steps, int from_zero,
-                        const struct gmg_map *restrict_, void *coarse);
-  /** The same as sweep, but what it would leave in u goes to another field, and what stands in u afterwards is of no use. Returns
-   *  1, or 0, with nothing done, where it cannot do so on this level or with these arguments: the cycle then sweeps and adds (may be
-   *  NULL: never). Ends a cycle whose correction is of a narrower type than the problem, and goes up where aside() says so. */
-  int (*sweep_onto)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg,
-                    const gmg_onto *onto);
-  /** Whether, on this level of doubles, sweep_restrict() can put aside what it makes of u, and sweep_onto() take it from there back to u
-   *  with the coarse correction: prolongation then needs no pass over memory of its own. 1 is a promise of both, for the steps of the
-   *  level's parameters, from a u of zeros or another. Asked at create, after setup (may be NULL: 0). The maps are private to the
-   *  built-in smoothers. */
-  int (*aside)(const gmg_smoother_level *level, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong);
+  /** Frees the state; called with what setup left, also when setup failed (may be NULL). */
+  void (*destroy)(const gmg_smoother_level *level, void *state);
 } gmg_smoother_ops;
 
-/** Effect of one smoothing step on the error's Fourier modes, for the factor that gmg_plan() predicts. Private to the
- *  built-in smoothers (src/smoothers/fourier.h): leave gmg_smoother::symbol NULL, and the plan predicts nothing. */
-struct gmg_symbol;
+/** Where a context runs. */
+typedef enum { GMG_BACKEND_HOST, GMG_BACKEND_CUDA } gmg_backend;
 
-/** A smoother: a name, what it promises, and its functions per real type. */
+/** A smoother: a name, what it promises, and its functions for each backend and real type. */
 struct gmg_smoother {
   const char *name;                                                  /**< For messages and reports. */
   unsigned (*traits)(const gmg_params *params, int threads);         /**< GMG_SMOOTHER_* bits; NULL: none. */
   double (*weight)(const gmg_operator *A, const gmg_params *params); /**< Weight on a level, for gmg_plan(); may be NULL. */
-  void (*symbol)(const gmg_operator *A, const gmg_params *params, gmg_leg leg, struct gmg_symbol *out); /**< Or NULL. */
-  const gmg_smoother_ops *host[2];                                   /**< Host, by gmg_type; NULL: not available. */
-  const gmg_smoother_ops *cuda[2];                                   /**< CUDA, by gmg_type; NULL: not available. */
+  const gmg_smoother_ops *ops[2][2];                                 /**< By gmg_backend and gmg_type; NULL: not available. */
 };
 
-/** r = f - A u on a level, for smoothers built on residuals. All three have the level's size and type and lie where the context runs; r
- *  must not overlap u. On a device it only enqueues. Allocates nothing. */
+/** r = f - A u on a level, for smoothers built on residuals. All three have the level's size and type and lie where the context
+ *  runs. r must not overlap u. On a device it only enqueues. Allocates nothing. */
 GMG_API void gmg_level_residual(const gmg_smoother_level *level, const void *f, const void *u, void *r);
 
 #ifdef __cplusplus

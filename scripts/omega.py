@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Finds the best relaxation weights: runs the smoothers demo over a range of weights and prints a table in Markdown.
-docs/omega.md is made from its output. Usage: omega.py DEMO_FOLDER"""
+docs/weights.md is made from its output. Usage: omega.py DEMO_FOLDER"""
 import functools
 import json
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what gmg needs on Debian or Ubuntu, if it is not there yet, and configures and builds into build/.
-# Called by demo.sh and test.sh. Elsewhere: install the packages of the list below by hand first.
+# Installs what gmg and its tests need on Debian or Ubuntu, if it is not there yet, and configures and builds all of it into build/,
+# with CUDA where nvcc is. Called by test.sh. Elsewhere: install the packages of the list below by hand first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

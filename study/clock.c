@@ -13,7 +13,7 @@ enum { SWEEPS = 512 }; /* whose events wait to be read */
 
 struct study_clock {
   gmg_smoother smoother; /* first: the parameters of a level lead here */
-  gmg_smoother_ops host[2], cuda[2];
+  gmg_smoother_ops ops[2][2];
   const gmg_smoother *inner;
   double seconds;
 #ifdef GMG_CUDA
@@ -35,7 +35,7 @@ static void sweep_host(const gmg_smoother_level *l, void *state, const void *f, 
 {
   study_clock *c = clock_of(l);
   const double start = study_now();
-  c->inner->host[l->A->type]->sweep(l, state, f, u, steps, leg);
+  c->inner->ops[GMG_BACKEND_HOST][l->A->type]->sweep(l, state, f, u, steps, leg);
   c->seconds += study_now() - start;
 }
 
@@ -43,7 +43,7 @@ static void sweep_host_from_zero(const gmg_smoother_level *l, void *state, const
 {
   study_clock *c = clock_of(l);
   const double start = study_now();
-  c->inner->host[l->A->type]->sweep_from_zero(l, state, f, u, steps, leg);
+  c->inner->ops[GMG_BACKEND_HOST][l->A->type]->sweep_from_zero(l, state, f, u, steps, leg);
   c->seconds += study_now() - start;
 }
 
@@ -73,7 +73,7 @@ static void sweep_cuda(const gmg_smoother_level *l, void *state, const void *f, 
   study_clock *c = clock_of(l);
   if (c->used + 2 > 2 * SWEEPS) add_up(c);
   mark(c);
-  c->inner->cuda[l->A->type]->sweep(l, state, f, u, steps, leg);
+  c->inner->ops[GMG_BACKEND_CUDA][l->A->type]->sweep(l, state, f, u, steps, leg);
   mark(c);
 }
 
@@ -82,7 +82,7 @@ static void sweep_cuda_from_zero(const gmg_smoother_level *l, void *state, const
   study_clock *c = clock_of(l);
   if (c->used + 2 > 2 * SWEEPS) add_up(c);
   mark(c);
-  c->inner->cuda[l->A->type]->sweep_from_zero(l, state, f, u, steps, leg);
+  c->inner->ops[GMG_BACKEND_CUDA][l->A->type]->sweep_from_zero(l, state, f, u, steps, leg);
   mark(c);
 }
 
@@ -105,7 +105,6 @@ static const gmg_smoother_ops *timed(gmg_smoother_ops *to, const gmg_smoother_op
   if (!inner || !sweep) return NULL;
   *to = *inner;
   to->sweep = sweep;
-  to->sweep_restrict = NULL, to->sweep_onto = NULL; /* they would go past the clock */
   if (inner->sweep_from_zero) to->sweep_from_zero = from_zero;
   return to;
 }
@@ -118,8 +117,9 @@ study_clock *study_clock_create(const gmg_smoother *inner)
   c->smoother = *inner;
   c->smoother.traits = traits;
   for (int type = GMG_F32; type <= GMG_F64; type++) {
-    c->smoother.host[type] = timed(&c->host[type], inner->host[type], sweep_host, sweep_host_from_zero);
-    c->smoother.cuda[type] = timed(&c->cuda[type], inner->cuda[type], sweep_cuda, sweep_cuda_from_zero);
+    const gmg_smoother_ops *host = inner->ops[GMG_BACKEND_HOST][type], *cuda = inner->ops[GMG_BACKEND_CUDA][type];
+    c->smoother.ops[GMG_BACKEND_HOST][type] = timed(&c->ops[GMG_BACKEND_HOST][type], host, sweep_host, sweep_host_from_zero);
+    c->smoother.ops[GMG_BACKEND_CUDA][type] = timed(&c->ops[GMG_BACKEND_CUDA][type], cuda, sweep_cuda, sweep_cuda_from_zero);
   }
   return c;
 }

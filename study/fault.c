@@ -128,7 +128,10 @@ double fault_residual(const gmg_problem *p, const double *f, const double *u, co
 
 /* --- sweeps --- */
 
-static const gmg_smoother_ops *ops_of(const faulty *s, gmg_type type) { return (s->device ? s->inner->cuda : s->inner->host)[type]; }
+static const gmg_smoother_ops *ops_of(const faulty *s, gmg_type type)
+{
+  return s->inner->ops[s->device ? GMG_BACKEND_CUDA : GMG_BACKEND_HOST][type];
+}
 
 static void inner_sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, int zero)
 {
@@ -226,8 +229,9 @@ faulty *faulty_create(const gmg_smoother *inner, size_t cells)
   s->smoother = *inner;
   s->smoother.traits = traits;
   for (int type = GMG_F32; type <= GMG_F64; type++) {
-    s->smoother.host[type] = wrapped(&s->ops[0][type], inner->host[type], update_host);
-    s->smoother.cuda[type] = wrapped(&s->ops[1][type], inner->cuda[type], update_cuda);
+    const gmg_smoother_ops *host = inner->ops[GMG_BACKEND_HOST][type], *cuda = inner->ops[GMG_BACKEND_CUDA][type];
+    s->smoother.ops[GMG_BACKEND_HOST][type] = wrapped(&s->ops[GMG_BACKEND_HOST][type], host, update_host);
+    s->smoother.ops[GMG_BACKEND_CUDA][type] = wrapped(&s->ops[GMG_BACKEND_CUDA][type], cuda, update_cuda);
   }
   return s;
 }

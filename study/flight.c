@@ -176,5 +176,5 @@ static const gmg_smoother_ops host = {.setup = setup, .sweep = sweep, .destroy =
 
 flight flight_make(int turns)
 {
-  return (flight){.smoother = {.name = "flight", .traits = traits, .host = {[GMG_F64] = &host}}, .turns = turns};
+  return (flight){.smoother = {.name = "flight", .traits = traits, .ops = {[GMG_BACKEND_HOST] = {[GMG_F64] = &host}}}, .turns = turns};
 }

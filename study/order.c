@@ -39,7 +39,7 @@ static scale scale_of(const study *s)
 /* 512 unknowns a block, as the papers on smoothers have them; small grids in 1D have blocks of 64, so that there are as many. */
 static const size_t blocks_of[2][4][3] = {{{0}, {64, 1, 1}, {16, 8, 1}, {8, 8, 8}}, {{0}, {512, 1, 1}, {32, 16, 1}, {8, 8, 8}}};
 
-/* Inside blocks: in 2D and 3D red-black with the best known weights between such walls (docs/omega.md); in 1D, where red-black V
+/* Inside blocks: in 2D and 3D red-black with the best known weights between such walls (docs/weights.md); in 1D, where red-black V
    cycles are exact but for rounding, the paper's Jacobi, damped. */
 static double weight(int dim, int overlap, int sweeps)
 {

@@ -17,22 +17,23 @@ static unsigned traits(const gmg_params *p, int threads)
   return study_traits_of(((const relaxation *)p->smoother)->inner, p, threads);
 }
 
-static gmg_status setup(const gmg_smoother_level *l, void **state, const gmg_smoother_ops *inner, const gmg_smoother_ops *ours)
+static gmg_status setup(const gmg_smoother_level *l, void **state, gmg_backend backend)
 {
   relaxation *x = relaxation_of(l);
+  const gmg_smoother_ops *inner = x->inner->ops[backend][l->A->type];
   const gmg_status status = inner->setup ? inner->setup(l, state) : GMG_OK;
-  if (l->index == 0) x->level = l, x->state = *state, x->ops = ours;
+  if (l->index == 0) x->level = l, x->state = *state, x->ops = &x->of[backend][l->A->type];
   return status;
 }
 
 static gmg_status setup_host(const gmg_smoother_level *l, void **state)
 {
-  return setup(l, state, relaxation_of(l)->inner->host[l->A->type], &relaxation_of(l)->host[l->A->type]);
+  return setup(l, state, GMG_BACKEND_HOST);
 }
 
 static gmg_status setup_cuda(const gmg_smoother_level *l, void **state)
 {
-  return setup(l, state, relaxation_of(l)->inner->cuda[l->A->type], &relaxation_of(l)->cuda[l->A->type]);
+  return setup(l, state, GMG_BACKEND_CUDA);
 }
 
 /* What the inner one has, but for the setup. */
@@ -51,8 +52,9 @@ static void wrap(relaxation *x, const gmg_smoother *inner)
   x->smoother = *inner;
   x->smoother.traits = traits;
   for (int type = GMG_F32; type <= GMG_F64; type++) {
-    x->smoother.host[type] = watched(&x->host[type], inner->host[type], setup_host);
-    x->smoother.cuda[type] = watched(&x->cuda[type], inner->cuda[type], setup_cuda);
+    const gmg_smoother_ops *host = inner->ops[GMG_BACKEND_HOST][type], *cuda = inner->ops[GMG_BACKEND_CUDA][type];
+    x->smoother.ops[GMG_BACKEND_HOST][type] = watched(&x->of[GMG_BACKEND_HOST][type], host, setup_host);
+    x->smoother.ops[GMG_BACKEND_CUDA][type] = watched(&x->of[GMG_BACKEND_CUDA][type], cuda, setup_cuda);
   }
 }
 

@@ -8,7 +8,7 @@
 
 typedef struct relaxation {
   gmg_smoother smoother; /* first: the parameters of a level lead here */
-  gmg_smoother_ops host[2], cuda[2];
+  gmg_smoother_ops of[2][2]; /* by gmg_backend and gmg_type */
   const gmg_smoother *inner;
   const gmg_smoother_ops *ops;
   const gmg_smoother_level *level; /* the finest */

@@ -94,7 +94,7 @@ def rate_table(results):
                      number(sync["seconds"][-1] / r["seconds"][-1]), left(r, 0), left(r, 2), left(r, -1),
                      sooner(r, sync, 2), sooner(r, sync, -1)])
     head = ["grid", "assignment", "workers", "passes", "us a pass", "passes a second against sync", "residual after 10", "after 90", "after all",
-            "times sooner at sync's after 90", "at sync's after all"]
+            "whole residual (biased): times sooner at sync's after 90", "at sync's after all"]
     return table(head, rows) if rows else None
 
 

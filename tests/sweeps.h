@@ -4,7 +4,7 @@
 
 #include "util.h"
 
-#include "mg/solver.h"
+#include "internals.h"
 
 static inline gmg_params same_precision(void)
 {
@@ -15,8 +15,8 @@ static inline gmg_params same_precision(void)
 
 static inline void smooth(session *s, const double *f, double *u, int steps, gmg_leg leg)
 {
-  gmg_level *L = &s->solver->level[0];
-  s->solver->smoother->sweep(&L->view, L->smoother, f, u, steps, leg);
+  gmg_multigrid *m = &s->solver->mg;
+  m->smoother->sweep(&m->level[0].view, m->state[0], f, u, steps, leg);
 }
 
 #endif

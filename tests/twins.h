@@ -6,7 +6,7 @@
 #include "gmg_cuda.h"
 #include "media.h"
 
-#include "mg/solver.h"
+#include "internals.h"
 
 #include <float.h>
 #include <math.h>
@@ -27,7 +27,8 @@ static inline both begin_both(const gmg_problem *p, const gmg_params *q, const c
   assert_int_equal(gmg_context_create_host(2, &b.context[HOST]), GMG_OK);
   assert_int_equal(gmg_context_create_cuda(0, NULL, &b.context[DEVICE]), GMG_OK);
   for (int i = 0; i < 2; i++) {
-    const gmg_status status = create_there(b.context[i], p, q, &b.solver[i]);
+    const gmg_status status = i == DEVICE ? create_on_device(b.context[i], p, q, &b.solver[i])
+                                          : gmg_solver_create(b.context[i], p, q, &b.solver[i]);
     if (status != GMG_OK) fail_msg("%s on the %s: %s", name, i ? "device" : "host", gmg_context_error(b.context[i]));
   }
   return b;
@@ -131,13 +132,13 @@ static inline void same_sweeps(const char *name, const char *what, const both *b
   const size_t n = L[HOST]->A.cells;
   twin u = begin_twin(e[HOST], e[DEVICE], n, 51), f = begin_twin(e[HOST], e[DEVICE], n, 52);
   ON_BOTH(i) {
-    const gmg_smoother_ops *ops = s[i]->smoother;
+    const gmg_smoother_ops *ops = s[i]->mg.smoother;
     if (from_zero && ops->sweep_from_zero) {
-      ops->sweep_from_zero(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg);
+      ops->sweep_from_zero(&L[i]->view, s[i]->mg.state[l], f.at[i], u.at[i], steps, leg);
       continue;
     }
     if (from_zero) e[i]->vector->fill(e[i], n, 0, u.at[i]);
-    ops->sweep(&L[i]->view, L[i]->smoother, f.at[i], u.at[i], steps, leg);
+    ops->sweep(&L[i]->view, s[i]->mg.state[l], f.at[i], u.at[i], steps, leg);
   }
   same_twin(name, what, &u, limit);
   end_twin(&u), end_twin(&f);

@@ -1,8 +1,10 @@
 #include "util.h"
 
 #include "gmg_cuda.h"
-#include "mg/solver.h"
 
+#ifdef GMG_CUDA
+#include <cuda_runtime_api.h>
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,71 +122,101 @@ void only(int argc, char **argv)
   if (argc > 1) cmocka_set_test_filter(argv[1]);
 }
 
-/* What the host has, where the exec's context runs; to be released by it. */
-static void *copy_there(const gmg_exec *e, const void *from, size_t bytes)
+/* --- arrays where a solver runs -------------------------------------------------------------------------------------- */
+
+static void *alloc_in(int device, size_t bytes)
 {
-  void *to = e->memory->alloc(e->context, bytes);
-  assert_non_null(to);
-  e->memory->upload(e->context, to, from, bytes);
+  void *p = device ? NULL : malloc(bytes);
+#ifdef GMG_CUDA
+  if (device) assert_int_equal(cudaMalloc(&p, bytes), cudaSuccess);
+#endif
+  assert_non_null(p);
+  return p;
+}
+
+static void release_in(int device, void *p)
+{
+#ifdef GMG_CUDA
+  if (device) cudaFree(p);
+#endif
+  if (!device) free(p);
+}
+
+/* After what any stream still does, and before what it does next. */
+static void copy_in(int device, void *to, const void *from, size_t bytes)
+{
+#ifdef GMG_CUDA
+  if (device) {
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), cudaSuccess);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+  }
+#endif
+  if (!device) memcpy(to, from, bytes);
+}
+
+static void *new_copy_in(int device, const void *from, size_t bytes)
+{
+  void *to = alloc_in(device, bytes);
+  copy_in(device, to, from, bytes);
   return to;
 }
 
-/* The problem with its arrays there, by one of the calls that take one. */
-typedef struct {
-  gmg_context *context;
-  const gmg_params *params; /* NULL: to update the solver */
-  gmg_solver **solver;
-} taker;
+static size_t bytes_of_real(const gmg_problem *p) { return p->type == GMG_F32 ? sizeof(float) : sizeof(double); }
+static size_t faces_of(const gmg_problem *p, int axis) { return unknowns(p) / p->n[axis] * (p->n[axis] + 1); }
 
-static gmg_status give_there(const gmg_problem *p, taker to)
+/* Plans if there is an info, updates if there are no params, else creates a solver, with copies of the problem's arrays, which then
+   end. */
+static gmg_status give_copies(int device, const gmg_problem *p, gmg_context *context, const gmg_params *params, gmg_solver **solver,
+                              gmg_plan_info *info)
 {
-  const gmg_exec e = gmg_exec_make(to.context, p->type, 0);
-  const size_t N = unknowns(p);
   gmg_problem there = *p;
   const void **const arrays[] = {&there.beta, &there.sigma, &there.beta_face[0], &there.beta_face[1], &there.beta_face[2]};
   void *copies[5] = {NULL};
   for (int i = 0; i < 5; i++)
-    if (*arrays[i]) {
-      const size_t reals = i < 2 ? N : N / p->n[i - 2] * (p->n[i - 2] + 1);
-      *arrays[i] = copies[i] = copy_there(&e, *arrays[i], reals * e.real_size);
-    }
-  const gmg_status status = to.params ? gmg_solver_create(to.context, &there, to.params, to.solver)
-                                      : gmg_solver_update(*to.solver, &there);
+    if (*arrays[i])
+      *arrays[i] = copies[i] = new_copy_in(device, *arrays[i], (i < 2 ? unknowns(p) : faces_of(p, i - 2)) * bytes_of_real(p));
+  const gmg_status status = info     ? gmg_plan(context, &there, params, info)
+                            : params ? gmg_solver_create(context, &there, params, solver)
+                                     : gmg_solver_update(*solver, &there);
   for (int i = 0; i < 5; i++)
-    if (copies[i]) e.memory->release(to.context, copies[i]);
+    if (copies[i]) release_in(device, copies[i]);
   return status;
 }
 
-gmg_status create_there(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver)
+gmg_status create_on_device(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver)
 {
-  return give_there(p, (taker){context, params, solver});
+  return give_copies(1, p, context, params, solver, NULL);
 }
 
-gmg_status update_in(session *s, const gmg_problem *p) { return give_there(p, (taker){s->context, NULL, &s->solver}); }
+gmg_status plan_in(session *s, const gmg_problem *p, const gmg_params *params, gmg_plan_info *info)
+{
+  return give_copies(on_device, p, s->context, params, NULL, info);
+}
+
+gmg_status update_in(session *s, const gmg_problem *p) { return give_copies(on_device, p, s->context, NULL, &s->solver, NULL); }
 
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads)
 {
-  session s = {0};
+  session s = {.problem = *p};
   if (on_device) assert_int_equal(gmg_context_create_cuda(0, NULL, &s.context), GMG_OK);
   else assert_int_equal(gmg_context_create_host(threads, &s.context), GMG_OK);
-  if (on_device) assert_ok(s.context, create_there(s.context, p, params, &s.solver));
+  if (on_device) assert_ok(s.context, create_on_device(s.context, p, params, &s.solver));
   else assert_ok(s.context, gmg_solver_create(s.context, p, params, &s.solver));
   return s;
 }
 
 /* Fields there: the first `in` of them hold what the host has; the last one comes back. */
-static void fields_there(session *s, int in, const void *const here[], void *there[], int count)
+static void fields_there(const session *s, int in, const void *const here[], void *there[], int count)
 {
-  const gmg_exec *e = &s->solver->exec;
-  const size_t bytes = s->solver->top->A.cells * e->real_size;
-  for (int i = 0; i < count; i++) there[i] = i < in ? copy_there(e, here[i], bytes) : e->memory->alloc(e->context, bytes);
+  const size_t bytes = unknowns(&s->problem) * bytes_of_real(&s->problem);
+  for (int i = 0; i < count; i++) there[i] = i < in ? new_copy_in(1, here[i], bytes) : alloc_in(1, bytes);
 }
 
-static void last_field_back(session *s, void *here, void *const there[], int count)
+static void last_field_back(const session *s, void *here, void *const there[], int count)
 {
-  const gmg_exec *e = &s->solver->exec;
-  e->memory->download(e->context, here, there[count - 1], s->solver->top->A.cells * e->real_size);
-  for (int i = 0; i < count; i++) e->memory->release(e->context, there[i]);
+  copy_in(1, here, there[count - 1], unknowns(&s->problem) * bytes_of_real(&s->problem));
+  for (int i = 0; i < count; i++) release_in(1, there[i]);
 }
 
 gmg_status solve_in(session *s, const void *f, void *u, gmg_report *report)
@@ -219,29 +251,27 @@ gmg_status residual_in(session *s, const void *f, const void *u, void *r)
 
 gmg_status set_values_in(session *s, int axis, int side, const void *g)
 {
+  const gmg_problem *p = &s->problem;
   if (!on_device) return gmg_set_boundary_values(s->solver, axis, side, g);
-  const gmg_exec *e = &s->solver->exec;
-  const gmg_operator *A = &s->solver->top->A;
-  void *const there = copy_there(e, g, A->cells / A->n[axis] * e->real_size);
+  void *const there = new_copy_in(1, g, unknowns(p) / p->n[axis] * bytes_of_real(p));
   const gmg_status status = gmg_set_boundary_values(s->solver, axis, side, there);
-  e->memory->release(s->context, there);
+  release_in(1, there);
   return status;
 }
 
 gmg_status flux_in(session *s, const void *u, void *flux[], void *gradient[])
 {
+  const gmg_problem *p = &s->problem;
   if (!on_device) return gmg_flux(s->solver, u, flux, gradient);
-  const gmg_exec *e = &s->solver->exec;
-  const gmg_operator *A = &s->solver->top->A;
-  void *const values = copy_there(e, u, A->cells * e->real_size), *there[2][3] = {{NULL}};
-  for (int a = 0; a < A->dim; a++)
-    for (int k = 0; k < 2; k++) there[k][a] = e->memory->alloc(e->context, gmg_face_count(A, a) * e->real_size);
+  void *const values = new_copy_in(1, u, unknowns(p) * bytes_of_real(p)), *there[2][3] = {{NULL}};
+  for (int a = 0; a < p->dim; a++)
+    for (int k = 0; k < 2; k++) there[k][a] = alloc_in(1, faces_of(p, a) * bytes_of_real(p));
   const gmg_status status = gmg_flux(s->solver, values, there[0], there[1]);
-  e->memory->release(e->context, values);
-  for (int a = 0; a < A->dim; a++)
+  release_in(1, values);
+  for (int a = 0; a < p->dim; a++)
     for (int k = 0; k < 2; k++) {
-      e->memory->download(e->context, k ? gradient[a] : flux[a], there[k][a], gmg_face_count(A, a) * e->real_size);
-      e->memory->release(e->context, there[k][a]);
+      copy_in(1, k ? gradient[a] : flux[a], there[k][a], faces_of(p, a) * bytes_of_real(p));
+      release_in(1, there[k][a]);
     }
   return status;
 }

@@ -54,8 +54,10 @@ double measured_factor(const gmg_problem *p, const gmg_params *params, int threa
 typedef struct {
   gmg_context *context;
   gmg_solver *solver;
+  gmg_problem problem; /* its size and type; its arrays may be gone */
 } session;
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads);
+gmg_status plan_in(session *s, const gmg_problem *p, const gmg_params *params, gmg_plan_info *info);
 gmg_status solve_in(session *s, const void *f, void *u, gmg_report *report);
 gmg_status precondition_in(session *s, const void *r, void *z);
 gmg_status residual_in(session *s, const void *f, const void *u, void *r);
@@ -72,8 +74,8 @@ int without_device(void); /* 0 or SKIPPED */
 int for_device(int argc, char **argv); /* sets on_device if the argument is "cuda"; 0 or SKIPPED */
 void only(int argc, char **argv); /* the tests whose names match the argument, if there is one */
 
-/* Creates a solver on a context of any kind: the problem's arrays are copied to where it runs. */
-gmg_status create_there(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver);
+/* Creates a solver on a CUDA context: the problem's arrays are copied to the device. */
+gmg_status create_on_device(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver);
 
 #define assert_ok(context, call)                                                          \
   do {                                                                                    \

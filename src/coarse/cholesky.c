@@ -1,44 +1,31 @@
 /* Dense Cholesky for tiny coarsest grids. W A (W the control volumes) is symmetric and factored once, in double, on
    the host; where constants are in its null space alpha w w^T is added, which changes nothing for data of zero mean.
-   On other backends a solve is a product with the inverse, which is brought there when it is new: nothing travels then. */
-#include "coarse.h"
+   On a backend with a product a solve is one by the inverse, which is uploaded when it is new: a solve moves no data. */
+#include "kernels.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1024 };
+enum { MAX_CELLS = 1024 };
 
 typedef struct {
   double *factor; /* [n][n], lower triangle */
   double *weight; /* [n] control volumes */
   double *b;      /* [n] */
   void *unit, *image; /* fields in exec's memory, for assembly */
-  double *inverse;    /* [n][n] of A, and */
-  void *there;        /* the same in exec's memory; only of backends with a product */
+  double *inverse;    /* [n][n] of A; NULL without a product */
+  void *there;        /* a copy of it in exec's memory */
 } dense;
 
-/* y = m x, m a matrix of n x n doubles in exec's memory. NULL: of the host, which substitutes. */
-typedef void product(const gmg_exec *e, size_t n, const void *m, const void *x, void *y);
-
-#ifdef GMG_CUDA
-extern product gmg_coarse_product_cuda_f32, gmg_coarse_product_cuda_f64;
-#endif
-
-static product *const products[][2] = {
-    [GMG_BACKEND_HOST] = {NULL, NULL},
-#ifdef GMG_CUDA
-    [GMG_BACKEND_CUDA] = {gmg_coarse_product_cuda_f32, gmg_coarse_product_cuda_f64},
-#endif
-};
-
-static product *product_of(const gmg_exec *e) { return products[e->backend][e->type]; }
+/* Whether the backend multiplies by the inverse. Elsewhere the host substitutes. */
+static int has_product(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->product != NULL; }
 
 static size_t matrix_bytes(size_t n) { return n * n * sizeof(double); }
 
 static size_t host_bytes(const gmg_exec *e, size_t n)
 {
-  return sizeof(dense) + (product_of(e) ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double);
+  return sizeof(dense) + (has_product(e) ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double);
 }
 
 static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
@@ -51,19 +38,19 @@ static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
   }
 }
 
-static void destroy(gmg_exec *e, const gmg_coarse_problem *p, void *state)
+static void destroy(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
   dense *d = state;
   if (!d || e->dry) return;
-  const size_t bytes = p->A->cells * e->real_size;
+  const size_t bytes = p->level[0].A->cells * e->real_size;
   gmg_exec_release(e, d->unit, bytes);
   gmg_exec_release(e, d->image, bytes);
-  gmg_exec_release(e, d->there, matrix_bytes(p->A->cells));
+  gmg_exec_release(e, d->there, matrix_bytes(p->level[0].A->cells));
   free(d->inverse);
   free(d->factor);
   free(d->weight);
   free(d->b);
-  e->bytes -= host_bytes(e, p->A->cells);
+  e->bytes -= host_bytes(e, p->level[0].A->cells);
   free(d);
 }
 
@@ -95,8 +82,8 @@ static void substitute(const double *l, size_t n, double *x)
   }
 }
 
-/* Of A, that is, (W A)^-1 W: the former is symmetric, so its columns are its rows. */
-static void bring_inverse(const gmg_exec *e, dense *d, size_t n)
+/* The inverse of A is (W A)^-1 W. W A is symmetric, so the columns of its inverse are the rows. */
+static void upload_inverse(const gmg_exec *e, dense *d, size_t n)
 {
   for (size_t c = 0; c < n; c++) {
     double *row = d->inverse + c * n;
@@ -108,9 +95,9 @@ static void bring_inverse(const gmg_exec *e, dense *d, size_t n)
   e->memory->upload(e->context, d->there, d->inverse, matrix_bytes(n));
 }
 
-static gmg_status update(gmg_exec *e, const gmg_coarse_problem *p, void *state)
+static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
-  const gmg_operator *A = p->A;
+  const gmg_operator *A = p->level[0].A;
   const size_t n = A->cells;
   dense *d = state;
   if (e->dry) return GMG_OK;
@@ -132,15 +119,15 @@ static gmg_status update(gmg_exec *e, const gmg_coarse_problem *p, void *state)
   if (!factorise(d->factor, n))
     return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = cholesky: the coarsest grid's matrix (%zu unknowns) "
                     "is not positive definite", n);
-  if (d->there) bring_inverse(e, d, n);
+  if (d->there) upload_inverse(e, d, n);
   return GMG_OK;
 }
 
-static gmg_status setup(gmg_exec *e, const gmg_coarse_problem *p, void **state)
+static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
-  const size_t n = p->A->cells;
+  const size_t n = p->level[0].A->cells;
   if (e->dry) {
-    e->bytes += host_bytes(e, n) + 2 * n * e->real_size + (product_of(e) ? matrix_bytes(n) : 0);
+    e->bytes += host_bytes(e, n) + 2 * n * e->real_size + (has_product(e) ? matrix_bytes(n) : 0);
     return GMG_OK;
   }
   dense *d = calloc(1, sizeof *d);
@@ -150,34 +137,32 @@ static gmg_status setup(gmg_exec *e, const gmg_coarse_problem *p, void **state)
   d->factor = calloc(n * n, sizeof *d->factor);
   d->weight = calloc(n, sizeof *d->weight);
   d->b = calloc(n, sizeof *d->b);
-  if (product_of(e)) d->inverse = calloc(n * n, sizeof *d->inverse);
-  if (!d->factor || !d->weight || !d->b || (product_of(e) && !d->inverse))
+  if (has_product(e)) d->inverse = calloc(n * n, sizeof *d->inverse);
+  if (!d->factor || !d->weight || !d->b || (has_product(e) && !d->inverse))
     return gmg_fail(e->context, GMG_ERR_MEMORY, "coarse Cholesky factor of %zu unknowns could not be allocated", n);
-  if (product_of(e)) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->there));
+  if (has_product(e)) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->there));
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
   return gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->image);
 }
 
-static void solve(const gmg_exec *e, const gmg_coarse_problem *p, void *state, void *f, void *u)
+static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int level, void *f, void *u,
+                  gmg_cycle_kind kind, gmg_start start)
 {
+  (void)level, (void)kind, (void)start;
   const dense *d = state;
-  const size_t n = p->A->cells;
-  if (p->singular) gmg_remove_mean(e, p->A, p->volume, f);
+  const size_t n = p->level[0].A->cells;
+  if (p->singular) gmg_remove_mean(e, p->level[0].A, p->level[0].volume, f);
   if (d->there) {
-    product_of(e)(e, n, d->there, f, u);
+    gmg_coarse_kernels_of(e)->product(e, n, d->there, f, u);
   } else {
     gmg_exec_read_reals(e, f, n, d->b);
     for (size_t i = 0; i < n; i++) d->b[i] *= d->weight[i];
     substitute(d->factor, n, d->b);
     (void)gmg_exec_write_reals(e, u, n, d->b); /* a copy into memory that exists: cannot fail */
   }
-  if (p->singular) gmg_remove_mean(e, p->A, p->volume, u);
+  if (p->singular) gmg_remove_mean(e, p->level[0].A, p->level[0].volume, u);
 }
 
-const gmg_coarse_ops gmg_coarse_cholesky = {.name = "cholesky",
-                                            .most_cells = MOST,
-                                            .liked = 64,
-                                            .setup = setup,
-                                            .update = update,
-                                            .solve = solve,
-                                            .destroy = destroy};
+const gmg_bottom_ops gmg_coarsest_cholesky = {
+    .name = "cholesky", .max_cells = MAX_CELLS, .preferred_cells = 64,
+    .setup = setup, .update = update, .solve = solve, .destroy = destroy};

@@ -1,9 +1,17 @@
-/* The coarse solvers by kind. */
-#include "coarse.h"
+/* What there is for the bottom of a cycle: by kind for the coarsest grid, by backend for several levels. */
+#include "kernels.h"
 
-const gmg_coarse_ops *gmg_coarse_of(gmg_coarse_kind kind)
+#include "core/backend.h"
+
+const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind)
 {
-  static const gmg_coarse_ops *const registry[] = {[GMG_COARSE_CG] = &gmg_coarse_cg,
-                                                   [GMG_COARSE_CHOLESKY] = &gmg_coarse_cholesky};
+  static const gmg_bottom_ops *const registry[] = {[GMG_COARSE_CG] = &gmg_coarsest_cg,
+                                                   [GMG_COARSE_CHOLESKY] = &gmg_coarsest_cholesky};
   return registry[kind];
 }
+
+const gmg_coarse_kernels gmg_coarse_kernels_none = {.cg = NULL};
+
+const gmg_coarse_kernels *gmg_coarse_kernels_of(const gmg_exec *e) { return e->tables->coarse[e->type]; }
+
+const gmg_bottom_ops *const *gmg_fused_levels_of(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->fused_levels; }

@@ -1,9 +1,9 @@
-/* What is decided between the passes of an iteration of conjugate gradients, from sums that the passes leave in exec's memory: the one
-   place where it is written. Compiled by C and CUDA compilers alike, after exec.h. */
+/* What is decided between the passes of an iteration of conjugate gradients, from the sums that the passes make. Compiled by C and CUDA
+   compilers alike, after exec.h. */
 #ifndef GMG_CORE_CG_SCALARS_H
 #define GMG_CORE_CG_SCALARS_H
 
-#include "real.h"
+#include "types.h"
 
 /* The share of this direction in the next one: -<c, A p> / <p, A p> (flexible), or <c, r> over the one before. dot: the inner product
    of c with A p, or with r. Without a direction, or where it is no number, the next one is c alone. */
@@ -23,6 +23,37 @@ GMG_INLINE int gmg_cg_step_length(const gmg_cg_scalars *d, double *step)
 {
   *step = d->pq > 0 ? d->pr / d->pq : 0;
   return d->pq > 0 && gmg_cg_is_known(d) && gmg_is_number(*step);
+}
+
+/* Plain conjugate gradients from zero to a tolerance: what src/coarse knows between passes. */
+typedef struct gmg_cg_run {
+  double rz;          /* <r, z> of the residual and the preconditioned one */
+  double target;      /* the run ends where rz is that small */
+  double alpha, beta; /* step along the direction; its share in the next one */
+} gmg_cg_run;
+
+GMG_INLINE gmg_cg_run gmg_cg_begin(double rz, double rtol)
+{
+  const gmg_cg_run cg = {rz, rz * rtol * rtol, 0, 0};
+  return cg;
+}
+
+GMG_INLINE int gmg_cg_goes_on(const gmg_cg_run *cg, size_t iteration, size_t unknowns)
+{
+  return iteration < 10 * unknowns + 100 && cg->rz > cg->target;
+}
+
+/* pq: <p, A p>. 0: rounding has used up the directions. */
+GMG_INLINE int gmg_cg_set_alpha(gmg_cg_run *cg, double pq)
+{
+  cg->alpha = cg->rz / pq;
+  return pq > 0 && gmg_is_number(cg->alpha);
+}
+
+GMG_INLINE void gmg_cg_set_rz(gmg_cg_run *cg, double rz)
+{
+  cg->beta = rz / cg->rz;
+  cg->rz = rz;
 }
 
 #endif

@@ -2,9 +2,7 @@
 #ifndef GMG_CONTEXT_H
 #define GMG_CONTEXT_H
 
-#include "gmg.h"
-
-typedef enum { GMG_BACKEND_HOST, GMG_BACKEND_CUDA } gmg_backend;
+#include "gmg_smoother.h" /* gmg_backend */
 
 typedef struct gmg_device gmg_device;
 

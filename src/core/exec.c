@@ -1,21 +1,9 @@
-/* Memory of a solver, counted. The backend is chosen once, in the tables below. */
-#include "exec.h"
+/* Memory of a solver, counted. The backend is looked up here, once. */
+#include "backend.h"
 
 #include <float.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-static const struct {
-  const gmg_memory_ops *memory;
-  const gmg_trace_ops *trace;
-  const gmg_graph_ops *graph;
-  const gmg_vector_ops *vector[2];
-} backends[] = {
-    [GMG_BACKEND_HOST] = {&gmg_memory_host, &gmg_trace_host, NULL, {&gmg_vector_host_f32, &gmg_vector_host_f64}},
-#ifdef GMG_CUDA
-    [GMG_BACKEND_CUDA] = {&gmg_memory_cuda, &gmg_trace_cuda, &gmg_graph_cuda, {&gmg_vector_cuda_f32, &gmg_vector_cuda_f64}},
-#endif
-};
 
 const gmg_type_traits *gmg_type_traits_of(gmg_type type)
 {
@@ -26,11 +14,15 @@ const gmg_type_traits *gmg_type_traits_of(gmg_type type)
 
 gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
 {
+  static const gmg_backend_tables *const backends[] = {[GMG_BACKEND_HOST] = &gmg_host_backend,
+                                                       [GMG_BACKEND_CUDA] = GMG_ON_CUDA(&gmg_cuda_backend)};
+  const gmg_backend_tables *tables = backends[context->backend];
   return (gmg_exec){.context = context,
-                    .memory = backends[context->backend].memory,
-                    .trace = backends[context->backend].trace,
-                    .graph = backends[context->backend].graph,
-                    .vector = backends[context->backend].vector[type],
+                    .tables = tables,
+                    .memory = tables->memory,
+                    .trace = tables->trace,
+                    .graph = tables->graph,
+                    .vector = tables->vector[type],
                     .backend = context->backend,
                     .type = type,
                     .real_size = gmg_type_traits_of(type)->size,

@@ -8,6 +8,8 @@
 #define GMG_EXEC_H
 
 #include "context.h"
+#include "scale.h"
+#include "stopping.h"
 
 typedef struct gmg_exec gmg_exec;
 
@@ -16,14 +18,15 @@ typedef struct gmg_range {
   double least, most, mean;
 } gmg_range;
 
-/* A correction as a cycle left it: scale times z, which has exec's real type or (narrow) the narrower one. */
+/* A correction as a cycle left it: size[0] times z, which has exec's real type or (narrow) the narrower one. z = NULL: there is none. */
 typedef struct gmg_correction {
   const void *z;
-  double scale;
+  const double *size; /* in exec's memory; NULL: 1 */
   int narrow;
-  const double *size; /* in exec's memory: what stands there instead of scale, for gmg_vector_ops::correct, gmg_stencil_ops::loop_residual,
-                         correct_residual, cg_beta and cg_direction; else NULL */
 } gmg_correction;
+
+/* Whether the host asks for the number that an operation leaves in exec's memory. GMG_NOBODY_WAITS: it returns NaN at once. */
+typedef enum { GMG_NOBODY_WAITS, GMG_WAIT } gmg_wait;
 
 /* What conjugate gradients know of their direction p, in exec's memory. All zeros: there is none yet. */
 typedef struct gmg_cg_scalars {
@@ -44,20 +47,19 @@ typedef struct gmg_vector_ops {
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
   void (*convert_to_low)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
   void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *x);          /* x = x + c */
-  /* y = y + a p, r = r - a q, a = <p, r> / <p, A p>: a step of conjugate gradients. Where that is no step to take (core/cg_scalars.h) y and r
-     stay as they are, and the direction is no more. slim = scale r in the narrower type unless NULL. Returns ||r||_2, NaN where an
-     inner product is none. Not wanted: NaN, and nobody waits. */
-  double (*cg_update)(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, double scale, void *slim,
-                 int wanted);
+  /* y = y + a p, r = r - a q, a = <p, r> / <p, A p>: a step of conjugate gradients. Where that is no step to take (cg_scalars.h) y and
+     r stay as they are, and the direction is no more. low = r times s->next in the narrower type unless NULL. Returns ||r||_2, NaN
+     where an inner product is none. */
+  double (*cg_update)(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
+                      void *low, gmg_wait wait);
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
-  /* Those that need no number on the host, so nobody waits. y = x / size[0] in the narrower type, size[0] about ||x||_2 (any number
-     for 0, NaN or infinity), two doubles in exec's memory; what size[0] was before (0: unknown) saves a device reading x twice
-     where it is about right again; y = NULL: only size. The same with the size that stands there. y = size[0] z + keep y, z of the
-     narrower type. x = x - (mean of x). */
-  void (*normalize_to_low)(const gmg_exec *e, size_t n, const void *x, double *size, void *y);
-  void (*scale_to_low)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y);
-  void (*axpby_from_low)(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y);
-  void (*subtract_mean)(const gmg_exec *e, size_t n, void *x);
+  /* Those below need no number on the host, so nobody waits. `size` is in exec's memory.
+     y = x / s->size in the narrower type, s->size becoming about ||x||_2 (any number where that is 0, NaN or infinite). What s->size
+     was before (0: unknown) saves a device reading x twice where it is about right again. y = NULL: only s->size. */
+  void (*normalize_to_low)(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y);
+  void (*scale_to_low)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y); /* y = x / size[0], narrower type */
+  void (*axpby_from_low)(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y); /* y = size[0] z + keep y */
+  void (*subtract_mean)(const gmg_exec *e, size_t n, void *x);                      /* x = x - (mean of x) */
 } gmg_vector_ops;
 
 /* Memory, time and health of a backend. */
@@ -91,42 +93,39 @@ typedef struct gmg_trace_ops {
   void (*range_end)(gmg_context *c);
 } gmg_trace_ops;
 
-/* What a cycle that is replayed starts from, and what decides whether another one follows. */
-typedef struct gmg_outlook {
-  int starts;          /* the first residual is found there, too, which gives norm, f_norm and the target. No cycle follows where one
-                          of them is no number, the target is met, or the residual is to be narrowed and far from 1. */
-  double rtol, atol;   /* then: the target is rtol f_norm, or rtol norm where that is 0, but atol at least */
-  double f_norm;
-  double target;       /* a residual norm that is met ends it */
-  double norm, pace;   /* the last one, and what it is over the one before; 0: there is none before */
-  double slow, hardly; /* a pace above the second ends it, as does one above the first that is closer to 1 than the pace before */
-  double scale, next;  /* where residuals are narrowed: the last one was scaled by that, the next one will be */
-  double far, nothing; /* a scaled residual larger than the first or smaller than one over it ends it (0: residuals are not narrowed),
-                          as does a norm up to the second */
-  int most;            /* cycles */
-} gmg_outlook;
+/* Cycles that follow each other without the host: what it tells them before and learns from them afterwards. */
+typedef struct gmg_loop {
+  gmg_stopping rule;
+  gmg_standing standing; /* before the first cycle; afterwards after the last */
+  int measures_first;    /* the first residual is found there, too, and gives the standing */
+  int rescales;          /* a low-precision residual that is not well scaled (scale.h) ends it */
+  int most;              /* cycles */
+} gmg_loop;
 
-/* Work that is recorded once and replayed, where a backend can do that more cheaply than by enqueueing it again. While it is being
-   recorded nothing is done, and who wants a number on the host gets NaN and spoils the recording. What the work reads and writes
-   must stay where it is. */
+/* Work that is recorded once and replayed, where a backend can do that more cheaply than by enqueueing it again. During recording
+   nothing executes; an operation that returns a number to the host returns NaN and invalidates the recording. What the work reads and
+   writes must stay where it is. */
 typedef struct gmg_graph gmg_graph;
 typedef struct gmg_graph_ops {
-  /* What is enqueued from here on. loop: of one cycle, whose residual is looked at by gmg_stencil_ops::loop_residual. 0: not possible now. */
+  /* Records what is enqueued from here on. loop: a cycle whose residual is tested by gmg_stencil_ops::loop_residual. 0: not possible. */
   int (*begin)(gmg_context *c, int loop);
-  int (*decides)(gmg_context *c); /* whether a loop can start by itself (outlook.starts) */
-  void (*around)(gmg_context *c, int starts); /* of a loop: what is enqueued from here on goes round. starts: before it was only
-                                                 gmg_stencil_ops::loop_first_residual; else nothing */
+  int (*measures_first)(gmg_context *c); /* whether a loop can find its first residual (gmg_loop::measures_first) */
+  /* Of a loop: what is recorded from here on is its body. measures_first: before it stands gmg_stencil_ops::loop_first_residual alone;
+     else nothing. */
+  void (*loop_body_begin)(gmg_context *c, int measures_first);
   gmg_graph *(*end)(gmg_context *c); /* NULL: the work cannot be replayed */
   int (*replay)(gmg_context *c, gmg_graph *graph); /* only enqueues; 0: not possible now */
-  /* The same over and over while the outlook is good, and unless it starts at least once. Blocks; norms: of the residuals; returns
-     how many. */
-  int (*run)(gmg_context *c, gmg_graph *graph, gmg_outlook *outlook, double *norms);
+  /* Runs a loop while the rule says GMG_GO_ON, at least once unless it measures its first residual. Blocks. norms: of the residuals.
+     Returns how many cycles were done. */
+  int (*run_loop)(gmg_context *c, gmg_graph *graph, gmg_loop *loop, double *norms);
   void (*destroy)(gmg_graph *graph);
-  const double *(*size)(gmg_context *c); /* of one that goes round: what its correction is multiplied by, in exec's memory */
 } gmg_graph_ops;
+
+typedef struct gmg_backend_tables gmg_backend_tables; /* backend.h */
 
 struct gmg_exec {
   gmg_context *context; /* BORROWED */
+  const gmg_backend_tables *tables; /* the backend's; those below are among them */
   const gmg_memory_ops *memory;
   const gmg_trace_ops *trace;
   const gmg_graph_ops *graph; /* NULL: the backend does not replay */

@@ -120,6 +120,27 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
   return GMG_OK;
 }
 
+static gmg_status check_option(gmg_context *c, const gmg_params *p, const gmg_option *o)
+{
+  const void *member = (const char *)p + o->offset;
+  if (o->type == GMG_OPTION_DOUBLE) {
+    const real_field real = {o->name, *(const double *)member, o->least, o->most};
+    return check_reals(c, "params", &real, 1);
+  }
+  const long value = o->type == GMG_OPTION_INT ? *(const int *)member : (long)*(const unsigned *)member;
+  const integer_field integer = {o->name, value, (long)o->least, (long)o->most};
+  return check_integers(c, "params", &integer, 1);
+}
+
+/* Parameters of all built-in smoothers, whichever is used. */
+static gmg_status check_options(gmg_context *c, const gmg_params *p)
+{
+  const gmg_builtin_smoother *b;
+  for (int i = 0; (b = gmg_builtin_at(i)) != NULL; i++)
+    for (const gmg_option *o = b->options; o && o->name; o++) GMG_TRY(check_option(c, p, o));
+  return GMG_OK;
+}
+
 /* What a symmetric cycle needs, and who asks for it. */
 static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
 {
@@ -150,15 +171,6 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
                                     {"pre", p->pre, 0, 100},
                                     {"post", p->post, 0, 100},
                                     {"pre + post", (long)p->pre + p->post, 1, 200},
-                                    {"local_sweeps", p->local_sweeps, 1, 100},
-                                    {"local", (long)p->local, GMG_LOCAL_RED_BLACK, GMG_LOCAL_GAUSS_SEIDEL},
-                                    {"overlap", p->overlap, 0, 2},
-                                    {"passes", p->passes, 1, 100},
-                                    {"order", (long)p->order, GMG_ORDER_NATURAL, GMG_ORDER_BACKWARD},
-                                    {"assignment", (long)p->assignment, GMG_ASSIGN_AUTO, GMG_ASSIGN_DYNAMIC},
-                                    {"in_flight", p->in_flight, 0, 1 << 20},
-                                    {"oversubscription", p->oversubscription, 0, 64},
-                                    {"deterministic", p->deterministic, 0, 1},
                                     {"symmetric", p->symmetric, 0, 1},
                                     {"restriction", (long)p->restriction, GMG_RESTRICT_AUTO, GMG_RESTRICT_ADJOINT},
                                     {"accel", (long)p->accel, GMG_ACCEL_NONE, GMG_ACCEL_AUTO},
@@ -168,12 +180,12 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
                                     {"check_every", p->check_every, 0, 1000000},
                                     {"precision", (long)p->precision, GMG_PRECISION_SAME, GMG_PRECISION_AUTO},
                                     {"time_levels", p->time_levels, 0, 1}};
-  const real_field reals[] = {{"omega", p->omega, 0, 2},
-                              {"coarse_rtol", p->coarse_rtol, 0, 1},
+  const real_field reals[] = {{"coarse_rtol", p->coarse_rtol, 0, 1},
                               {"coarsen_threshold", p->coarsen_threshold, 0, 1.0000001},
                               {"rtol", p->rtol, 0, INFINITY},
                               {"atol", p->atol, 0, INFINITY}};
   GMG_TRY(check_integers(c, "params", integers, COUNT(integers)));
+  GMG_TRY(check_options(c, p));
   GMG_TRY(check_reals(c, "params", reals, COUNT(reals)));
   const gmg_exec e = gmg_exec_make(c, problem->type, 1);
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &e);

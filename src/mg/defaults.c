@@ -1,6 +1,6 @@
 /* Default problem and parameters, as gmg.h states them. */
+#include "smoothers/smoother.h"
 #include "stencil/grid/axis.h"
-#include "gmg.h"
 
 #include <string.h>
 
@@ -27,35 +27,40 @@ void gmg_problem_set_box(gmg_problem *p, const double length[])
   }
 }
 
-/* Parameters of smoothing; what is not named is 0: natural order, assignment as is best, as many blocks at once as fit. */
-typedef struct {
-  const char *name, *smoother;
-  gmg_local_kind local;
-  int local_sweeps, overlap, passes;
-  size_t block[3];
-  double omega;
-} preset;
+static void use_default(gmg_params *q)
+{
+  gmg_set_default_options(q);
+  for (int a = 0; a < 3; a++) q->block[a] = 0;
+  q->smoother = gmg_smoother_by_name("async");
+}
 
-static const preset presets[] = {{"default", "async", GMG_LOCAL_RED_BLACK, 2, 1, 1, {0, 0, 0}, 0},
-                                 {"async-2011", "async", GMG_LOCAL_JACOBI, 5, 0, 2, {512, 1, 1}, 1}};
+/* The smoother of Anzt, Dongarra, Gates, Tomov (2011). */
+static void use_async_2011(gmg_params *q)
+{
+  use_default(q);
+  q->omega = 1;
+  q->local = GMG_LOCAL_JACOBI;
+  q->local_sweeps = 5;
+  q->overlap = 0;
+  q->passes = 2;
+  q->block[0] = 512;
+  q->block[1] = q->block[2] = 1;
+}
+
+/* Parameters of smoothing under a name. */
+static const struct {
+  const char *name;
+  void (*use)(gmg_params *q);
+} presets[] = {{"default", use_default}, {"async-2011", use_async_2011}};
 enum { PRESETS = sizeof presets / sizeof *presets };
 
 const char *gmg_preset_name(int i) { return i >= 0 && i < PRESETS ? presets[i].name : NULL; }
-
-static void use(gmg_params *q, const preset *s)
-{
-  q->smoother = gmg_smoother_by_name(s->smoother), q->omega = s->omega;
-  q->local = s->local, q->local_sweeps = s->local_sweeps, q->overlap = s->overlap, q->passes = s->passes;
-  for (int a = 0; a < 3; a++) q->block[a] = s->block[a];
-  q->order = GMG_ORDER_NATURAL, q->deterministic = 0;
-  q->assignment = GMG_ASSIGN_AUTO, q->in_flight = q->oversubscription = 0;
-}
 
 gmg_status gmg_params_set_preset(gmg_params *params, const char *name)
 {
   for (int i = 0; params && name && i < PRESETS; i++)
     if (strcmp(presets[i].name, name) == 0) {
-      use(params, &presets[i]);
+      presets[i].use(params);
       return GMG_OK;
     }
   return GMG_ERR_ARGUMENT;
@@ -72,6 +77,6 @@ gmg_params gmg_params_default(void)
                   .max_cycles = 100,
                   .check_every = 1,
                   .precision = GMG_PRECISION_AUTO};
-  use(&q, &presets[0]);
+  use_default(&q);
   return q;
 }

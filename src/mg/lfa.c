@@ -4,6 +4,7 @@
 #include "lfa.h"
 
 #include "smoothers/fourier.h"
+#include "smoothers/smoother.h"
 #include "stencil/stencil.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ static void coarse_correction(const two_grid *g, double _Complex (*K)[8])
   for (int m = 0; m < s->modes; m++) {
     p[m] = r[m] = phase[m] = 1;
     family[m] = 0;
-    coarse[m] = s->sink;
+    coarse[m] = s->reaction;
     a[m] = gmg_symbol_diag(s) - gmg_symbol_neighbours(s, m);
     for (int x = 0; x < s->axes; x++) {
       const double theta = s->theta[x];
@@ -92,10 +93,10 @@ static double factor_at(two_grid *g, const gmg_operator *A, const gmg_params *p)
   double _Complex cycle[8][8];
   const int n = g->s.modes;
   coarse_correction(g, cycle);
-  p->smoother->symbol(A, p, GMG_LEG_DOWN, &g->s);
+  gmg_symbol_of(p->smoother)(A, p, GMG_LEG_DOWN, &g->s);
   gmg_matrix_power(n, g->s.S, p->pre);
   gmg_matrix_multiply(n, cycle, g->s.S, cycle);
-  p->smoother->symbol(A, p, g->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, &g->s);
+  gmg_symbol_of(p->smoother)(A, p, g->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, &g->s);
   gmg_matrix_power(n, g->s.S, p->post);
   gmg_matrix_multiply(n, g->s.S, cycle, cycle);
   const int constants = g->s.theta[0] == 0 && g->s.theta[1] == 0 && g->s.theta[2] == 0;
@@ -105,8 +106,8 @@ static double factor_at(two_grid *g, const gmg_operator *A, const gmg_params *p)
 
 double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gmg_params *params, int symmetric, int samples)
 {
-  two_grid g = {.centering = centering, .adjoint = A->adjoint, .symmetric = symmetric, .s = {.sink = gmg_operator_reaction(A)}};
-  if (!params->smoother->symbol || A->face[0]) return NAN;
+  two_grid g = {.centering = centering, .adjoint = A->adjoint, .symmetric = symmetric, .s = {.reaction = gmg_operator_reaction(A)}};
+  if (!gmg_symbol_of(params->smoother) || A->face[0]) return NAN;
   for (int a = 0; a < 3; a++)
     if (A->stretch[a] > 1.5) return NAN; /* no Fourier modes there */
   for (int a = 0; a < 3; a++) {

@@ -1,6 +1,6 @@
 /* gmg_plan(): a create on a dry exec, then what can be said about it. */
 #include "lfa.h"
-#include "solver.h"
+#include "mg/iterate/iterate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static unsigned find_warnings(const gmg_solver *s, const gmg_plan_info *info)
 {
   const size_t coarsest = s->level[s->levels - 1].A.cells;
   unsigned w = 0;
-  if (coarsest > 64 * s->coarse->liked) w |= GMG_WARN_COARSEST;
+  if (coarsest > 64 * s->coarse->preferred_cells) w |= GMG_WARN_COARSEST;
   if (anisotropy_left(s)) w |= GMG_WARN_ANISOTROPY;
   if (s->singular) w |= GMG_WARN_SINGULAR;
   if (info->predicted_factor > 0.5) w |= GMG_WARN_SMOOTHER;
@@ -100,7 +100,7 @@ gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_
     info->stretch = gmg_worst_stretch(problem);
     info->accel = s->params.accel;
     info->cycle = s->params.cycle;
-    info->precision = s->mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+    info->precision = s->corrections->precision;
     info->floor = gmg_floor_estimate(s);
     describe_levels(s, info);
     info->warnings = find_warnings(s, info);

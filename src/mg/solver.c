@@ -1,5 +1,5 @@
 /* Creating, updating and ending a solver, and its small calls. */
-#include "solver.h"
+#include "mg/iterate/iterate.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -45,51 +45,40 @@ int gmg_is_singular(const gmg_problem *p, double sigma_most)
 
 static gmg_status fine_field(gmg_solver *s, const char *what, void **p)
 {
-  return gmg_exec_alloc(&s->exec, what, s->top->A.cells * s->exec.real_size, p);
+  return gmg_exec_alloc(&s->exec, what, s->finest->A.cells * s->exec.real_size, p);
 }
 
-gmg_status gmg_update_smoothers(gmg_solver *s)
+/* The numbers of a lower precision (core/scale.h): zeros, and a 1. */
+typedef struct {
+  gmg_scale residual, data;
+  double one;
+} scales;
+
+static gmg_status create_scales(gmg_solver *s)
 {
-  for (int l = 0; l + 1 < s->levels; l++) GMG_TRY(gmg_update_smoother(s, l));
+  static const scales unknown = {.one = 1};
+  void *p = NULL;
+  GMG_TRY(gmg_exec_alloc(&s->exec, "scales of the residual and of f", sizeof unknown, &p));
+  scales *at = p;
+  s->scale = &at->residual;
+  s->data_scale = &at->data;
+  s->one = &at->one;
+  if (!s->exec.dry) s->exec.memory->upload(s->context, p, &unknown, sizeof unknown);
   return GMG_OK;
 }
 
-static gmg_status create_coarse(gmg_solver *s)
-{
-  const gmg_level *C = &s->level[s->levels - 1];
-  s->coarse_problem = (gmg_coarse_problem){
-      .A = &C->A, .volume = C->volume, .singular = s->singular, .rtol = s->params.coarse_rtol};
-  if (s->coarse->most_cells && C->A.cells > s->coarse->most_cells)
-    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
-                    "params.coarse = %s takes at most %zu unknowns, the coarsest grid has %zu (params.max_levels = %d)",
-                    s->coarse->name, s->coarse->most_cells, C->A.cells, s->params.max_levels);
-  GMG_TRY(s->coarse->setup(s->levels_exec, &s->coarse_problem, &s->coarse_state));
-  return s->coarse->update ? s->coarse->update(s->levels_exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
-}
-
-enum { ALL_SIZES = GMG_SIZES + 2 }; /* that, and for gmg_vector_ops::normalize_to_low */
-
 static gmg_status create_fine_fields(gmg_solver *s)
 {
-  gmg_exec *e = s->levels_exec;
+  const int z = 1, low = s->high_levels > 0;
   GMG_TRY(fine_field(s, "effective right-hand side", &s->f_eff));
-  if (s->mixed || s->levels == 1) {
-    GMG_TRY(gmg_exec_alloc(e, "residual to correct from", s->top->A.cells * e->real_size, &s->own_f));
-    if (s->mixed) {
-      void *size = NULL;
-      GMG_TRY(gmg_exec_alloc(e, "sizes of f and of the residual", ALL_SIZES * sizeof *s->size, &size));
-      s->size = size, s->f_size = s->size + GMG_SIZES;
-      static const double unknown[ALL_SIZES] = {0};
-      GMG_TRY(gmg_exec_write_reals(&s->exec, size, ALL_SIZES, unknown)); /* doubles: corrections are mixed where those are the reals */
-    }
-    GMG_TRY(gmg_exec_alloc(e, "correction", gmg_own_bytes(s), &s->own_u));
-  }
-  for (int i = 0; i < 4 && s->params.accel != GMG_ACCEL_NONE; i++)
-    if (i != 1 || !s->mixed) GMG_TRY(fine_field(s, "field of the acceleration", &s->krylov[i]));
-  if (s->params.accel != GMG_ACCEL_NONE) {
-    void *direction = NULL;
-    GMG_TRY(gmg_exec_alloc(&s->exec, "numbers of the acceleration", sizeof *s->direction, &direction));
-    s->direction = direction;
+  GMG_TRY(gmg_create_correction_fields(s));
+  if (low) GMG_TRY(create_scales(s));
+  for (int i = 0; i < 4 && s->method->by_recursion; i++)
+    if (i != z || !low) GMG_TRY(fine_field(s, "field of the acceleration", &s->krylov[i]));
+  if (s->method->by_recursion) {
+    void *numbers = NULL;
+    GMG_TRY(gmg_exec_alloc(&s->exec, "numbers of the acceleration", sizeof *s->cg, &numbers));
+    s->cg = numbers;
   }
   const size_t history = ((size_t)s->params.max_cycles + 1) * sizeof *s->history;
   if (!s->exec.dry) s->history = malloc(history);
@@ -130,19 +119,21 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   GMG_TRY(copy_positions(s));
   s->params = resolved(params, p);
   s->free_cycle = params->cycle == GMG_CYCLE_AUTO;
+  s->mg = (gmg_multigrid){.solver = s, .level = s->level, .pre = s->params.pre, .post = s->params.post};
   s->vector = s->exec.vector;
   s->stencil = gmg_stencil_of(&s->exec);
-  s->coarse = gmg_coarse_of(params->coarse);
-  GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->found));
-  s->singular = gmg_is_singular(p, s->found.sigma_most);
+  s->coarse = gmg_coarsest_of(params->coarse);
+  GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->coefficients));
+  s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
   s->symmetric = params->symmetric || params->accel == GMG_ACCEL_CG;
+  s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
   s->clock.account = -1;
   if (!dry && params->time_levels) GMG_TRY(s->exec.trace->clock_create(c, &s->clock));
   GMG_TRY(gmg_hierarchy_create(s));
+  s->mg.levels = s->levels;
   gmg_load_coefficients(s, p);
   if (!dry) GMG_TRY(gmg_update_smoothers(s));
-  GMG_TRY(create_coarse(s));
-  GMG_TRY(gmg_tail_create(s));
+  GMG_TRY(gmg_bottoms_create(s));
   GMG_TRY(create_fine_fields(s));
   for (int l = 0; l < s->levels; l++) {
     gmg_level_report *r = &s->report[l];
@@ -157,16 +148,12 @@ void gmg_solver_release(gmg_solver *s)
   if (!s->context) return; /* nothing was built */
   GMG_VISIT(s->context);
   const size_t cells = s->level[0].A.cells, bytes = cells * s->exec.real_size;
-  gmg_exec *e = s->levels_exec;
   gmg_forget_recordings(s);
   for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
-  gmg_exec_release(&s->exec, s->direction, sizeof *s->direction);
+  gmg_exec_release(&s->exec, s->cg, sizeof *s->cg);
   gmg_exec_release(&s->exec, s->f_eff, bytes);
-  if (s->size) gmg_exec_release(e, s->size, ALL_SIZES * sizeof *s->size);
-  if (s->own_f) gmg_exec_release(e, s->own_f, cells * e->real_size);
-  if (s->own_u) gmg_exec_release(e, s->own_u, gmg_own_bytes(s));
-  if (s->tail) s->tail->destroy(e, s->tail_state);
-  if (s->coarse_problem.A) s->coarse->destroy(e, &s->coarse_problem, s->coarse_state);
+  gmg_exec_release(&s->exec, s->scale, sizeof(scales));
+  gmg_bottoms_destroy(s);
   gmg_hierarchy_destroy(s);
   if (s->exec.trace) s->exec.trace->clock_destroy(s->context, &s->clock);
   free(s->history);
@@ -217,8 +204,8 @@ static gmg_status find_face(gmg_solver *s, int axis, int side, void **g, size_t 
   if (axis < 0 || axis >= s->problem.dim)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "axis = %d: must be from 0 to %d", axis, s->problem.dim - 1);
   if (side < 0 || side > 1) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "side = %d: must be 0 or 1", side);
-  *g = s->top->faces.g[axis][side];
-  *cells = s->top->A.cells / s->top->A.n[axis];
+  *g = s->finest->faces.g[axis][side];
+  *cells = s->finest->A.cells / s->finest->A.n[axis];
   if (!*g)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "axis = %d, side = %d: a periodic face takes no boundary values", axis,
                     side);
@@ -266,14 +253,14 @@ int gmg_overlap(const gmg_solver *s, const void *a, const void *b)
 
 static void precondition(gmg_solver *s, const void *r, void *z)
 {
-  const gmg_level *L = s->top;
+  const gmg_level *L = s->finest;
   const gmg_exec *e = &s->exec;
   if (s->singular) { /* only the compatible part of r has a solution */
     s->vector->copy(e, L->A.cells, r, s->f_eff);
     gmg_remove_mean(e, &L->A, L->volume, s->f_eff);
     r = s->f_eff;
   }
-  gmg_cycle_into(s, r, s->size, z);
+  s->corrections->apply(s, r, s->scale, z);
   if (s->singular) gmg_remove_mean(e, &L->A, L->volume, z);
 }
 
@@ -284,7 +271,7 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   if (gmg_overlap(s, r, z)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
   GMG_TRY(gmg_check_fresh(s));
   GMG_VISIT(s->context);
-  gmg_do(s, GMG_RECORDED_PRECONDITION, r, z, precondition);
+  gmg_replay(s, precondition, r, z);
   return gmg_and_health(s, GMG_OK);
 }
 
@@ -297,14 +284,14 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   GMG_TRY(gmg_check_fresh(s));
   GMG_VISIT(s->context);
   const void *f_eff = gmg_effective_rhs(s, f, NULL);
-  s->stencil->residual(&s->exec, &s->top->A, f_eff, u, r);
+  s->stencil->residual(&s->exec, &s->finest->A, f_eff, u, r);
   return gmg_and_health(s, GMG_OK);
 }
 
 /* Outputs of gmg_flux() must not share memory with u or with each other. */
 static gmg_status check_outputs(gmg_solver *s, const void *u, void *const flux[3], void *const gradient[3])
 {
-  const gmg_operator *A = &s->top->A;
+  const gmg_operator *A = &s->finest->A;
   const char *begin[7] = {u}, *end[7] = {(const char *)u + A->cells * s->exec.real_size};
   int count = 1;
   for (int i = 0; i < 2 * s->problem.dim; i++) {
@@ -327,7 +314,7 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
   GMG_TRY(gmg_check_fresh(s));
   GMG_TRY(check_outputs(s, u, flux, gradient));
   GMG_VISIT(s->context);
-  const gmg_level *L = s->top;
+  const gmg_level *L = s->finest;
   for (int a = 0; a < s->problem.dim; a++) {
     void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};
     if (out[0] || out[1]) s->stencil->flux(&s->exec, &L->A, &L->faces, a, u, out[0], out[1]);

@@ -1,5 +1,5 @@
 /* gmg_solver_update(): new coefficients on the same mesh, without allocations. */
-#include "solver.h"
+#include "mg/iterate/iterate.h"
 
 static int same_positions(const gmg_axis_spec *a, const double *b)
 {
@@ -39,17 +39,17 @@ static void take_typical(gmg_level *L, double shift, const gmg_coefficients *fou
   gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, found->beta_mean);
 }
 
-/* A mixed solver is left alone where the new coefficients are too much for its narrower type. */
+/* The solver is left alone where the new coefficients are too much for its lower precision. */
 static gmg_status check_precision(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
   const gmg_problem before = s->problem;
-  const gmg_coefficients found_before = s->found;
-  if (!s->mixed) return GMG_OK;
-  s->problem.shift = p->shift, s->found = *found;
-  take_typical(s->top, p->shift, found);
+  const gmg_coefficients found_before = s->coefficients;
+  if (s->high_levels == 0) return GMG_OK;
+  s->problem.shift = p->shift, s->coefficients = *found;
+  take_typical(s->finest, p->shift, found);
   const gmg_status status = gmg_check_precision(s);
-  s->problem = before, s->found = found_before;
-  take_typical(s->top, before.shift, &found_before);
+  s->problem = before, s->coefficients = found_before;
+  take_typical(s->finest, before.shift, &found_before);
   return status;
 }
 
@@ -57,14 +57,13 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
 {
   gmg_forget_recordings(s);
   s->problem.shift = p->shift;
-  s->found = *found;
+  s->coefficients = *found;
   for (int l = 0; l < s->levels; l++) take_typical(&s->level[l], p->shift, found);
-  for (int l = 0; l < s->wides; l++) take_typical(&s->wide[l], p->shift, found);
-  s->singular = s->coarse_problem.singular = gmg_is_singular(&s->problem, found->sigma_most);
+  for (int l = 0; l < s->high_levels; l++) take_typical(&s->high[l], p->shift, found);
+  s->singular = gmg_is_singular(&s->problem, found->sigma_most);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));
-  gmg_tail_update(s);
-  return s->coarse->update ? s->coarse->update(s->levels_exec, &s->coarse_problem, s->coarse_state) : GMG_OK;
+  return gmg_bottoms_update(s);
 }
 
 gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
@@ -82,7 +81,7 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
   GMG_TRY(gmg_and_health(s, checked)); /* of a failed device everything reads as NaN */
   GMG_TRY(check_precision(s, problem, &found));
   const gmg_problem before = s->problem;
-  const gmg_coefficients found_before = s->found;
+  const gmg_coefficients found_before = s->coefficients;
   const gmg_status status = gmg_and_health(s, take_coefficients(s, problem, &found));
   const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are gone */
   s->stale = status != GMG_OK && arrays;

@@ -1,5 +1,5 @@
 /* Symbols: what one smoothing step does to Fourier modes on the infinite grid (Brandt 1977; Stueben, Trottenberg
-   1982). Called by mg's local Fourier analysis through the registry. */
+   1982). Called by smoothers and by mg's local Fourier analysis. */
 #ifndef GMG_SMOOTHERS_FOURIER_H
 #define GMG_SMOOTHERS_FOURIER_H
 
@@ -13,21 +13,20 @@ typedef struct gmg_symbol {
   int axes, modes;           /* modes = 2^axes */
   double c[3];               /* couplings */
   double theta[3];
-  double sink;               /* shift and lone walls */
+  double reaction;           /* shift and wall terms of axes with a single unknown (gmg_operator_reaction) */
   double _Complex S[8][8];   /* out: error after one step = S error before */
 } gmg_symbol;
 
-double gmg_symbol_diag(const gmg_symbol *s);               /* sink + 2 sum c */
+double gmg_symbol_diag(const gmg_symbol *s);                 /* reaction + 2 sum c */
 double gmg_symbol_neighbours(const gmg_symbol *s, int mode); /* sum 2 c cos(theta): A = diag - neighbours */
 
-void gmg_matrix_multiply(int n, double _Complex (*a)[8], double _Complex (*b)[8], double _Complex (*out)[8]); /* out may be a or b */
+/* out = a b, which may be a or b; a = a^power. */
+void gmg_matrix_multiply(int n, double _Complex (*a)[8], double _Complex (*b)[8], double _Complex (*out)[8]);
+void gmg_matrix_power(int n, double _Complex (*a)[8], int power);
 
-void gmg_matrix_power(int n, double _Complex (*a)[8], int power); /* a = a^power, by squaring */
-
-void gmg_symbol_jacobi(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *out);
-void gmg_symbol_gauss_seidel(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *out);
-void gmg_symbol_red_black(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *out);
-void gmg_symbol_chebyshev(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *out);
-void gmg_symbol_async(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *out);
+/* S = that many sweeps of a relaxation with weight omega. More than one smoother is made of them. */
+void gmg_symbol_jacobi(gmg_symbol *s, double omega, int sweeps);
+void gmg_symbol_gauss_seidel(gmg_symbol *s, double omega, int reversed, int sweeps); /* lexicographic */
+void gmg_symbol_red_black(gmg_symbol *s, double omega, int reversed, int sweeps);
 
 #endif

@@ -1,78 +1,80 @@
-/* The registry: one row per smoother. A new one is a file per backend and a row here. */
+/* The registry of built-in smoothers. A new one is a folder that defines gmg_smoother_NAME, and a line here. */
 #include "smoother.h"
-#include "fourier.h"
 
 #include <string.h>
 
-static unsigned always_regular(const gmg_params *p, int threads)
-{
-  (void)p, (void)threads;
-  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
-}
+/* In the order of gmg_smoother_name(). */
+#define SMOOTHERS(ROW) \
+  ROW(jacobi)          \
+  ROW(gauss_seidel)    \
+  ROW(red_black)       \
+  ROW(chebyshev)       \
+  ROW(async)
 
-static unsigned red_black_traits(const gmg_params *p, int threads)
-{
-  return always_regular(p, threads) | GMG_SMOOTHER_COLOURED;
-}
+#define DECLARED(name) extern const gmg_builtin_smoother gmg_smoother_##name;
+SMOOTHERS(DECLARED)
 
-/* One thread (or deterministic) is the true sequential method. */
-static unsigned gauss_seidel_traits(const gmg_params *p, int threads)
-{
-  return threads == 1 || p->deterministic ? always_regular(p, threads) : 0;
-}
-
-/* The stale twin is a fixed linear map. With overlap the restriction of the write-back makes it unsymmetric. */
-static unsigned async_traits(const gmg_params *p, int threads)
-{
-  (void)threads;
-  const unsigned coloured = p->local == GMG_LOCAL_RED_BLACK ? GMG_SMOOTHER_COLOURED : 0;
-  if (!p->deterministic) return coloured;
-  return coloured | GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_LINEAR | (p->overlap == 0 ? GMG_SMOOTHER_ADJOINT : 0);
-}
-
-#define HOST(name) {&gmg_##name##_host_f32, &gmg_##name##_host_f64}
-#ifdef GMG_CUDA
-#define CUDA(name) {&gmg_##name##_cuda_f32, &gmg_##name##_cuda_f64}
-#else
-#define CUDA(name) {NULL, NULL}
-#endif
-
-static const gmg_smoother registry[] = {
-    {"jacobi", always_regular, gmg_weight_jacobi, gmg_symbol_jacobi, HOST(jacobi), CUDA(jacobi)},
-    {"gauss_seidel", gauss_seidel_traits, gmg_weight_gauss_seidel, gmg_symbol_gauss_seidel, HOST(gauss_seidel), CUDA(gauss_seidel)},
-    {"red_black", red_black_traits, gmg_weight_red_black, gmg_symbol_red_black, HOST(red_black), CUDA(red_black)},
-    {"chebyshev", always_regular, NULL, gmg_symbol_chebyshev, HOST(chebyshev), CUDA(chebyshev)},
-    {"async", async_traits, gmg_weight_async, gmg_symbol_async, HOST(async), CUDA(async)},
-};
+#define LISTED(name) &gmg_smoother_##name,
+static const gmg_builtin_smoother *const registry[] = {SMOOTHERS(LISTED)};
 
 enum { COUNT = sizeof registry / sizeof *registry };
+
+const gmg_builtin_smoother *gmg_builtin_at(int i) { return i >= 0 && i < COUNT ? registry[i] : NULL; }
+
+const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s)
+{
+  for (int i = 0; i < COUNT; i++)
+    if (s == &registry[i]->shown) return registry[i];
+  return NULL;
+}
 
 const gmg_smoother *gmg_smoother_by_name(const char *name)
 {
   for (int i = 0; name && i < COUNT; i++)
-    if (strcmp(registry[i].name, name) == 0) return &registry[i];
+    if (strcmp(registry[i]->shown.name, name) == 0) return &registry[i]->shown;
   return NULL;
 }
 
-const char *gmg_smoother_name(int i) { return i >= 0 && i < COUNT ? registry[i].name : NULL; }
+const char *gmg_smoother_name(int i)
+{
+  const gmg_builtin_smoother *b = gmg_builtin_at(i);
+  return b ? b->shown.name : NULL;
+}
 
 unsigned gmg_smoother_traits(const gmg_params *params, int threads)
 {
   return params->smoother->traits ? params->smoother->traits(params, threads) : 0;
 }
 
-int gmg_smoother_is_builtin(const gmg_smoother *s) { return s >= registry && s < registry + COUNT; }
+const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e) { return s->ops[e->backend][e->type]; }
 
-const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e)
+const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e)
 {
-  return (e->backend == GMG_BACKEND_HOST ? s->host : s->cuda)[e->type];
+  const gmg_builtin_smoother *b = gmg_builtin_of(s);
+  return b ? b->fused[e->backend][e->type] : NULL;
 }
 
-int gmg_smoother_whole(const gmg_params *p)
+int gmg_whole_level_sweeps(const gmg_params *params)
 {
-  if (p->smoother == gmg_smoother_by_name("red_black")) return 1;
-  const int free_blocks = !p->block[0] && !p->block[1] && !p->block[2];
-  return p->smoother == gmg_smoother_by_name("async") && p->local == GMG_LOCAL_RED_BLACK && free_blocks ? p->passes * p->local_sweeps : 0;
+  const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);
+  return b && b->whole_level_sweeps ? b->whole_level_sweeps(params) : 0;
+}
+
+gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s)
+{
+  const gmg_builtin_smoother *b = gmg_builtin_of(gmg_offloaded(s));
+  return b ? b->symbol : NULL;
+}
+
+void gmg_set_default_options(gmg_params *params)
+{
+  for (int i = 0; i < COUNT; i++)
+    for (const gmg_option *o = registry[i]->options; o && o->name; o++) {
+      char *member = (char *)params + o->offset;
+      const int whole = (int)o->fallback;
+      if (o->type == GMG_OPTION_DOUBLE) memcpy(member, &o->fallback, sizeof o->fallback);
+      else memcpy(member, &whole, sizeof whole);
+    }
 }
 
 void gmg_level_residual(const gmg_smoother_level *level, const void *f, const void *u, void *r)

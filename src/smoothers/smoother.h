@@ -1,41 +1,54 @@
-/* Private side of the smoothers: the registry's rows, weights, symbols. Calls core and stencil; called by mg. */
+/* Built-in smoothers: what they have beyond the public gmg_smoother, and their registry. Calls core and stencil; called by mg. */
 #ifndef GMG_SMOOTHER_PRIVATE_H
 #define GMG_SMOOTHER_PRIVATE_H
 
-#include "gmg_smoother.h"
-
 #include "core/exec.h"
+#include "gmg_smoother.h"
+#include "smoothers/fused.h"
 #include "stencil/stencil.h"
 
-/* The functions that fit exec's backend and type, or NULL. */
-const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e);
+#include <stddef.h>
+
+/* A member of gmg_params that belongs to a smoother. */
+typedef enum { GMG_OPTION_INT, GMG_OPTION_ENUM, GMG_OPTION_DOUBLE } gmg_option_type;
+typedef struct gmg_option {
+  const char *name; /* of the member; NULL ends a table */
+  gmg_option_type type;
+  size_t offset;    /* of the member */
+  double fallback;  /* its default */
+  double least, most; /* least <= value <= most; of a double least <= value < most */
+} gmg_option;
+
+/* A row of such a table: GMG_OPTION(INT, passes, 1, 1, 100). */
+#define GMG_OPTION(type, member, fallback, least, most) \
+  {#member, GMG_OPTION_##type, offsetof(gmg_params, member), fallback, least, most}
+
+/* Effect of one smoothing step on Fourier modes. */
+typedef struct gmg_symbol gmg_symbol; /* fourier.h */
+typedef void gmg_symbol_function(const gmg_operator *A, const gmg_params *params, gmg_leg leg, gmg_symbol *out);
+
+/* A smoother of the library. Each folder NAME defines one, gmg_smoother_NAME, in NAME/NAME.c. */
+typedef struct gmg_builtin_smoother {
+  gmg_smoother shown;
+  gmg_symbol_function *symbol;          /* NULL: gmg_plan() predicts no factor */
+  /* How many red-black sweeps over a small level one step amounts to: one kernel may then do all small levels of a cycle. 0, or
+     NULL: a step is something else. */
+  int (*whole_level_sweeps)(const gmg_params *params);
+  const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; NULL: none */
+  const gmg_option *options;            /* its parameters; NULL: none */
+} gmg_builtin_smoother;
+
+const gmg_builtin_smoother *gmg_builtin_at(int i);                 /* NULL past the last */
+const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s); /* NULL: a user's smoother */
+static inline int gmg_smoother_is_builtin(const gmg_smoother *s) { return gmg_builtin_of(s) != NULL; }
+
+const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e); /* NULL: not available */
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
-int gmg_smoother_is_builtin(const gmg_smoother *s);
-/* Red-black sweeps that a step comes to where a level is a single block, or 0: something else. */
-int gmg_smoother_whole(const gmg_params *params);
+int gmg_whole_level_sweeps(const gmg_params *params);                /* of params->smoother; 0: none */
+gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: none */
+void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */
 
-/* Whether gmg_smoother_ops::aside is asked at all: gmg_onto brings u back in double. */
-static inline int gmg_may_go_aside(const gmg_operator *A) { return A->type == GMG_F64; }
-
-/* Range of the eigenvalues of D^-1 A over the frequencies that the coarser grid cannot see. */
-void gmg_high_frequency_range(const gmg_operator *A, double *lowest, double *highest);
-
-/* Weights: params->omega if given, else the best known. weight.c says where they come from. */
-double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p);
-double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p);
-double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p);
-double gmg_weight_async(const gmg_operator *A, const gmg_params *p);
-
-extern const gmg_smoother_ops gmg_jacobi_host_f32, gmg_jacobi_host_f64;
-extern const gmg_smoother_ops gmg_gauss_seidel_host_f32, gmg_gauss_seidel_host_f64;
-extern const gmg_smoother_ops gmg_red_black_host_f32, gmg_red_black_host_f64;
-extern const gmg_smoother_ops gmg_chebyshev_host_f32, gmg_chebyshev_host_f64;
-extern const gmg_smoother_ops gmg_async_host_f32, gmg_async_host_f64;
-/* where the library is built with CUDA */
-extern const gmg_smoother_ops gmg_jacobi_cuda_f32, gmg_jacobi_cuda_f64;
-extern const gmg_smoother_ops gmg_gauss_seidel_cuda_f32, gmg_gauss_seidel_cuda_f64;
-extern const gmg_smoother_ops gmg_red_black_cuda_f32, gmg_red_black_cuda_f64;
-extern const gmg_smoother_ops gmg_chebyshev_cuda_f32, gmg_chebyshev_cuda_f64;
-extern const gmg_smoother_ops gmg_async_cuda_f32, gmg_async_cuda_f64;
+/* offload/offload.c: the smoother whose sweeps run on a device; s itself where it is none that offloads */
+const gmg_smoother *gmg_offloaded(const gmg_smoother *s);
 
 #endif

@@ -1,25 +1,27 @@
-/* Relaxation weights where the caller gives none. docs/omega.md records how the numbers were found.
+/* Relaxation weights where the caller gives none. docs/weights.md records how the numbers were found.
 
    Jacobi and Chebyshev: the range of eigenvalues of D^-1 A over the frequencies that the coarser grid cannot see is
    known in closed form on any level, so the best weight is too (2/3, 4/5, 6/7 on isotropic grids in 1D, 2D, 3D).
    Red-black: over-relaxation pays in proportion to how many axes couple strongly, and not at all along one. */
-#include "smoother.h"
+#include "weight.h"
+
+#include "stencil/stencil.h"
 
 #include <math.h>
 
 void gmg_high_frequency_range(const gmg_operator *A, double *lowest, double *highest)
 {
-  double sum = 0, rough = INFINITY, any = INFINITY;
+  double sum = 0, weakest_coarsened = INFINITY, weakest = INFINITY;
   for (int a = 0; a < 3; a++) {
     sum += 2 * A->coupling[a];
     if (A->coupling[a] == 0) continue;
-    any = fmin(any, A->coupling[a]);
-    if (A->coarsened[a]) rough = fmin(rough, A->coupling[a]);
+    weakest = fmin(weakest, A->coupling[a]);
+    if (A->coarsened[a]) weakest_coarsened = fmin(weakest_coarsened, A->coupling[a]);
   }
-  if (rough == INFINITY) rough = any;
-  if (rough == INFINITY) rough = 0; /* no coupling at all: A is its diagonal */
+  if (weakest_coarsened == INFINITY) weakest_coarsened = weakest;
+  if (weakest_coarsened == INFINITY) weakest_coarsened = 0; /* no coupling at all: A is its diagonal */
   const double diag = gmg_operator_reaction(A) + sum;
-  *lowest = diag > 0 ? (gmg_operator_reaction(A) + 2 * rough) / diag : 1;
+  *lowest = diag > 0 ? (gmg_operator_reaction(A) + 2 * weakest_coarsened) / diag : 1;
   *highest = diag > 0 ? (gmg_operator_reaction(A) + 2 * sum) / diag : 1;
   if (*highest < 1.001 * *lowest) *highest = 1.001 * *lowest; /* keep the interval an interval */
 }
@@ -36,8 +38,8 @@ static double strong_axes(const gmg_operator *A, double *share)
   return most > 0 ? sum / most : 1;
 }
 
-/* Best weights for 1, 2 and 3 equal axes without shift, by how the level transfers. Linear in between, and back to 1 as
-   the shift takes over the diagonal. */
+/* Best weights for 1, 2 and 3 equal axes without shift, by how the level transfers. In between they are interpolated linearly. They
+   tend to 1 as the shift takes over the diagonal. */
 typedef enum { FULL_WEIGHTING, AVERAGING, ADJOINT, TRANSFERS } transfer;
 typedef double weight_table[TRANSFERS][3];
 
@@ -46,37 +48,19 @@ static const weight_table one_sweep = {
 static const weight_table more_sweeps = {
     [FULL_WEIGHTING] = {1, 1.2, 1.3}, [AVERAGING] = {1, 1.2, 1.25}, [ADJOINT] = {1.1, 1.3, 1.35}};
 
-static double over_relaxation(const gmg_operator *A, const weight_table tables)
+double gmg_red_black_over_relaxation(const gmg_operator *A, int sweeps)
 {
   double share;
-  const double *t = tables[A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->adjoint ? ADJOINT : AVERAGING];
+  const transfer by = A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->adjoint ? ADJOINT : AVERAGING;
+  const double *t = (sweeps > 1 ? more_sweeps : one_sweep)[by];
   const double axes = strong_axes(A, &share) - 1;
   const double best = axes < 1 ? t[0] + axes * (t[1] - t[0]) : t[1] + (axes - 1) * (t[2] - t[1]);
   return 1 + (best - 1) * share * share;
 }
 
-double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p)
+double gmg_jacobi_damping(const gmg_operator *A)
 {
   double low, high;
   gmg_high_frequency_range(A, &low, &high);
-  return p->omega > 0 ? p->omega : 2 / (low + high);
-}
-
-double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p)
-{
-  (void)A;
-  return p->omega > 0 ? p->omega : 1;
-}
-
-double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p)
-{
-  return p->omega > 0 ? p->omega : over_relaxation(A, one_sweep);
-}
-
-double gmg_weight_async(const gmg_operator *A, const gmg_params *p)
-{
-  if (p->omega > 0) return p->omega;
-  if (p->local == GMG_LOCAL_JACOBI) return gmg_weight_jacobi(A, p);
-  if (p->local == GMG_LOCAL_GAUSS_SEIDEL || p->overlap == 0) return 1;
-  return over_relaxation(A, p->local_sweeps * p->passes > 1 ? more_sweeps : one_sweep);
+  return 2 / (low + high);
 }

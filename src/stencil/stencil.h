@@ -18,33 +18,30 @@ typedef struct gmg_faces {
   double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
 } gmg_faces;
 
-enum { GMG_SIZES = 8 }; /* of unit_residual() */
-
 typedef struct gmg_stencil_ops {
   /* r = f - A u;  r must not overlap u */
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
   /* ||f - A u||_2 and (f_norm may be NULL) ||f||_2 in one pass; nothing is stored. Bitwise independent of the number of
      threads. */
   double (*residual_norm)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm);
-  /* The same, and r = scale (f - A u) in the narrower type. */
-  double (*narrow_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
-                            double *f_norm);
+  /* The same norms, and r = f - A u in the narrower type, divided by size[0], or multiplied by s->next where size = NULL. s takes note of
+     that scale and of the norm. */
+  double (*residual_to_low)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s, void *r,
+                            double *f_norm, gmg_wait wait);
   /* r = (f - A u) / size[0] in the narrower type, size in exec's memory. Nobody waits. */
   void (*scaled_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r);
-  /* u = (m2 x m1 x m0) coarse, then the same. */
+  /* u = (m2 x m1 x m0) coarse, then scaled_residual(). */
   void (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f, void *u,
                                 const double *size, void *r);
-  /* r = (f - A u) / size[0] in the narrower type. size, GMG_SIZES doubles in exec's memory: [0] becomes what ||f - A u||_2 was the
-     time before, or now where it is the first time (1 for 0, NaN or infinity); the others are the operation's. Nobody waits. */
-  void (*unit_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r);
-  /* u = u + c, then r = scale (f - A u) in the narrower type; returns ||f - A u||_2 */
-  double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, double scale,
-                             void *r);
-  /* The same of a cycle that is replayed (gmg_graph_ops): scales and norm stay in exec's memory. c.z = NULL: u has its correction;
-     r = NULL: the residual itself is not stored. NULL where nothing is replayed. */
-  void (*loop_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, void *r);
-  /* r = f - A u, which such cycles start from, unless they go on: then nothing. r = NULL and NULL likewise. */
-  void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
+  /* u = u + c, then residual_to_low(). */
+  double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, const double *size,
+                             gmg_scale *s, void *r, gmg_wait wait);
+  /* correct_residual(), with s->next, at the end of the body of a recorded loop (gmg_graph_ops): nobody waits, and the norm decides whether another
+     cycle follows. c.z = NULL: u has its correction; r = NULL: the residual itself is not stored. NULL where nothing is recorded. */
+  void (*loop_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r);
+  /* residual_to_low() before such a loop; does nothing where the loop goes on with a solve. r and NULL as above. */
+  void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
+                              void *r);
   /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual, where that has to be stored */
   void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                             void *r, void *coarse);

@@ -1,45 +1,28 @@
-/* The coarse solver of cg.c for a coarsest grid that one thread block can do: one launch, and nothing goes to the host. Where there
-   are few unknowns the matrix is inverted when it becomes known, in double, and a solve is a product: 64 unknowns under a jump of
-   beta took 47 us by conjugate gradients. A matrix that is not positive definite is left to them, larger grids to cuda/cg_grid.cu. */
-extern "C" {
-#include "coarse/coarse.h"
-}
+/* The coarsest grid's conjugate gradients (cg.c) by one thread block, in one launch: the host learns nothing and waits for
+   nothing. A matrix of few unknowns is inverted in double when it becomes known, and a solve is a product: 64 unknowns under
+   a jump of beta took 47 us by conjugate gradients. They still solve where the matrix is not positive definite. Larger grids:
+   cg_grid.cu. */
+#include "cg.cuh"
+#include "dense.cuh"
+#include "kernels.h"
 
 #include "stencil/operator/cuda/row.cuh"
 
-/* Unknowns; MOST: beyond it the whole device is faster; FEW: solved directly, by so many threads a row. */
-enum { MOST = 1536, FEW = 64, EACH_ROW = GMG_THREADS / FEW };
+enum { MAX_CELLS_BLOCK = 1536 }; /* with more unknowns the whole device is faster */
 
-/* Who computes: a group of threads. */
-static __device__ __forceinline__ double warp_sum(double x)
-{
-#pragma unroll
-  for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
-  return x;
-}
-
+/* Groups of threads that compute together. */
 struct by_warp {
   static __device__ unsigned rank() { return threadIdx.x % 32; }
   static __device__ unsigned size() { return 32; }
   static __device__ void wait() { __syncwarp(); }
-  static __device__ double sum(double x) { return warp_sum(x); }
+  static __device__ double sum(double x) { return lanes_sum<32>(x); }
 };
 
 struct by_block {
   static __device__ unsigned rank() { return threadIdx.x; }
   static __device__ unsigned size() { return blockDim.x; }
   static __device__ void wait() { __syncthreads(); }
-  static __device__ double sum(double x)
-  {
-    __shared__ double part[32];
-    x = warp_sum(x);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
-    __syncthreads();
-    x = 0;
-    for (unsigned w = 0; w < blockDim.x / 32; w++) x += part[w];
-    return x;
-  }
+  static __device__ double sum(double x) { return block_sum<GMG_THREADS / 32>(x); }
 };
 
 #define EACH(group, c, n) for (unsigned c = group::rank(); c < (n); c += group::size())
@@ -54,77 +37,79 @@ static __device__ __forceinline__ cell_place place_of(const gmg_operator &A, uns
   return {c - line * n0, line - k * n1, k};
 }
 
-/* Sum of w x y, w the control volumes; y = NULL: 1. */
-template <class group> static __device__ double weighted(const gmg_operator &A, const real *x, const real *y)
-{
-  double sum = 0;
-  EACH(group, c, A.cells) {
-    const cell_place at = place_of(A, c);
-    sum += gmg_volume_at(A, at.i, at.j, at.k) * (double)x[c] * (y ? (double)y[c] : 1);
-  }
-  return group::sum(sum);
-}
+/* Fields of conjugate gradients (cg.cuh), in global memory. */
+template <class group, int kind> struct fields {
+  const gmg_operator &A;
+  unsigned n;
+  double volume;
+  real *r, *u, *z, *p, *q;
 
-template <class group> static __device__ void remove_mean(const gmg_operator &A, double volume, real *x)
-{
-  const real mean = (real)(weighted<group>(A, x, NULL) / volume);
-  EACH(group, c, A.cells) x[c] -= mean;
-  group::wait();
-}
-
-/* r, the right-hand side, becomes the residual; u the solution; z, p, q: room. */
-template <class group, int kind>
-static __device__ void conjugate_gradients(const gmg_operator &A, double volume, int singular, double rtol, real *r, real *u, real *z,
-                                           real *p, real *q)
-{
-  const unsigned n = (unsigned)A.cells;
-  if (singular) remove_mean<group>(A, volume, r);
-  EACH(group, c, n) {
-    const cell_place at = place_of(A, c);
-    u[c] = 0, z[c] = p[c] = r[c] / gmg_row_at<kind>(A, at.i, at.j, at.k).diag;
-  }
-  group::wait();
-  double rz = weighted<group>(A, r, z);
-  const double stop = rz * rtol * rtol;
-  for (unsigned turn = 0; turn < 10 * n + 100 && rz > stop; turn++) {
+  /* Sum of w x y, w the control volumes; y = NULL: 1. */
+  __device__ double weighted(const real *x, const real *y) const
+  {
+    double sum = 0;
     EACH(group, c, n) {
       const cell_place at = place_of(A, c);
-      q[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, at.i, at.j, at.k), gmg_near(gmg_places_of(A, at.i, at.j, at.k, c), p), 0, p[c]);
+      sum += gmg_volume_at(A, at.i, at.j, at.k) * (double)x[c] * (y ? (double)y[c] : 1);
+    }
+    return group::sum(sum);
+  }
+
+  __device__ void remove_mean(real *x) const
+  {
+    const real mean = (real)(weighted(x, NULL) / volume);
+    EACH(group, c, n) x[c] -= mean;
+    group::wait();
+  }
+
+  __device__ double apply()
+  {
+    EACH(group, c, n) {
+      const cell_place at = place_of(A, c);
+      q[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, at.i, at.j, at.k), gmg_near(gmg_places_of(A, at.i, at.j, at.k, c), p),
+                               0, p[c]);
     }
     group::wait();
-    const double pq = weighted<group>(A, p, q), alpha = rz / pq, before = rz;
-    if (!(pq > 0) || !isfinite(alpha)) break; /* rounding has used up the directions */
-    EACH(group, c, n) u[c] += (real)alpha * p[c], r[c] -= (real)alpha * q[c];
+    return weighted(p, q);
+  }
+
+  __device__ void step(real alpha)
+  {
+    EACH(group, c, n) u[c] += alpha * p[c], r[c] -= alpha * q[c];
     group::wait();
-    if (singular) remove_mean<group>(A, volume, r);
+  }
+
+  __device__ double precondition(int first)
+  {
     EACH(group, c, n) {
       const cell_place at = place_of(A, c);
       z[c] = r[c] / gmg_row_at<kind>(A, at.i, at.j, at.k).diag;
+      if (first) u[c] = 0, p[c] = z[c];
     }
     group::wait();
-    rz = weighted<group>(A, r, z);
-    EACH(group, c, n) p[c] = z[c] + (real)(rz / before) * p[c];
+    return weighted(r, z);
+  }
+
+  __device__ void direct(real beta)
+  {
+    EACH(group, c, n) p[c] = z[c] + beta * p[c];
     group::wait();
   }
-  if (singular) remove_mean<group>(A, volume, u);
-}
+};
 
-/* What follows the inverse: whether there is one. */
-static __device__ __forceinline__ double *verdict_of(double *inverse, unsigned n) { return inverse + n * n; }
-
-/* W A, W the control volumes, by rows of `pitch`; where constants are in its null space alpha w w^T is added, which changes nothing
-   for data of zero mean. */
+/* m = W A, W the control volumes, rows `pitch` apart. Where constants are in the null space alpha w w^T is added, which
+   changes nothing for data of zero mean. */
 template <int kind>
 static __device__ void assemble(const gmg_operator &A, int singular, unsigned n, unsigned pitch, const double *w, double *m)
 {
   for (unsigned c = threadIdx.x; c < n; c += blockDim.x) {
     const cell_place at = place_of(A, c);
     const gmg_row r = gmg_row_at<kind>(A, at.i, at.j, at.k);
-    const gmg_places beside = gmg_places_of(A, at.i, at.j, at.k, c);
+    const gmg_places near = gmg_places_of(A, at.i, at.j, at.k, c);
     double *const row = m + c * pitch;
     for (unsigned d = 0; d < n; d++) row[d] = 0;
     row[c] = w[c] * (double)r.diag;
-    for (int a = 0; a < 3; a++) row[beside.lo[a]] -= w[c] * (double)r.lo[a], row[beside.hi[a]] -= w[c] * (double)r.hi[a];
+    for (int a = 0; a < 3; a++) row[near.lo[a]] -= w[c] * (double)r.lo[a], row[near.hi[a]] -= w[c] * (double)r.hi[a];
   }
   __syncthreads();
   if (!singular) return;
@@ -136,32 +121,12 @@ static __device__ void assemble(const gmg_operator &A, int singular, unsigned n,
   __syncthreads();
 }
 
-/* In place, by Gauss and Jordan. Returns 0 if a pivot is not positive. */
-static __device__ int invert(unsigned n, unsigned pitch, double *m)
-{
-  __shared__ double row[FEW], column[FEW];
-  for (unsigned k = 0; k < n; k++) {
-    for (unsigned c = threadIdx.x; c < n; c += blockDim.x) row[c] = m[k * pitch + c], column[c] = m[c * pitch + k];
-    __syncthreads();
-    const double pivot = row[k], inverse = 1 / pivot;
-    if (!(pivot > 0) || !isfinite(inverse)) return 0;
-    for (unsigned t = threadIdx.x; t < n * n; t += blockDim.x) {
-      const unsigned i = t / n, j = t % n;
-      double *const at = m + i * pitch + j;
-      if (i == k) *at = j == k ? inverse : row[j] * inverse;
-      else *at = j == k ? -column[i] * inverse : *at - column[i] * (row[j] * inverse);
-    }
-    __syncthreads();
-  }
-  return 1;
-}
-
-/* The inverse of A; where constants are in its null space, of what the mean is taken off before and after. */
+/* The inverse of A. Where constants are in its null space: the one that takes the mean off the right-hand side and the solution. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operator A, double volume, int singular, double *inverse)
 {
-  enum { PITCH = FEW + 1 };
-  __shared__ double m[FEW * PITCH], w[FEW], mean[FEW];
+  enum { PITCH = MAX_CELLS_INVERSE + 1 };
+  __shared__ double m[MAX_CELLS_INVERSE * PITCH], w[MAX_CELLS_INVERSE], mean[MAX_CELLS_INVERSE];
   const unsigned n = (unsigned)A.cells;
   for (unsigned c = threadIdx.x; c < n; c += blockDim.x) {
     const cell_place at = place_of(A, c);
@@ -169,8 +134,8 @@ static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operato
   }
   __syncthreads();
   assemble<kind>(A, singular, n, PITCH, w, m);
-  const int good = invert(n, PITCH, m);
-  if (threadIdx.x == 0) *verdict_of(inverse, n) = good;
+  const int good = gauss_jordan<MAX_CELLS_INVERSE>(n, PITCH, m);
+  if (threadIdx.x == 0) *usable_flag(inverse, n) = good;
   for (unsigned t = threadIdx.x; t < n * n && singular; t += blockDim.x) m[t / n * PITCH + t % n] *= w[t % n];
   for (int side = 0; side < 2 && singular; side++) { /* rows, then columns */
     __syncthreads();
@@ -187,29 +152,17 @@ static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operato
   for (unsigned t = threadIdx.x; t < n * n; t += blockDim.x) inverse[t] = m[t / n * PITCH + t % n] * (singular ? 1 : w[t % n]);
 }
 
-/* Every row by EACH_ROW threads, all of which ask for what they need at once. */
-static __device__ void multiply(unsigned n, const double *inverse, const real *f, real *u)
-{
-  const unsigned row = threadIdx.x / EACH_ROW, part = threadIdx.x % EACH_ROW;
-  double sum = 0;
-#pragma unroll
-  for (unsigned m = 0; m < FEW / EACH_ROW; m++) {
-    const unsigned c = part + m * EACH_ROW;
-    if (row < n && c < n) sum += __ldg(inverse + row * n + c) * (double)f[c];
-  }
-#pragma unroll
-  for (int d = EACH_ROW / 2; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
-  if (row < n && part == 0) u[row] = (real)sum;
-}
-
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    cg_kernel(gmg_operator A, double volume, int singular, double rtol, double *inverse, real *r, real *u, real *z, real *p, real *q)
+    cg_kernel(gmg_operator A, double volume, int singular, double rtol, double *inverse, real *r, real *u, real *z, real *p,
+              real *q)
 {
   const unsigned n = (unsigned)A.cells;
-  if (n > FEW) conjugate_gradients<by_block, kind>(A, volume, singular, rtol, r, u, z, p, q);
-  else if (*verdict_of(inverse, n) != 0) multiply(n, inverse, r, u);
-  else if (threadIdx.x < 32) conjugate_gradients<by_warp, kind>(A, volume, singular, rtol, r, u, z, p, q);
+  fields<by_block, kind> of_block = {A, n, volume, r, u, z, p, q};
+  fields<by_warp, kind> of_warp = {A, n, volume, r, u, z, p, q};
+  if (n > MAX_CELLS_INVERSE) conjugate_gradients(of_block, n, singular, rtol);
+  else if (*usable_flag(inverse, n) != 0) multiply<GMG_THREADS / MAX_CELLS_INVERSE>(n, inverse, r, u);
+  else if (threadIdx.x < 32) conjugate_gradients(of_warp, n, singular, rtol);
 }
 
 static gmg_points one_block(void)
@@ -220,28 +173,24 @@ static gmg_points one_block(void)
   return one;
 }
 
-#if GMG_REAL_F32 /* once for both types */
-extern "C" size_t gmg_coarse_direct_bytes_cuda(const gmg_operator *A)
+size_t R(gmg_coarse_inverse_bytes_cuda)(const gmg_operator *A)
 {
-  return A->cells <= FEW ? (A->cells * A->cells + 1) * sizeof(double) : 0;
+  return A->cells <= MAX_CELLS_INVERSE ? (A->cells * A->cells + 1) * sizeof(double) : 0;
 }
-#endif
 
-extern "C" void R(gmg_coarse_direct_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *inverse)
+void R(gmg_coarse_invert_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse)
 {
-  const gmg_operator *A = problem->A;
-  GMG_LAUNCH(inverse_kernel, e, A, one_block(), 0, *A, problem->volume, problem->singular, (double *)inverse);
+  const gmg_bottom_level *L = problem->level;
+  GMG_LAUNCH(inverse_kernel, e, L->A, one_block(), 0, *L->A, L->volume, problem->singular, (double *)inverse);
   gmg_cuda_launched(e, "coarse inverse");
 }
 
-extern "C" int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *r, void *u, void *p, void *q);
-
-extern "C" int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *inverse, void *r, void *u, void *z,
-                                     void *p, void *q)
+int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *z, void *p,
+                          void *q)
 {
-  const gmg_operator *A = problem->A;
-  if (A->cells > MOST) return R(gmg_coarse_cg_grid_cuda)(e, problem, r, u, p, q);
-  GMG_LAUNCH(cg_kernel, e, A, one_block(), 0, *A, problem->volume, problem->singular, problem->rtol, (double *)inverse, (real *)r,
+  const gmg_bottom_level *L = problem->level;
+  if (L->A->cells > MAX_CELLS_BLOCK) return R(gmg_coarse_cg_grid_cuda)(e, problem, r, u, p, q);
+  GMG_LAUNCH(cg_kernel, e, L->A, one_block(), 0, *L->A, L->volume, problem->singular, problem->rtol, (double *)inverse, (real *)r,
              (real *)u, (real *)z, (real *)p, (real *)q);
   gmg_cuda_launched(e, "coarse solve");
   return 1;

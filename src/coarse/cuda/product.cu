@@ -1,22 +1,19 @@
-/* A dense matrix times a vector on a CUDA device, for cholesky.c: a warp a row. */
-extern "C" {
-#include "coarse/coarse.h"
-}
+/* A dense matrix times a vector on a CUDA device, for cholesky.c: a warp takes a row. */
+#include "dense.cuh"
+#include "kernels.h"
 
 #include "core/cuda/device.h"
-#include "core/real.h"
 
 static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n, const double *m, const real *x, real *y)
 {
-  const unsigned row = (blockIdx.x * GMG_THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32;
+  const unsigned row = (blockIdx.x * GMG_THREADS + threadIdx.x) / 32;
   if (row >= n) return;
-  double sum = 0;
-  for (unsigned c = lane; c < n; c += 32) sum += __ldg(m + (size_t)row * n + c) * (double)x[c];
-  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
-  if (lane == 0) y[row] = (real)sum;
+  const double sum =
+      row_times<32, double>(n, [&](unsigned c, double &part) { part += __ldg(m + (size_t)row * n + c) * (double)x[c]; });
+  if (threadIdx.x % 32 == 0) y[row] = (real)sum;
 }
 
-extern "C" void R(gmg_coarse_product_cuda)(const gmg_exec *e, size_t n, const void *m, const void *x, void *y)
+void R(gmg_coarse_product_cuda)(const gmg_exec *e, size_t n, const void *m, const void *x, void *y)
 {
   const cudaStream_t stream = gmg_device_of(e)->stream;
   product_kernel<<<gmg_flat_grid(32 * n, 0), GMG_THREADS, 0, stream>>>((unsigned)n, (const double *)m, (const real *)x, (real *)y);

@@ -62,8 +62,8 @@ static void change_by(const gmg_exec *e, size_t n, double scale, const double *g
 /* x = c + keep x */
 template <typename number> static void change(const gmg_exec *e, size_t n, gmg_correction c, number keep, void *x)
 {
-  if (c.narrow) change_by(e, n, c.scale, c.size, (const narrow_real *)c.z, keep, (real *)x);
-  else change_by(e, n, c.scale, c.size, (const real *)c.z, keep, (real *)x);
+  if (c.narrow) change_by(e, n, 1, c.size, (const narrow_real *)c.z, keep, (real *)x);
+  else change_by(e, n, 1, c.size, (const real *)c.z, keep, (real *)x);
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* Contexts on a CUDA device, their memory, and how failures there become a status. */
 #include "device.h"
+#include "testing.h"
 
 #include "gmg_cuda.h"
 
@@ -61,9 +62,8 @@ static gmg_status health(gmg_context *c)
 extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc, cuda_release, device_memory, cuda_upload,
                                                    cuda_download, now, health};
 
-/* For tests. */
-extern "C" size_t gmg_cuda_waits(const gmg_context *c) { return c->device->waits; }
-extern "C" void gmg_cuda_without_rounds(gmg_context *c) { c->device->no_rounds = 1; }
+extern "C" size_t gmg_cuda_synchronisations(const gmg_context *c) { return c->device->waits; }
+extern "C" void gmg_cuda_without_device_loop(gmg_context *c) { c->device->no_conditional = 1; }
 
 gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
 {
@@ -97,9 +97,9 @@ static void end_device(gmg_context *c)
   cudaFree(d->part);
   cudaFree(d->arrived);
   cudaFree(d->scalar);
-  cudaFree(d->tally);
+  cudaFree(d->loop_state);
   cudaFreeHost(d->total);
-  cudaFreeHost(d->ahead);
+  cudaFreeHost(d->loop_result);
   gmg_recorder_end(d);
   gmg_profiler_end(d);
   cudaGetLastError();
@@ -124,10 +124,10 @@ static cudaError_t begin_device(gmg_device *d)
   if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
   if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
   if ((error = cudaMalloc(&d->scalar, sizeof *d->scalar))) return error;
-  if ((error = cudaMalloc(&d->tally, sizeof *d->tally))) return error;
+  if ((error = cudaMalloc(&d->loop_state, sizeof *d->loop_state))) return error;
   if ((error = cudaMallocHost(&d->total, sizeof *d->total))) return error;
-  if ((error = cudaMallocHost(&d->ahead, sizeof *d->ahead))) return error;
-  if ((error = cudaMemsetAsync(d->tally, 0, sizeof *d->tally, d->stream))) return error;
+  if ((error = cudaMallocHost(&d->loop_result, sizeof *d->loop_result))) return error;
+  if ((error = cudaMemsetAsync(d->loop_state, 0, sizeof *d->loop_state, d->stream))) return error;
   return cudaMemsetAsync(d->arrived, 0, sizeof *d->arrived, d->stream);
 }
 

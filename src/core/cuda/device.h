@@ -21,34 +21,32 @@ typedef struct gmg_total {
 
 enum { GMG_THREADS = 256, GMG_MOST_PARTS = 2048 };
 
-enum { GMG_AHEAD = 256 }; /* cycles that may be replayed at once */
+enum { GMG_LOOP_CYCLES = 256 }; /* that may be replayed at once */
 
-/* The numbers of cycles that are replayed, device. */
-typedef struct gmg_tally {
-  gmg_outlook outlook; /* norm, pace and next move on */
-  double size;         /* the last residual was scaled by one over that */
-  gmg_total residual;  /* first: squares of the last one; second: of f, where it is the first residual */
+/* A loop of cycles that is replayed, in the device's memory. */
+typedef struct gmg_loop_state {
+  gmg_loop loop;      /* its standing moves on */
+  gmg_total residual; /* first: squares of the last one; second: of f, where it is the first residual */
   int cycles;
-  int under_way;       /* the next launch goes on with a solve: its first residual is there */
-  double norm[GMG_AHEAD];
-} gmg_tally;
+  int under_way;      /* the next launch goes on with a solve: its first residual is there */
+  double norm[GMG_LOOP_CYCLES];
+} gmg_loop_state;
 
-/* What they start from and what they came to. Pinned host memory that the device reads and writes. */
-typedef struct gmg_ahead {
-  gmg_outlook outlook;
-  gmg_total first; /* of an outlook that starts: what its first residual came to */
-  double norm[GMG_AHEAD];
+/* What such a loop starts from and what it comes to. Pinned host memory that the device reads and writes. */
+typedef struct gmg_loop_result {
+  gmg_loop loop;
+  double norm[GMG_LOOP_CYCLES];
   int cycles;
-} gmg_ahead;
+} gmg_loop_result;
 
-/* Of a loop that is recorded: where the kernel that sums a residual notes its norm and decides whether it is gone round once more
-   (cuda/loop_test.cuh). */
-typedef struct gmg_turn {
-  gmg_tally *tally; /* NULL: nothing is decided */
-  gmg_ahead *ahead;
-  int goes_round;           /* on the device: until then */
-  unsigned long long again; /* is 0: a cudaGraphConditionalHandle */
-} gmg_turn;
+/* Of a loop that is recorded: how the kernel that sums a residual notes its norm and decides whether another cycle follows
+   (loop_test.cuh). */
+typedef struct gmg_loop_test {
+  gmg_loop_state *state; /* NULL: nothing is decided */
+  gmg_loop_result *result;
+  int conditional;           /* the loop is on the device: the graph has a conditional node */
+  unsigned long long handle; /* of that: a cudaGraphConditionalHandle */
+} gmg_loop_test;
 
 typedef enum { GMG_NOT_RECORDING, GMG_RECORDING, GMG_SPOILT } gmg_record;
 
@@ -61,12 +59,12 @@ struct gmg_device {
   unsigned *arrived;   /* thread blocks that have left theirs, device */
   gmg_total *total;    /* pinned host memory that the device writes */
   gmg_total *scalar;   /* of a sum that only the device needs to know, device */
-  gmg_tally *tally;
-  gmg_ahead *ahead;
+  gmg_loop_state *loop_state;
+  gmg_loop_result *loop_result;
   struct gmg_recorder *recorder; /* cuda/graph.cu; NULL: nothing was ever recorded */
   gmg_record recording;
-  int no_rounds;       /* cycles that are replayed go round by the host: for tests */
-  gmg_turn turn;       /* of the loop that is being recorded */
+  int no_conditional;  /* loops of cycles are the host's: for tests */
+  gmg_loop_test loop_test; /* of the loop that is being recorded */
   size_t waits;        /* how often the host has waited for the device: tests count */
   cudaError_t failed;  /* the first failure */
   const char *failed_in;

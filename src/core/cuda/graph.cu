@@ -1,8 +1,8 @@
 /* Work on a CUDA device that is recorded once and replayed: CUDA graphs. The stream that the caller gave may be one that cannot be
    recorded (the default stream), so a stream of the device's own stands in for it meanwhile.
 
-   Where toolkit and driver have conditional nodes (CUDA 12.4), a graph of a cycle goes round on the device until the outlook is no
-   longer good; elsewhere it is launched once for every cycle. */
+   Where toolkit and driver have conditional nodes (CUDA 12.4), a graph of a cycle repeats it on the device while the stopping rule says
+   so; elsewhere it is launched once for every cycle. */
 #include "loop_test.cuh"
 
 #include <stdlib.h>
@@ -11,24 +11,26 @@ enum { LOOPS_SINCE = 12040 };
 
 struct gmg_graph {
   cudaGraphExec_t run;
-  int goes_round, leads; /* leads: it begins with a first residual */
+  int conditional;    /* the loop is on the device */
+  int measures_first; /* it begins with a first residual */
 };
 
 /* Of the recording that is being made. */
 typedef struct gmg_recorder {
   cudaStream_t own, callers;
-  int can_go_round;
-  int goes_round, leads; /* this one does: what goes round is recorded into the body of */
-  cudaGraph_t whole;     /* which does it while there is */
-  unsigned long long again; /* a cudaGraphConditionalHandle */
+  int has_conditional;        /* loops on the device are possible */
+  int conditional;            /* this is one: the body is recorded into a node of */
+  cudaGraph_t whole;          /* which repeats it */
+  int measures_first;
+  unsigned long long handle;  /* a cudaGraphConditionalHandle */
 } recorder;
 
 /* --- before the first cycle ---------------------------------------------------------------------------------------------- */
 
-static __global__ void go_on_kernel(gmg_tally *t) { t->under_way = 1; }
+static __global__ void go_on_kernel(gmg_loop_state *s) { s->under_way = 1; }
 
 /* Where no kernel that sums a first residual does it. */
-static __global__ void start_kernel(gmg_turn turn) { gmg_turn_start(turn); }
+static __global__ void start_kernel(gmg_loop_test test) { gmg_loop_start(test, NULL, 1); }
 
 /* --- recording -------------------------------------------------------------------------------------------------------- */
 
@@ -56,7 +58,7 @@ static int find_recorder(gmg_device *d)
     free(r);
     return 0;
   }
-  r->can_go_round = GMG_HAS_LOOPS && !d->no_rounds && worked(cudaDriverGetVersion(&driver)) && driver >= LOOPS_SINCE;
+  r->has_conditional = GMG_HAS_LOOPS && !d->no_conditional && worked(cudaDriverGetVersion(&driver)) && driver >= LOOPS_SINCE;
   d->recorder = r;
   return 1;
 }
@@ -79,7 +81,7 @@ static int begin_loop(recorder *r)
 {
 #if GMG_HAS_LOOPS
   if (!worked(cudaGraphCreate(&r->whole, 0))) return 0;
-  if (worked(cudaGraphConditionalHandleCreate(&r->again, r->whole, 0, cudaGraphCondAssignDefault)) && record_into(r, r->whole)) return 1;
+  if (worked(cudaGraphConditionalHandleCreate(&r->handle, r->whole, 0, cudaGraphCondAssignDefault)) && record_into(r, r->whole)) return 1;
   cudaGraphDestroy(r->whole);
 #endif
   r->whole = NULL;
@@ -96,7 +98,7 @@ static int begin_body(recorder *r)
   size_t n = FEW;
   cudaGraphNodeParams p = {};
   p.type = cudaGraphNodeTypeConditional, p.conditional.type = cudaGraphCondTypeWhile, p.conditional.size = 1;
-  p.conditional.handle = r->again;
+  p.conditional.handle = r->handle;
   if (!worked(cudaStreamEndCapture(r->own, &before)) || !worked(cudaGraphGetNodes(r->whole, NULL, &n)) || n > FEW) return 0;
   if (!worked(cudaGraphGetNodes(r->whole, earlier, &n))) return 0;
 #if CUDART_VERSION >= 13000
@@ -116,28 +118,28 @@ static int begin(gmg_context *c, int loop)
   gmg_device *d = c->device;
   if (!may_replace_launches(d) || !find_recorder(d)) return 0;
   recorder *r = d->recorder;
-  r->leads = 0;
-  r->goes_round = loop && r->can_go_round && begin_loop(r);
-  if (!r->goes_round && !worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal))) return 0;
+  r->measures_first = 0;
+  r->conditional = loop && r->has_conditional && begin_loop(r);
+  if (!r->conditional && !worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal))) return 0;
   r->callers = d->stream, d->stream = r->own;
   d->recording = GMG_RECORDING;
-  d->turn = loop ? gmg_turn{d->tally, d->ahead, r->goes_round, r->again} : gmg_turn{};
+  d->loop_test = loop ? gmg_loop_test{d->loop_state, d->loop_result, r->conditional, r->handle} : gmg_loop_test{};
   return 1;
 }
 
-static int decides(gmg_context *c) { return find_recorder(c->device) && c->device->recorder->can_go_round; }
+static int measures_first(gmg_context *c) { return find_recorder(c->device) && c->device->recorder->has_conditional; }
 
-static void around(gmg_context *c, int starts)
+static void loop_body_begin(gmg_context *c, int with_first)
 {
   gmg_device *d = c->device;
   recorder *r = d->recorder;
-  r->leads = starts;
-  if (!starts) start_kernel<<<1, 1, 0, r->own>>>(d->turn);
-  if (r->goes_round ? begin_body(r) : !starts) return;
-  d->recording = GMG_SPOILT, r->can_go_round = 0;
-  if (!r->goes_round) return;
+  r->measures_first = with_first;
+  if (!with_first) start_kernel<<<1, 1, 0, r->own>>>(d->loop_test);
+  if (r->conditional ? begin_body(r) : !with_first) return;
+  d->recording = GMG_SPOILT, r->has_conditional = 0;
+  if (!r->conditional) return;
   cudaGraphDestroy(r->whole);
-  r->goes_round = 0, r->whole = NULL;
+  r->conditional = 0, r->whole = NULL;
   worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal)); /* what still comes must not be done, either */
 }
 
@@ -146,7 +148,7 @@ static gmg_graph *instantiated(cudaGraph_t whole, const recorder *r, cudaStream_
 {
   gmg_graph *g = (gmg_graph *)calloc(1, sizeof *g);
   if (!g) return NULL;
-  g->goes_round = r->goes_round, g->leads = r->leads;
+  g->conditional = r->conditional, g->measures_first = r->measures_first;
   if (worked(cudaGraphInstantiateWithFlags(&g->run, whole, 0))) {
     if (worked(cudaGraphUpload(g->run, stream))) return g;
     worked(cudaGraphExecDestroy(g->run));
@@ -162,9 +164,9 @@ static gmg_graph *end(gmg_context *c)
   cudaGraph_t recorded = NULL;
   const int whole = worked(cudaStreamEndCapture(r->own, &recorded)) && d->recording == GMG_RECORDING && d->failed == cudaSuccess;
   cudaGetLastError();
-  d->stream = r->callers, d->recording = GMG_NOT_RECORDING, d->turn = gmg_turn{};
+  d->stream = r->callers, d->recording = GMG_NOT_RECORDING, d->loop_test = gmg_loop_test{};
   d->failed = cudaSuccess; /* as it was */
-  if (r->goes_round) recorded = r->whole;
+  if (r->conditional) recorded = r->whole;
   r->whole = NULL;
   gmg_graph *g = whole ? instantiated(recorded, r, d->stream) : NULL;
   if (recorded) cudaGraphDestroy(recorded);
@@ -188,25 +190,24 @@ static int replay(gmg_context *c, gmg_graph *g)
   return 1;
 }
 
-static int run(gmg_context *c, gmg_graph *g, gmg_outlook *o, double *norms)
+static int run_loop(gmg_context *c, gmg_graph *g, gmg_loop *loop, double *norms)
 {
   gmg_device *d = c->device;
-  const int most = g->goes_round ? GMG_AHEAD : 1;
-  if (o->most > most) o->most = most;
-  if (o->starts) o->norm = o->f_norm = NAN;
-  d->ahead->outlook = *o, d->ahead->cycles = 0;
-  if (!o->starts && g->leads) go_on_kernel<<<1, 1, 0, d->stream>>>(d->tally);
+  gmg_loop_result *result = d->loop_result;
+  const int most = g->conditional ? GMG_LOOP_CYCLES : 1;
+  result->loop = *loop;
+  result->cycles = 0;
+  if (loop->most > most) result->loop.most = most;
+  if (loop->measures_first) result->loop.standing = gmg_standing{NAN, NAN, 0, NAN, 0};
+  if (!loop->measures_first && g->measures_first) go_on_kernel<<<1, 1, 0, d->stream>>>(d->loop_state);
   gmg_cuda_note(d, cudaGetLastError(), "a graph");
   gmg_cuda_note(d, cudaGraphLaunch(g->run, d->stream), "a graph");
   d->waits++;
   gmg_cuda_note(d, cudaStreamSynchronize(d->stream), "a graph");
+  if (loop->measures_first) loop->standing = result->loop.standing;
   if (d->failed != cudaSuccess) return 0;
-  const int cycles = d->ahead->cycles;
-  if (o->starts) o->norm = sqrt(d->ahead->first.first), o->f_norm = sqrt(d->ahead->first.second);
-  for (int i = 0; i < cycles; i++) norms[i] = d->ahead->norm[i];
-  return cycles;
+  for (int i = 0; i < result->cycles; i++) norms[i] = result->norm[i];
+  return result->cycles;
 }
 
-static const double *size(gmg_context *c) { return &c->device->tally->size; }
-
-extern "C" const gmg_graph_ops gmg_graph_cuda = {begin, decides, around, end, replay, run, destroy, size};
+extern "C" const gmg_graph_ops gmg_graph_cuda = {begin, measures_first, loop_body_begin, end, replay, run_loop, destroy};

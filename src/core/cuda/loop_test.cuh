@@ -1,5 +1,5 @@
-/* What is decided on the device between the cycles of a solve that is replayed (cuda/graph.cu), by the kernel that sums a residual: in
-   a kernel of its own it would take as long as a pass over a small level. Included by cuda/graph.cu and cuda/stencil.cu. */
+/* What is decided on the device between the cycles of a solve that is replayed (graph.cu), by the kernel that sums a residual: a kernel of
+   its own would take as long as a pass over a small level. Included by graph.cu and by the kernels of norms (stencil). */
 #ifndef GMG_CORE_CUDA_LOOP_TEST_H
 #define GMG_CORE_CUDA_LOOP_TEST_H
 
@@ -9,59 +9,50 @@
 
 #define GMG_HAS_LOOPS (CUDART_VERSION >= 12040)
 
-static __device__ __forceinline__ void gmg_turn_decide(const gmg_turn &turn, int more)
+static __device__ __forceinline__ void gmg_loop_set_condition(const gmg_loop_test &test, int more)
 {
 #if GMG_HAS_LOOPS
-  if (turn.goes_round) cudaGraphSetConditional(turn.again, more ? 1u : 0u);
+  if (test.conditional) cudaGraphSetConditional(test.handle, more ? 1u : 0u);
 #else
-  (void)turn, (void)more;
+  (void)test, (void)more;
 #endif
 }
 
-/* What src/mg/iterate/solve.c makes of the first residual, and whether it would begin a cycle without doing anything else. */
-static __device__ __forceinline__ int gmg_note_first(const gmg_total *squares, gmg_outlook *o)
+/* Whether the next cycle can begin without the host. scaled_norm: of the residual in the lower precision. */
+static __device__ __forceinline__ int gmg_loop_may_go_on(const gmg_loop *l, gmg_verdict verdict, double norm, double scaled_norm, int cycles)
 {
-  const double norm = sqrt(squares->first), f_norm = sqrt(squares->second);
-  const int near_one = o->far == 0 || (norm < o->far && norm > 1 / o->far);
-  o->norm = norm, o->f_norm = f_norm, o->pace = 0, o->next = 1 / norm;
-  o->target = fmax(o->rtol * (f_norm > 0 ? f_norm : norm), o->atol);
-  return isfinite(norm) && isfinite(f_norm) && norm > o->target && norm > o->nothing && near_one && o->most > 0;
+  return verdict == GMG_GO_ON && gmg_can_scale_by(norm) && (!l->rescales || gmg_is_well_scaled(scaled_norm)) && cycles < l->most;
 }
 
-/* Before the first cycle. Whether a first residual was summed is for the outlook to say. */
-static __device__ __noinline__ void gmg_turn_start(const gmg_turn turn)
+/* Before the first cycle. squares: of the first residual and of f, where that is found on the device; else NULL. */
+static __device__ __noinline__ void gmg_loop_start(const gmg_loop_test test, const gmg_total *squares, double scaled_norm)
 {
-  gmg_tally *t = turn.tally;
-  gmg_outlook o = turn.ahead->outlook;
-  const int more = o.starts ? gmg_note_first(&t->residual, &o) : 1;
-  t->outlook = o, t->size = 1 / o.scale, t->cycles = 0;
-  turn.ahead->first = t->residual;
-  gmg_turn_decide(turn, more);
-}
-
-/* What src/mg/iterate/accel.c does with a norm, and whether src/mg/iterate/solve.c would go on without doing anything else. */
-static __device__ __forceinline__ int gmg_note_norm(gmg_tally *t)
-{
-  gmg_outlook *o = &t->outlook;
-  const double norm = sqrt(t->residual.first), scaled = norm * o->next, pace = norm / o->norm;
-  const int falls = pace <= o->hardly && (pace <= o->slow || pace <= (1 + o->pace) / 2);
-  const int near_one = o->far == 0 || (scaled < o->far && scaled > 1 / o->far);
-  t->norm[t->cycles++] = norm;
-  t->size = 1 / o->next;
-  o->next = 1 / norm, o->norm = norm, o->pace = pace;
-  return norm > o->target && norm > o->nothing && falls && near_one && t->cycles < o->most; /* NaN is none of that */
+  gmg_loop_state *s = test.state;
+  gmg_loop l = test.result->loop;
+  int more = 1;
+  if (l.measures_first && squares) {
+    const double norm = sqrt(squares->first);
+    const gmg_verdict verdict = gmg_judge_first(&l.rule, &l.standing, norm, sqrt(squares->second));
+    more = gmg_loop_may_go_on(&l, verdict, norm, scaled_norm, 0);
+  }
+  s->loop = l;
+  s->cycles = 0;
+  test.result->loop.standing = l.standing;
+  gmg_loop_set_condition(test, more);
 }
 
 /* After a cycle. The host hears of it after the last one: a kernel that writes to its memory ends when that is done. */
-static __device__ __noinline__ void gmg_turn_end(const gmg_turn turn)
+static __device__ __noinline__ void gmg_loop_end(const gmg_loop_test test, double norm, double scaled_norm)
 {
-  gmg_tally *t = turn.tally;
-  const int more = gmg_note_norm(t) && turn.goes_round;
-  t->under_way = 0;
-  gmg_turn_decide(turn, more);
+  gmg_loop_state *s = test.state;
+  const gmg_verdict verdict = gmg_judge_next(&s->loop.rule, &s->loop.standing, norm);
+  s->norm[s->cycles++] = norm;
+  s->under_way = 0;
+  const int more = test.conditional && gmg_loop_may_go_on(&s->loop, verdict, norm, scaled_norm, s->cycles);
+  gmg_loop_set_condition(test, more);
   if (more) return;
-  for (int c = 0; c < t->cycles; c++) turn.ahead->norm[c] = t->norm[c];
-  turn.ahead->cycles = t->cycles;
+  for (int c = 0; c < s->cycles; c++) test.result->norm[c] = s->norm[c];
+  test.result->cycles = s->cycles;
 }
 
 #endif

@@ -33,15 +33,16 @@ static __global__ void narrow_kernel(size_t n, real a, const real *x, narrow_rea
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, real scale, narrow_real *slim, gmg_total *part,
+    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, narrow_real *low, gmg_total *part,
                 unsigned *arrived, gmg_total *to)
 {
   double step;
-  const int goes = gmg_cg_step_length(d, &step), tells = gmg_cg_is_known(d);
+  const int goes = gmg_cg_step_length(d, &step), known = gmg_cg_is_known(d);
+  const real scale = low ? (real)s->next : (real)1;
   const real a = (real)step;
   gmg_total t = {0, 0, 0, 0};
   const auto leave = [&](size_t i, real left) {
-    if (slim) slim[i] = (narrow_real)(scale * left);
+    if (low) low[i] = (narrow_real)(scale * left);
     t.first += (double)left * (double)left;
   };
   if (goes)
@@ -54,7 +55,8 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   else gmg_for_all(n, [&](size_t i) { leave(i, r[i]); });
   if (!gmg_grid_total(t, part, arrived, to)) return;
   if (!goes) d->pq = 0; /* all have read it */
-  if (!tells) to->first = NAN;
+  if (!known) to->first = NAN;
+  if (low) gmg_scale_note(s, s->next, sqrt(to->first));
 }
 
 /* first: sum of squares; second: sum; least, most; NaN and infinity spoil `second`. */
@@ -129,14 +131,13 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
   change(e, n, c, (real)1, x);
 }
 
-static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, double scale,
-                   void *slim, int wanted)
+static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
+                        void *low, gmg_wait wait)
 {
   gmg_device *on = gmg_device_of(e);
-  step_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, on->stream>>>(n, d, (const real *)p, (const real *)q, (real *)y, (real *)r,
-                                                                    (real)scale, (narrow_real *)slim, on->part, on->arrived,
-                                                                    wanted ? on->total : on->scalar);
-  if (wanted) return sqrt(gmg_cuda_total(e, "step").first);
+  step_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, on->stream>>>(n, d, (const real *)p, (const real *)q, (real *)y, (real *)r, s,
+                                                                    (narrow_real *)low, on->part, on->arrived, wait ? on->total : on->scalar);
+  if (wait) return sqrt(gmg_cuda_total(e, "step").first);
   gmg_cuda_launched(e, "step");
   return NAN;
 }
@@ -180,37 +181,37 @@ static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int whole,
   }
 }
 
-/* y = x over the size that the last x had, size[0], which size[1] becomes; and ||x||^2. */
+/* y = x over a guess, the size that the last x had; and ||x||^2. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    guess_kernel(size_t n, const real *x, double *size, narrow_real *y, gmg_total *part, unsigned *arrived, gmg_total *to)
+    guess_kernel(size_t n, const real *x, gmg_scale *s, narrow_real *y, gmg_total *part, unsigned *arrived, gmg_total *to)
 {
-  const double guess = power_above(size[0]);
+  const double guess = power_above(s->size);
   gmg_total t = {0, 0, 0, 0};
   for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / guess), x, y, &t.first); });
-  if (blockIdx.x == 0 && threadIdx.x == 0) size[1] = guess;
+  if (blockIdx.x == 0 && threadIdx.x == 0) s->guess = guess;
   gmg_grid_total(t, part, arrived, to);
 }
 
 /* Where that is far from x's own size: once more. Nothing else depends on it. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    unit_kernel(size_t n, const real *x, const gmg_total *squares, double *size, narrow_real *y)
+    own_size_kernel(size_t n, const real *x, const gmg_total *squares, gmg_scale *s, narrow_real *y)
 {
   enum { FAR = 1 << 20 };
-  const double guess = size[1], own = power_above(sqrt(squares->first)), ratio = own / guess;
+  const double norm = sqrt(squares->first), guess = s->guess, own = power_above(norm), ratio = own / guess;
   const int good = ratio < FAR && ratio * FAR > 1;
-  if (blockIdx.x == 0 && threadIdx.x == 0) size[0] = good ? guess : own;
+  if (blockIdx.x == 0 && threadIdx.x == 0) gmg_scale_note(s, 1 / (good ? guess : own), norm);
   if (good || !y) return;
   double squares_again = 0;
   for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / own), x, y, &squares_again); });
 }
 
-static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
+static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y)
 {
   gmg_device *d = gmg_device_of(e);
   const unsigned grid = chunk_grid(n, 1);
-  guess_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, size, (narrow_real *)y, d->part, d->arrived, d->scalar);
-  unit_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->scalar, size, (narrow_real *)y);
-  gmg_cuda_launched(e, "unit");
+  guess_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, s, (narrow_real *)y, d->part, d->arrived, d->scalar);
+  own_size_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->scalar, s, (narrow_real *)y);
+  gmg_cuda_launched(e, "normalize to low");
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS) shrink_kernel(size_t n, const double *size, const real *x, narrow_real *y)

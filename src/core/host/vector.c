@@ -2,6 +2,7 @@
 #include "core/exec.h"
 
 #include "core/cg_scalars.h"
+#include "core/real.h"
 
 #include <math.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static void convert_to_low(const gmg_exec *e, size_t n, double a, const void *x,
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
 {
   const narrow_real *restrict Z = c.z;
-  const double scale = c.size ? *c.size : c.scale;
+  const double scale = c.size ? *c.size : 1;
   real *restrict X = x, A = (real)scale;
   if (!c.narrow) {
     axpy(e, n, scale, c.z, x);
@@ -95,20 +96,21 @@ GMG_INLINE double step_piece(const int goes, size_t begin, size_t end, real a, c
   return squares;
 }
 
-static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, double scale,
-                   void *slim, int wanted)
+static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
+                        void *low, gmg_wait wait)
 {
   double a, part[CHUNKS] = {0}, sum = 0;
-  const int goes = gmg_cg_step_length(d, &a), tells = wanted && gmg_cg_is_known(d);
+  const int goes = gmg_cg_step_length(d, &a), known = gmg_cg_is_known(d);
+  const double scale = low ? s->next : 1;
   const real A = (real)a, S = (real)scale, *restrict residual = r;
-  narrow_real *restrict to = slim;
+  narrow_real *restrict to = low;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
   for (int c = 0; c < CHUNKS; c++) {
     enum { PIECE = 1024 }; /* what is written is read again from the cache */
-    const share s = share_of(n, c);
+    const share mine = share_of(n, c);
     double squares = 0;
-    for (size_t begin = s.begin; begin < s.end; begin += PIECE) {
-      const size_t end = begin + PIECE < s.end ? begin + PIECE : s.end;
+    for (size_t begin = mine.begin; begin < mine.end; begin += PIECE) {
+      const size_t end = begin + PIECE < mine.end ? begin + PIECE : mine.end;
       squares += goes ? step_piece(1, begin, end, A, p, q, y, r) : step_piece(0, begin, end, A, p, q, y, r);
       if (!to) continue;
 #pragma omp simd
@@ -118,7 +120,8 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   }
   if (!goes) d->pq = 0;
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
-  return tells ? sqrt(sum) : NAN;
+  if (low) gmg_scale_note(s, scale, known ? sqrt(sum) : NAN);
+  return known && wait ? sqrt(sum) : NAN;
 }
 
 static double norm2(const gmg_exec *e, size_t n, const void *x)
@@ -165,11 +168,12 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   return (gmg_range){r.least + poison, r.most + poison, r.mean + poison};
 }
 
-static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, double *size, void *y)
+static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y)
 {
   const double norm = norm2(e, n, x);
-  *size = isnormal(norm) ? norm : 1;
-  if (y) convert_to_low(e, n, 1 / *size, x, y);
+  const double scale = 1 / (isnormal(norm) ? norm : 1);
+  gmg_scale_note(s, scale, norm);
+  if (y) convert_to_low(e, n, scale, x, y);
 }
 
 static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y) { convert_to_low(e, n, 1 / *size, x, y); }

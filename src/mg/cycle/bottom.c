@@ -1,42 +1,93 @@
-/* The small levels that a backend does in one go (src/coarse/fused_levels/fused_levels.h): which they are, and what it is told about them. */
-#include "mg/solver.h"
+/* What ends the recursion of a cycle (coarse/bottom.h): the solver of the coarsest grid, or what a backend has for all small levels at
+   once. Chosen at create. Called by the cycle. */
+#include "cycle.h"
 
-/* 0 where the cycle has something there that only the parts know how to do. */
-static int describe(const gmg_solver *s, int from, gmg_tail_problem *p)
+/* The levels from `from` on, in the words of coarse/. 0: there are too many, or the smoother is no red-black relaxation there. */
+static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
 {
   const gmg_params *q = &s->params;
-  const int sweeps = gmg_smoother_whole(q), count = s->levels - from;
-  if (count > GMG_TAIL_LEVELS || sweeps == 0 || s->coarse != gmg_coarse_of(GMG_COARSE_CG)) return 0;
-  *p = (gmg_tail_problem){.levels = count, .pre = q->pre * sweeps, .post = q->post * sweeps, .reversed = s->symmetric,
-                          .singular = s->singular, .rtol = q->coarse_rtol};
+  const int sweeps = gmg_whole_level_sweeps(q), count = s->levels - from;
+  if (count > GMG_BOTTOM_LEVELS || (count > 1 && sweeps == 0)) return 0;
+  *p = (gmg_bottom_problem){.levels = count, .coarsest = q->coarse, .pre = q->pre * sweeps, .post = q->post * sweeps,
+                            .reversed = s->symmetric, .singular = s->singular, .rtol = q->coarse_rtol};
   for (int l = 0; l < count; l++) {
     const gmg_level *L = &s->level[from + l];
-    gmg_tail_level *t = &p->level[l];
-    *t = (gmg_tail_level){.A = L->A, .volume = L->volume, .omega = q->smoother->weight(&L->A, q), .u = L->u, .f = L->f,
-                          .by_faces = L->by_faces};
-    for (int a = 0; a < 3; a++) t->prolong[a] = L->prolong[a], t->restrict_[a] = L->restrict_[a];
+    p->level[l] = (gmg_bottom_level){.A = &L->A, .volume = L->volume, .by_faces = L->by_faces};
+    if (count == 1) continue;
+    p->level[l].prolong = L->prolong;
+    p->level[l].restrict_ = L->restrict_;
+    p->level[l].omega = q->smoother->weight(&L->A, q);
   }
   return 1;
 }
 
-gmg_status gmg_tail_create(gmg_solver *s)
+static gmg_status create(gmg_solver *s, gmg_bottom *b, int level, const gmg_bottom_ops *ops, gmg_bottom_problem *problem)
 {
-  const gmg_tail_ops *tail;
-  gmg_tail_problem p;
-  s->tail_from = s->levels;
+  *b = (gmg_bottom){.level = level, .ops = ops, .problem = problem};
+  GMG_TRY(ops->setup(s->levels_exec, problem, &b->state));
+  return ops->update(s->levels_exec, problem, b->state);
+}
+
+static gmg_status create_coarsest(gmg_solver *s)
+{
+  const int coarsest = s->levels - 1;
+  const size_t cells = s->level[coarsest].A.cells;
+  gmg_bottom_problem *p = &s->bottom_problem[0];
+  if (s->coarse->max_cells && cells > s->coarse->max_cells)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
+                    "params.coarse = %s takes at most %zu unknowns, the coarsest grid has %zu (params.max_levels = %d)",
+                    s->coarse->name, s->coarse->max_cells, cells, s->params.max_levels);
+  (void)describe(s, coarsest, p);
+  GMG_TRY(create(s, &s->coarsest, coarsest, s->coarse, p));
+  s->mg.bottom = s->coarsest;
+  return GMG_OK;
+}
+
+/* As many small levels as a backend does at once; not the finest. */
+static gmg_status create_fused_levels(gmg_solver *s)
+{
+  gmg_bottom_problem *p = &s->bottom_problem[1];
   for (int l = 1; l + 1 < s->levels; l++) {
-    if (!describe(s, l, &p)) continue;
-    for (int which = 0; (tail = gmg_tail_of(s->levels_exec, which)); which++)
-      if (tail->fits(s->levels_exec, &p)) {
-        s->tail_from = l, s->tail = tail;
-        return tail->setup(s->levels_exec, &p, &s->tail_state);
-      }
+    if (!describe(s, l, p)) continue;
+    for (const gmg_bottom_ops *const *ops = gmg_fused_levels_of(s->levels_exec); *ops; ops++)
+      if ((*ops)->fits(s->levels_exec, p)) return create(s, &s->mg.bottom, l, *ops, p);
   }
   return GMG_OK;
 }
 
-void gmg_tail_update(gmg_solver *s)
+gmg_status gmg_bottoms_create(gmg_solver *s)
 {
-  gmg_tail_problem p;
-  if (s->tail && describe(s, s->tail_from, &p)) s->tail->update(s->levels_exec, &p, s->tail_state);
+  GMG_TRY(create_coarsest(s));
+  return create_fused_levels(s);
+}
+
+static gmg_status update(gmg_solver *s, const gmg_bottom *b)
+{
+  (void)describe(s, b->level, b->problem);
+  return b->ops->update(s->levels_exec, b->problem, b->state);
+}
+
+gmg_status gmg_bottoms_update(gmg_solver *s)
+{
+  if (s->mg.bottom.level != s->coarsest.level) GMG_TRY(update(s, &s->mg.bottom));
+  return update(s, &s->coarsest);
+}
+
+static void destroy(gmg_solver *s, const gmg_bottom *b)
+{
+  if (b->ops) b->ops->destroy(s->levels_exec, b->problem, b->state);
+}
+
+void gmg_bottoms_destroy(gmg_solver *s)
+{
+  if (s->mg.bottom.level != s->coarsest.level) destroy(s, &s->mg.bottom);
+  destroy(s, &s->coarsest);
+}
+
+/* f is the level's own, so the solver may change it. */
+void gmg_bottom_solve(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start)
+{
+  const gmg_bottom *b = &m->bottom;
+  GMG_AT_LEVEL(m->solver, l, b->problem->levels > 1 ? "small levels" : "coarse solve");
+  b->ops->solve(m->exec, b->problem, b->state, l - b->level, (void *)f, u, kind, start);
 }

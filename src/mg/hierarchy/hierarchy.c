@@ -1,6 +1,6 @@
 /* Building the levels: axes coarsened by coupling strength, operators rediscretised, maps between neighbours, fields,
    smoother states. Runs on a dry exec too (gmg_plan), where memory is only counted. */
-#include "mg/solver.h"
+#include "mg/cycle/cycle.h"
 
 #include <string.h>
 
@@ -17,11 +17,20 @@ static void release_field(gmg_exec *e, size_t cells, void *p) { gmg_exec_release
 /* With one ghost layer all around. */
 size_t gmg_padded_cells(const gmg_operator *A) { return (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2); }
 
-size_t gmg_own_bytes(const gmg_solver *s)
+/* Of level 0's u. A full multigrid start needs it as room for level 1's padded field in the problem's type. */
+static size_t correction_bytes(const gmg_solver *s)
 {
-  const size_t bytes = s->top->A.cells * s->levels_exec->real_size;
-  const size_t room = s->mixed && s->params.fmg > 0 && s->levels > 1 ? gmg_padded_cells(&s->level[1].A) * s->exec.real_size : 0;
+  const size_t bytes = s->level[0].A.cells * s->levels_exec->real_size;
+  const size_t room = s->high_levels > 0 && s->params.fmg > 0 && s->levels > 1 ? gmg_padded_cells(&s->level[1].A) * s->exec.real_size : 0;
   return bytes > room ? bytes : room;
+}
+
+gmg_status gmg_create_correction_fields(gmg_solver *s)
+{
+  gmg_level *L = &s->level[0];
+  if (s->high_levels == 0 && s->levels > 1) return GMG_OK; /* u is improved in place */
+  GMG_TRY(field(s->levels_exec, "residual to correct from", L->A.cells, &L->f));
+  return gmg_exec_alloc(s->levels_exec, "correction", correction_bytes(s), &L->u);
 }
 
 static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int needed)
@@ -42,7 +51,7 @@ static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const g
 }
 
 /* After red-black relaxation averaging loses to the adjoint of interpolation, unless three axes are coarsened at once
-   (docs/omega.md). */
+   (docs/weights.md). */
 static int restrict_by_adjoint(const gmg_solver *s, const int coarsened[3])
 {
   if (s->symmetric || s->params.restriction == GMG_RESTRICT_ADJOINT) return 1;
@@ -64,44 +73,44 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, cons
     L->coupling1[a] = gmg_axis_coupling(&axis[a].spec) / axis[a].spec.beta;
     L->reaction_from_walls1[a] = axis[a].n == 1 ? axis[a].diag[0] : 0;
   }
-  gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, s->found.beta_mean);
+  gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, s->coefficients.beta_mean);
   return GMG_OK;
 }
 
-/* The finest grid in the problem's type. It is level 0, unless that computes in a narrower one. */
-static gmg_status create_top(gmg_solver *s, const gmg_axis axis[3])
+/* The finest grid in the problem's type. It is level 0, unless that computes in a lower precision. */
+static gmg_status create_finest(gmg_solver *s, const gmg_axis axis[3])
 {
-  s->top = &s->wide[0];
-  GMG_TRY(create_operator(s, &s->exec, s->top, axis));
-  GMG_TRY(create_faces(s, &s->exec, s->top, axis, 1));
+  s->finest = &s->high[0];
+  GMG_TRY(create_operator(s, &s->exec, s->finest, axis));
+  GMG_TRY(create_faces(s, &s->exec, s->finest, axis, 1));
   GMG_TRY(gmg_choose_precision(s));
-  if (s->mixed) { /* a full multigrid start takes its boundary values to the coarser levels from there */
-    s->wides = 1;
+  if (s->levels_exec != &s->exec) { /* a full multigrid start takes its boundary values to the coarser levels from there */
+    s->high_levels = 1;
     GMG_TRY(create_operator(s, s->levels_exec, &s->level[0], axis));
     return create_faces(s, s->levels_exec, &s->level[0], axis, s->params.fmg > 0);
   }
-  s->level[0] = s->wide[0];
-  s->wide[0] = (gmg_level){0};
-  s->top = &s->level[0];
+  s->level[0] = s->high[0];
+  s->high[0] = (gmg_level){0};
+  s->finest = &s->level[0];
   return GMG_OK;
 }
 
 /* A coarser level in the problem's type. f is the data of a full multigrid start, u its solution. */
-static gmg_status create_wide(gmg_solver *s, int l, const gmg_axis axis[3])
+static gmg_status create_high(gmg_solver *s, int l, const gmg_axis axis[3])
 {
-  gmg_level *W = &s->wide[l];
-  s->wides = l + 1;
-  GMG_TRY(create_operator(s, &s->exec, W, axis));
-  GMG_TRY(create_faces(s, &s->exec, W, axis, 1));
-  GMG_TRY(field(&s->exec, "solution of a coarse level", W->A.cells, &W->u));
-  return field(&s->exec, "right-hand side of a coarse level", W->A.cells, &W->f);
+  gmg_level *H = &s->high[l];
+  s->high_levels = l + 1;
+  GMG_TRY(create_operator(s, &s->exec, H, axis));
+  GMG_TRY(create_faces(s, &s->exec, H, axis, 1));
+  GMG_TRY(field(&s->exec, "solution of a coarse level", H->A.cells, &H->u));
+  return field(&s->exec, "right-hand side of a coarse level", H->A.cells, &H->f);
 }
 
 /* Whether level l is one of those. The coarsest is not. */
-static int wants_wide(const gmg_solver *s, int l, const int coarsened[3])
+static int wants_high(const gmg_solver *s, int l, const int coarsened[3])
 {
   const int more = coarsened[0] || coarsened[1] || coarsened[2];
-  return l > 0 && l < GMG_MOST_WIDE && more && s->params.fmg > 0 && s->wides == l && gmg_start_is_spoiled(s, &s->level[l - 1].A);
+  return l > 0 && l < GMG_MOST_HIGH_LEVELS && more && s->params.fmg > 0 && s->high_levels == l && gmg_start_is_spoiled(s, &s->level[l - 1].A);
 }
 
 static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3])
@@ -109,38 +118,38 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
   gmg_level *L = &s->level[l];
   gmg_exec *e = s->levels_exec;
   const int with_fmg = s->params.fmg > 0;
-  GMG_TRY(l == 0 ? create_top(s, axis) : create_operator(s, e, L, axis));
-  if (wants_wide(s, l, coarsened)) GMG_TRY(create_wide(s, l, axis));
+  GMG_TRY(l == 0 ? create_finest(s, axis) : create_operator(s, e, L, axis));
+  if (wants_high(s, l, coarsened)) GMG_TRY(create_high(s, l, axis));
   e = s->levels_exec;
   for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
-  for (int a = 0; a < 3 && l < s->wides; a++) s->wide[l].A.coarsened[a] = coarsened[a];
+  for (int a = 0; a < 3 && l < s->high_levels; a++) s->high[l].A.coarsened[a] = coarsened[a];
   L->A.adjoint = restrict_by_adjoint(s, coarsened);
   L->by_faces = L->A.face[0] && !s->symmetric;
   if (l > 0) {
     GMG_TRY(field(e, "solution of a coarse level", L->A.cells, &L->u));
     GMG_TRY(field(e, "right-hand side of a coarse level", L->A.cells, &L->f));
     GMG_TRY(create_faces(s, e, L, axis, with_fmg));
-    if (with_fmg && l >= s->wides) GMG_TRY(field(e, "ghosts of a full multigrid start", gmg_padded_cells(&L->A), &L->padded));
+    if (with_fmg && l >= s->high_levels) GMG_TRY(field(e, "ghosts of a full multigrid start", gmg_padded_cells(&L->A), &L->padded));
   }
   return field(e, "residual", L->A.cells, &L->r);
 }
 
 /* From level l to the next coarser one and back; in the problem's type what a full multigrid start and coefficients need. */
-static gmg_status create_maps(gmg_solver *s, int l, int wide, const gmg_axis fine[3], const gmg_axis coarse[3])
+static gmg_status create_maps(gmg_solver *s, int l, int high, const gmg_axis fine[3], const gmg_axis coarse[3])
 {
   const int with_fmg = s->params.fmg > 0, faces = s->level[l].A.face[0] != NULL;
   const gmg_level *L = &s->level[l];
-  gmg_level *to = wide ? &s->wide[l] : &s->level[l];
+  gmg_level *to = high ? &s->high[l] : &s->level[l];
   const struct {
     int wanted;
     gmg_map_kind kind;
     gmg_map *map;
   } maps[] = {{1, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, to->prolong},
-              {!wide || faces, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, to->restrict_},
+              {!high || faces, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, to->restrict_},
               {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, to->average},
               {with_fmg, GMG_MAP_INTERPOLATE, to->interpolate},
               {faces, GMG_MAP_FACES, to->faces_map}};
-  gmg_exec *e = wide ? &s->exec : s->levels_exec;
+  gmg_exec *e = high ? &s->exec : s->levels_exec;
   for (int m = 0; m < 5; m++)
     for (int a = 0; a < 3 && maps[m].wanted; a++)
       GMG_TRY(gmg_map_create(e, maps[m].kind, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
@@ -154,16 +163,20 @@ static gmg_status smoother_failed(gmg_solver *s, int l, const char *what, gmg_st
   return gmg_fail(s->context, status, "params.smoother = \"%s\": its %s failed on level %d", s->params.smoother->name, what, l);
 }
 
-gmg_status gmg_update_smoother(gmg_solver *s, int l)
+static gmg_status update_smoother(gmg_solver *s, int l)
 {
-  gmg_level *L = &s->level[l];
-  if (!s->smoother->update) return GMG_OK;
   s->context->error[0] = 0;
-  return smoother_failed(s, l, "update", s->smoother->update(&L->view, L->smoother));
+  return smoother_failed(s, l, "update", s->mg.smoother->update(&s->level[l].view, s->mg.state[l]));
+}
+
+gmg_status gmg_update_smoothers(gmg_solver *s)
+{
+  for (int l = 0; l + 1 < s->levels && s->mg.smoother->update; l++) GMG_TRY(update_smoother(s, l));
+  return GMG_OK;
 }
 
 /* A user's smoother knows nothing of dry runs: it is then neither set up nor taken down. */
-static int has_smoothers(const gmg_solver *s) { return !s->exec.dry || gmg_smoother_is_builtin(s->params.smoother); }
+static int has_smoothers(const gmg_solver *s) { return !s->exec.dry || gmg_builtin_of(s->params.smoother); }
 
 static gmg_status create_smoother(gmg_solver *s, int l)
 {
@@ -176,17 +189,8 @@ static gmg_status create_smoother(gmg_solver *s, int l)
                                  .scratch = L->r};
   if (!has_smoothers(s)) return GMG_OK;
   s->context->error[0] = 0;
-  if (s->smoother->setup) GMG_TRY(smoother_failed(s, l, "setup", s->smoother->setup(&L->view, &L->smoother)));
+  if (s->mg.smoother->setup) GMG_TRY(smoother_failed(s, l, "setup", s->mg.smoother->setup(&L->view, &s->mg.state[l])));
   return GMG_OK;
-}
-
-/* Whether u may wait in r for the correction; the maps are there. */
-static void ask_aside(gmg_solver *s, int l)
-{
-  gmg_level *L = &s->level[l];
-  const gmg_smoother_ops *ops = s->smoother;
-  const int legs = ops->aside && ops->sweep_restrict && ops->sweep_onto && s->params.pre > 0 && s->params.post > 0;
-  if (legs && gmg_may_go_aside(&L->A) && !L->by_faces && !s->exec.dry) L->aside = ops->aside(&L->view, L->smoother, L->restrict_, L->prolong);
 }
 
 static gmg_status create_axes(gmg_solver *s, const gmg_axis_spec spec[3], gmg_axis axis[3])
@@ -205,7 +209,7 @@ static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gm
 {
   const int most = s->params.max_levels ? s->params.max_levels : GMG_MAX_LEVELS;
   if (gmg_coarsen(now, s->params.coarsen_threshold, next, coarsened) == 0) return 0;
-  const size_t enough = s->params.coarse_cells ? s->params.coarse_cells : s->coarse->liked;
+  const size_t enough = s->params.coarse_cells ? s->params.coarse_cells : s->coarse->preferred_cells;
   return l + 1 < most && now[0].n * now[1].n * now[2].n > enough;
 }
 
@@ -217,7 +221,7 @@ static gmg_status create_lone_map(gmg_solver *s)
   gmg_axis axis;
   GMG_TRY(gmg_axis_create(s->context, &spec, &axis));
   gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map);
-  if (status == GMG_OK && s->mixed) status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map_high);
+  if (status == GMG_OK && s->high_levels > 0) status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map_high);
   gmg_axis_destroy(&axis);
   return status;
 }
@@ -227,7 +231,7 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
   gmg_axis_spec now[3], next[3];
   gmg_axis axis[2][3] = {{{.n = 0}}}; /* of this level and of the one above */
   gmg_status status = GMG_OK;
-  for (int a = 0; a < 3; a++) now[a] = gmg_axis_spec_of(&s->problem, a), now[a].beta = s->found.beta_mean[a];
+  for (int a = 0; a < 3; a++) now[a] = gmg_axis_spec_of(&s->problem, a), now[a].beta = s->coefficients.beta_mean[a];
   for (int l = 0, more = 1; more && status == GMG_OK; l++) {
     int coarsened[3];
     gmg_axis *mine = axis[l % 2], *above = axis[(l + 1) % 2];
@@ -238,8 +242,8 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
     if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_lone_map(s);
     if (status == GMG_OK && l > 0) status = create_maps(s, l - 1, 0, above, mine);
-    if (status == GMG_OK && l > 0 && l <= s->wides && s->params.fmg > 0) status = create_maps(s, l - 1, 1, above, mine);
-    if (status == GMG_OK && l > 0) ask_aside(s, l - 1);
+    if (status == GMG_OK && l > 0 && l <= s->high_levels && s->params.fmg > 0) status = create_maps(s, l - 1, 1, above, mine);
+    if (status == GMG_OK && l > 0) gmg_choose_legs(&s->mg, l - 1);
     if (status == GMG_OK && more) status = create_smoother(s, l);
     destroy_axes(above);
     memcpy(now, next, sizeof now);
@@ -267,14 +271,17 @@ void gmg_hierarchy_destroy(gmg_solver *s)
   gmg_exec *e = s->levels_exec;
   for (int l = 0; l < s->levels; l++) {
     gmg_level *L = &s->level[l];
-    if (L->view.A && has_smoothers(s) && s->smoother->destroy) s->smoother->destroy(&L->view, L->smoother);
-    if (l > 0) release_field(e, L->A.cells, L->u), release_field(e, L->A.cells, L->f); /* level 0's are lent to it */
+    if (L->view.A && has_smoothers(s) && s->mg.smoother->destroy) s->mg.smoother->destroy(&L->view, s->mg.state[l]);
+    release_field(e, L->A.cells, L->f);
+    if (l > 0) release_field(e, L->A.cells, L->u);
+    else if (L->u) gmg_exec_release(e, L->u, correction_bytes(s));
     destroy_level(e, L);
   }
-  for (int l = 0; l < s->wides || l == 0; l++) {
-    gmg_level *W = &s->wide[l];
-    release_field(&s->exec, W->A.cells, W->u), release_field(&s->exec, W->A.cells, W->f);
-    destroy_level(&s->exec, W);
+  for (int l = 0; l < s->high_levels || l == 0; l++) {
+    gmg_level *H = &s->high[l];
+    release_field(&s->exec, H->A.cells, H->u);
+    release_field(&s->exec, H->A.cells, H->f);
+    destroy_level(&s->exec, H);
   }
   gmg_map_destroy(e, &s->single_cell_map);
   gmg_map_destroy(&s->exec, &s->single_cell_map_high);

@@ -1,6 +1,6 @@
 /* Whether corrections are computed in the narrower type: half the bytes and twice the lanes, under a residual in the
    problem's type. */
-#include "mg/solver.h"
+#include "mg/iterate/iterate.h"
 
 enum { SMALL = 4096 }; /* unknowns: below that a cycle is too short to gain */
 
@@ -22,8 +22,8 @@ static const double CONTRAST = 1e5;
 
 gmg_status gmg_check_precision(gmg_solver *s)
 {
-  const gmg_coefficients *c = &s->found;
-  const double norm = gmg_norm_of_A(s), most = norm + c->sigma_most, floor = gmg_narrow_floor(s);
+  const gmg_coefficients *c = &s->coefficients;
+  const double norm = gmg_norm_of_A(s), most = norm + c->sigma_most, floor = gmg_low_floor(s);
   const double bearable = s->params.accel == GMG_ACCEL_NONE ? MUCH : ACCELERATED;
   static const char *const only = "params.precision = GMG_PRECISION_SAME takes it, where cycles compute in the problem's type only";
   if (most > LARGE || (norm > 0 && norm < TINY))
@@ -45,9 +45,9 @@ static gmg_status check_parameters(gmg_solver *s)
 {
   const gmg_params *p = &s->params;
   static const char *const wish = "params.precision = GMG_PRECISION_MIXED";
-  if (s->narrow_exec.type == s->problem.type)
+  if (s->low_exec.type == s->problem.type)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: there is no narrower type than problem.type = %d", wish, (int)s->problem.type);
-  const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &s->narrow_exec);
+  const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &s->low_exec);
   if (!ops || !ops->sweep)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: params.smoother = \"%s\" has no functions for the narrower type", wish,
                     p->smoother->name ? p->smoother->name : "(no name)");
@@ -59,26 +59,37 @@ static gmg_status check_parameters(gmg_solver *s)
 static int pays(const gmg_solver *s)
 {
   const gmg_params *p = &s->params;
-  const size_t cells = s->top->A.cells;
+  const size_t cells = s->finest->A.cells;
   return cells >= SMALL && p->max_levels != 1 && p->coarse_cells < cells && !s->symmetric &&
-         gmg_smoother_is_builtin(p->smoother) && gmg_narrow_floor(s) <= LITTLE;
+         gmg_builtin_of(p->smoother) && gmg_low_floor(s) <= LITTLE;
 }
 
-int gmg_start_is_spoiled(const gmg_solver *s, const gmg_operator *A) { return gmg_narrow_start(s, A) > START; }
+int gmg_start_is_spoiled(const gmg_solver *s, const gmg_operator *A) { return gmg_low_start(s, A) > START; }
+
+/* Where the levels are, and what follows from that: all tables that depend on it. */
+static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *corrections)
+{
+  s->levels_exec = e;
+  s->corrections = corrections;
+  s->fmg = corrections->fmg;
+  s->method = s->params.accel == GMG_ACCEL_NONE ? corrections->plain : &gmg_conjugate_gradients;
+  s->mg.exec = e;
+  s->mg.stencil = gmg_stencil_of(e);
+  s->mg.smoother = gmg_smoother_ops_of(s->params.smoother, e);
+  s->mg.fused = gmg_fused_of(s->params.smoother, e);
+}
 
 gmg_status gmg_choose_precision(gmg_solver *s)
 {
   const gmg_precision wish = s->params.precision;
   gmg_status status = wish == GMG_PRECISION_SAME ? GMG_ERR_UNSUPPORTED : GMG_OK;
-  s->narrow_exec = gmg_exec_make(s->context, gmg_type_traits_of(s->problem.type)->narrower, s->exec.dry);
-  s->narrow_exec.also = &s->exec;
+  s->low_exec = gmg_exec_make(s->context, gmg_type_traits_of(s->problem.type)->narrower, s->exec.dry);
+  s->low_exec.also = &s->exec;
   if (status == GMG_OK) status = check_parameters(s);
   if (status == GMG_OK) status = gmg_check_precision(s);
   if (wish == GMG_PRECISION_MIXED && status != GMG_OK) return status;
-  s->mixed = status == GMG_OK && (wish == GMG_PRECISION_MIXED || pays(s));
-  s->levels_exec = s->mixed ? &s->narrow_exec : &s->exec;
-  s->levels_stencil = gmg_stencil_of(s->levels_exec);
-  s->smoother = gmg_smoother_ops_of(s->params.smoother, s->levels_exec);
+  if (status == GMG_OK && (wish == GMG_PRECISION_MIXED || pays(s))) compute_in(s, &s->low_exec, &gmg_low_type);
+  else compute_in(s, &s->exec, &gmg_same_type);
   if (s->params.coarse_rtol == 0) s->params.coarse_rtol = gmg_type_traits_of(s->levels_exec->type)->coarse_rtol;
   s->context->error[0] = 0;
   return GMG_OK;

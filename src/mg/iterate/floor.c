@@ -8,15 +8,15 @@ static double unit_roundoff(gmg_type type) { return gmg_type_traits_of(type)->ep
 static double norm_of(const gmg_solver *s, const gmg_operator *A)
 {
   double norm = gmg_operator_reaction(A);
-  for (int a = 0; a < 3; a++) norm += 4 * A->coupling[a] / s->found.beta_mean[a] * s->found.beta_most * A->stretch[a];
+  for (int a = 0; a < 3; a++) norm += 4 * A->coupling[a] / s->coefficients.beta_mean[a] * s->coefficients.beta_most * A->stretch[a];
   return norm;
 }
 
-double gmg_norm_of_A(const gmg_solver *s) { return norm_of(s, &s->top->A); }
+double gmg_norm_of_A(const gmg_solver *s) { return norm_of(s, &s->finest->A); }
 
 double gmg_floor_of(gmg_solver *s, const void *u)
 {
-  return unit_roundoff(s->problem.type) * s->stencil->magnitude(&s->exec, &s->top->A, u);
+  return unit_roundoff(s->problem.type) * s->stencil->magnitude(&s->exec, &s->finest->A, u);
 }
 
 /* Smallest eigenvalue of -d2/dx2 along an axis, Robin walls taken for Neumann ones. */
@@ -32,11 +32,11 @@ static double smallest_along(const gmg_problem *p, int a)
 static double hold(const gmg_solver *s)
 {
   const gmg_problem *p = &s->problem;
-  double sum = s->found.sigma_mean - s->found.sigma_least;
+  double sum = s->coefficients.sigma_mean - s->coefficients.sigma_least;
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++)
       if (p->bc[a][side] == GMG_ROBIN && p->robin[a][side][0] > 0)
-        sum += s->found.beta_least * p->robin[a][side][0] / p->robin[a][side][1] / gmg_axis_spec_of(p, a).length;
+        sum += s->coefficients.beta_least * p->robin[a][side][0] / p->robin[a][side][1] / gmg_axis_spec_of(p, a).length;
   return sum;
 }
 
@@ -46,12 +46,12 @@ static double amplification(const gmg_solver *s, const gmg_operator *A)
   const gmg_problem *p = &s->problem;
   double walls = 0, longest = 0;
   for (int a = 0; a < p->dim; a++) {
-    walls += s->found.beta_mean[a] * smallest_along(p, a);
+    walls += s->coefficients.beta_mean[a] * smallest_along(p, a);
     longest = fmax(longest, gmg_axis_spec_of(p, a).length);
   }
   /* without Dirichlet walls: between the next eigenvalue and what holds the constants */
-  const double next = s->found.beta_mean[0] * M_PI / longest * M_PI / longest, held = hold(s);
-  double smallest = p->shift + s->found.sigma_least;
+  const double next = s->coefficients.beta_mean[0] * M_PI / longest * M_PI / longest, held = hold(s);
+  double smallest = p->shift + s->coefficients.sigma_least;
   if (walls > 0) smallest += walls;
   else if (held > 0) smallest += 1 / (1 / next + 1 / held); /* b = 0: a Dirichlet wall, held is infinite */
   if (smallest == 0) smallest = next; /* singular */
@@ -61,18 +61,18 @@ static double amplification(const gmg_solver *s, const gmg_operator *A)
 /* Measured: rounding errors are random, and A does not magnify all of them most. */
 static const double TYPICAL = 0.5;
 
-double gmg_floor_estimate(const gmg_solver *s) { return TYPICAL * unit_roundoff(s->problem.type) * amplification(s, &s->top->A); }
+double gmg_floor_estimate(const gmg_solver *s) { return TYPICAL * unit_roundoff(s->problem.type) * amplification(s, &s->finest->A); }
 
-static double narrow_floor(const gmg_solver *s, const gmg_operator *A)
+static double low_floor(const gmg_solver *s, const gmg_operator *A)
 {
   return TYPICAL * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * amplification(s, A);
 }
 
-double gmg_narrow_floor(const gmg_solver *s) { return narrow_floor(s, &s->top->A); }
+double gmg_low_floor(const gmg_solver *s) { return low_floor(s, &s->finest->A); }
 
 /* Rounding errors of the residual are noise, of which a smooth mode holds one part in the root of the unknowns; the scheme's
    error is about one over the amplification. */
-double gmg_narrow_start(const gmg_solver *s, const gmg_operator *A)
+double gmg_low_start(const gmg_solver *s, const gmg_operator *A)
 {
-  return narrow_floor(s, A) * amplification(s, A) / sqrt((double)A->cells);
+  return low_floor(s, A) * amplification(s, A) / sqrt((double)A->cells);
 }

@@ -1,25 +1,25 @@
-/* Work that is replayed instead of being enqueued again (gmg_graph_ops), where the backend does that. A recording belongs to the f
-   and u that it was made with. Making one takes as long as a few cycles of a small problem, so it is made when the same two come for
-   the second time. */
-#include "mg/solver.h"
+/* Work that is replayed instead of being enqueued again (gmg_graph_ops), where the backend does that. A recording belongs to the f and
+   u that it was made with. Making one takes as long as a few cycles of a small problem, so it is made when the same two come for the
+   second time. Called by solve, the iterations and the calls of the API. */
+#include "iterate.h"
 
-/* A smoother of the user's may do anything, times of levels are taken between their launches, and who watches wants numbers. What is a
-   part of work that is replayed as a whole goes into that. */
+/* A user's smoother may do anything; times of levels are taken between their launches. Part of a work that is replayed as a whole goes
+   into that. */
 static int can_be_recorded(const gmg_solver *s)
 {
   const gmg_params *q = &s->params;
-  return s->exec.graph && !s->inside && !s->unrecordable && !q->time_levels && !s->watch.on && gmg_smoother_is_builtin(q->smoother);
+  return s->exec.graph && !s->inside && !s->unrecordable && !q->time_levels && gmg_builtin_of(q->smoother);
 }
 
 static int same(const gmg_recording *a, const gmg_recording *b)
 {
-  return a->what == b->what && a->f == b->f && a->u == b->u && a->has_values == b->has_values && a->cycle == b->cycle;
+  return a->work == b->work && a->f == b->f && a->u == b->u && a->has_values == b->has_values && a->cycle == b->cycle;
 }
 
-/* NULL: these are new, or nothing is recorded. */
-static gmg_recording *find(gmg_solver *s, gmg_recorded what, const void *f, void *u)
+/* NULL: this work is new, or nothing is recorded. */
+static gmg_recording *find(gmg_solver *s, gmg_work *work, const void *f, void *u)
 {
-  const gmg_recording wanted = {.what = what, .f = f, .u = u, .has_values = s->has_values, .cycle = s->params.cycle};
+  const gmg_recording wanted = {.work = work, .f = f, .u = u, .has_values = s->has_values, .cycle = s->params.cycle};
   if (!can_be_recorded(s)) return NULL;
   for (int i = 0; i < GMG_RECORDINGS; i++)
     if (same(&s->recording[i], &wanted)) return &s->recording[i];
@@ -29,7 +29,7 @@ static gmg_recording *find(gmg_solver *s, gmg_recorded what, const void *f, void
   return NULL;
 }
 
-static void do_whole(gmg_solver *s, const void *f, void *u, gmg_work *work)
+static void do_whole(gmg_solver *s, gmg_work *work, const void *f, void *u)
 {
   s->inside++;
   work(s, f, u);
@@ -37,30 +37,30 @@ static void do_whole(gmg_solver *s, const void *f, void *u, gmg_work *work)
 }
 
 /* Unless it is there already. */
-static void record(gmg_solver *s, gmg_recording *r, gmg_work *work)
+static void record(gmg_solver *s, gmg_recording *r, int loop)
 {
-  if (r->graph || !s->exec.graph->begin(s->context, r->what == GMG_RECORDED_LOOP)) return;
-  do_whole(s, r->f, r->u, work);
+  if (r->graph || !s->exec.graph->begin(s->context, loop)) return;
+  do_whole(s, r->work, r->f, r->u);
   r->graph = s->exec.graph->end(s->context);
   s->unrecordable = !r->graph;
 }
 
-int gmg_replayed(gmg_solver *s, gmg_recorded what, const void *f, void *u, gmg_work *work)
+int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u)
 {
-  gmg_recording *r = find(s, what, f, u);
-  if (r) record(s, r, work);
+  gmg_recording *r = find(s, work, f, u);
+  if (r) record(s, r, 0);
   return r && r->graph && s->exec.graph->replay(s->context, r->graph);
 }
 
-void gmg_do(gmg_solver *s, gmg_recorded what, const void *f, void *u, gmg_work *work)
+void gmg_replay(gmg_solver *s, gmg_work *work, const void *f, void *u)
 {
-  if (!gmg_replayed(s, what, f, u, work)) do_whole(s, f, u, work);
+  if (!gmg_is_replayed(s, work, f, u)) do_whole(s, work, f, u);
 }
 
-gmg_graph *gmg_recorded_loop(gmg_solver *s, const void *f, void *u, gmg_work *work)
+gmg_graph *gmg_recorded_loop(gmg_solver *s, gmg_work *loop, const void *f, void *u)
 {
-  gmg_recording *r = find(s, GMG_RECORDED_LOOP, f, u);
-  if (r) record(s, r, work);
+  gmg_recording *r = find(s, loop, f, u);
+  if (r) record(s, r, 1);
   return r ? r->graph : NULL;
 }
 

@@ -1,5 +1,5 @@
 /* The right-hand side that is really solved for. */
-#include "mg/solver.h"
+#include "iterate.h"
 
 #include <math.h>
 
@@ -19,7 +19,7 @@ const void *gmg_made_rhs(const gmg_solver *s, const void *f) { return s->has_val
 
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed)
 {
-  const gmg_level *L = s->top;
+  const gmg_level *L = s->finest;
   if (mean_removed) *mean_removed = 0;
   if (gmg_made_rhs(s, f) == f) return f;
   s->vector->copy(&s->exec, L->A.cells, f, s->f_eff);

@@ -1,6 +1,5 @@
-/* Chebyshev polynomial smoother on a CUDA device (Adams, Brezina, Hu, Tuminaro 2003; chebyshev.h). State: the last
-   correction d. Corrections go to the level's scratch field and back: 40 bytes an unknown each in double, the first of a step 32, from
-   zero 24. */
+/* Chebyshev polynomial smoother on a CUDA device (recurrence.h). State: the last correction d. Corrections alternate between u and
+   the level's scratch field: 40 bytes an unknown each in double, 32 for the first of a step, 24 for one from zero. */
 extern "C" {
 #include "recurrence.h"
 }
@@ -9,7 +8,8 @@ extern "C" {
 
 /* d = c0 d + c1 D^-1 (f - A u), to = u + d; d is not read where c0 is 0 */
 template <int kind>
-static __global__ void correction_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real c0, real c1, real *d, real *to)
+static __global__ void correction_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real c0, real c1, real *d,
+                                         real *to)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     const gmg_row a = gmg_row_at<kind>(A, i, j, k);
@@ -19,10 +19,12 @@ static __global__ void correction_kernel(gmg_operator A, gmg_points p, const rea
   });
 }
 
-/* the same where u is 0, and c0 */
+/* d = to = c1 D^-1 f: u and c0 are 0 */
 template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_points p, const real *f, real c1, real *d, real *to)
 {
-  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { d[c] = to[c] = c1 * (f[c] / gmg_row_at<kind>(A, i, j, k).diag); });
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    d[c] = to[c] = c1 * (f[c] / gmg_row_at<kind>(A, i, j, k).diag);
+  });
 }
 
 static void correct(const gmg_smoother_level *l, const void *f, const void *u, void *to, double c0, double c1, void *d)
@@ -39,14 +41,14 @@ static void sweep(const gmg_smoother_level *l, void *d, const void *f, void *u, 
 {
   (void)leg;
   if (gmg_chebyshev_corrections(l, steps) % 2) l->exec->vector->copy(l->exec, l->A->cells, u, l->scratch);
-  gmg_chebyshev_sweep(l, d, f, u, l->scratch, steps, 0, correct);
+  gmg_chebyshev_sweep(l, d, f, u, l->scratch, steps, GMG_FROM_CURRENT, correct);
 }
 
 static void sweep_from_zero(const gmg_smoother_level *l, void *d, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)leg;
-  gmg_chebyshev_sweep(l, d, f, u, l->scratch, steps, 1, correct);
+  gmg_chebyshev_sweep(l, d, f, u, l->scratch, steps, GMG_FROM_ZERO, correct);
 }
 
 extern "C" const gmg_smoother_ops R(gmg_chebyshev_cuda) = {
-    .setup = gmg_chebyshev_setup, .sweep = sweep, .destroy = gmg_chebyshev_destroy, .sweep_from_zero = sweep_from_zero};
+    .setup = gmg_chebyshev_setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = gmg_chebyshev_destroy};

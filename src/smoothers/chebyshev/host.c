@@ -1,4 +1,4 @@
-/* Chebyshev polynomial smoother on host threads (Adams, Brezina, Hu, Tuminaro 2003; chebyshev.h). State: the last correction d. */
+/* Chebyshev polynomial smoother on host threads (recurrence.h). State: the last correction d. */
 #include "recurrence.h"
 
 #include "stencil/operator/host/grid_row.h"
@@ -21,7 +21,7 @@ static void correct(const gmg_smoother_level *l, const void *f, const void *u, v
 static void sweep(const gmg_smoother_level *l, void *d, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)leg;
-  gmg_chebyshev_sweep(l, d, f, u, u, steps, 0, correct);
+  gmg_chebyshev_sweep(l, d, f, u, u, steps, GMG_FROM_CURRENT, correct);
 }
 
 const gmg_smoother_ops R(gmg_chebyshev_host) = {.setup = gmg_chebyshev_setup, .sweep = sweep, .destroy = gmg_chebyshev_destroy};

@@ -1,14 +1,15 @@
-/* Gauss-Seidel in lexicographic order on a CUDA device, exactly: unknowns with the same i + j + k do not see each other and
-   come after all that they must come after, so those planes go one by one (Lamport 1974). The reference for the others, not a
-   competitor: n0 + n1 + n2 launches a sweep, and in 1D one thread does it all. */
+/* Gauss-Seidel in lexicographic order on a CUDA device, exactly. Unknowns with the same i + j + k do not depend on each other, so
+   the planes i + j + k = constant are relaxed one by one (Lamport 1974). A reference, not a competitor: a sweep is n0 + n1 + n2
+   launches, and in 1D one thread does it all. */
 extern "C" {
-#include "smoothers/smoother.h"
+#include "gauss_seidel.h"
 }
 
 #include "stencil/operator/cuda/row.cuh"
 
 template <int kind>
-static __device__ __forceinline__ void relax(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f, real *u, real omega)
+static __device__ __forceinline__ void relax(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f, real *u,
+                                             real omega)
 {
   const size_t c = (k * A.n[1] + j) * A.n[0] + i;
   const gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);

@@ -1,12 +1,13 @@
-/* Weighted Jacobi on a CUDA device: all unknowns from the values before the sweep. Steps go to the level's scratch field and back, 24
-   bytes an unknown each in double; an odd number of them copies u there first, another 16. The first from zero needs no neighbours: 16. */
+/* Weighted Jacobi on a CUDA device. Steps alternate between u and the level's scratch field, 24 bytes an unknown each in double.
+   An odd number of them first copies u to the scratch field (16 bytes). The first step from zero needs no neighbours (16 bytes). */
 extern "C" {
-#include "smoothers/smoother.h"
+#include "jacobi.h"
 }
 
 #include "stencil/operator/cuda/row.cuh"
 
-template <int kind> static __global__ void jacobi_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real omega, real *to)
+template <int kind>
+static __global__ void jacobi_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real omega, real *to)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     const gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);
@@ -32,7 +33,7 @@ static void step(const gmg_smoother_level *l, const void *f, const void *u, void
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)state, (void)leg;
-  void *const at[2] = {u, l->scratch}; /* with so many steps to go modulo 2 */
+  void *const at[2] = {u, l->scratch}; /* by the number of steps left, modulo 2 */
   if (steps % 2) l->exec->vector->copy(l->exec, l->A->cells, u, l->scratch);
   for (int left = steps; left > 0; left--) step(l, f, at[left % 2], at[(left - 1) % 2]);
 }

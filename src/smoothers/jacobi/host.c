@@ -1,5 +1,5 @@
 /* Weighted Jacobi on host threads: all unknowns from the values before the sweep. */
-#include "smoothers/smoother.h"
+#include "jacobi.h"
 
 #include "stencil/operator/host/grid_row.h"
 

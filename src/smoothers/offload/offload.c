@@ -1,5 +1,5 @@
 /* A smoother that sweeps elsewhere: multigrid in the memory of the host, sweeps on a device (Anzt, Dongarra, Gates, Tomov 2011).
-   A decorator: u and f are copied there, the inner smoother sweeps, u is copied back. It knows the device only as an exec. */
+   A decorator: it copies u and f there, lets the inner smoother sweep, and copies u back. It knows the device only as an exec. */
 #include "smoothers/smoother.h"
 
 #include "gmg_cuda.h"
@@ -152,18 +152,18 @@ static void destroy(const gmg_smoother_level *l, void *state)
   free(t);
 }
 
-static void sweep_there(const twin *t, int steps, gmg_leg leg, int from_zero)
+static void sweep_there(const twin *t, int steps, gmg_leg leg, gmg_start start)
 {
-  if (from_zero && t->ops->sweep_from_zero) {
+  if (start == GMG_FROM_ZERO && t->ops->sweep_from_zero) {
     t->ops->sweep_from_zero(&t->level, t->inner, t->f, t->u, steps, leg);
     return;
   }
-  if (from_zero) t->exec.vector->fill(&t->exec, t->A.cells, 0, t->u);
+  if (start == GMG_FROM_ZERO) t->exec.vector->fill(&t->exec, t->A.cells, 0, t->u);
   t->ops->sweep(&t->level, t->inner, t->f, t->u, steps, leg);
 }
 
 /* A device that has failed leaves NaN behind, so that the solve ends there and then. */
-static void run(const gmg_smoother_level *l, const twin *t, const void *f, void *u, int steps, gmg_leg leg, int from_zero)
+static void run(const gmg_smoother_level *l, const twin *t, const void *f, void *u, int steps, gmg_leg leg, gmg_start start)
 {
   offload *o = offload_of(l->params);
   const gmg_memory_ops *memory = t->exec.memory;
@@ -171,9 +171,9 @@ static void run(const gmg_smoother_level *l, const twin *t, const void *f, void 
   GMG_VISIT(o->device);
   o->trace->charge(o->device, &o->clock, TRANSFERS);
   memory->upload(o->device, t->f, f, bytes);
-  if (!from_zero) memory->upload(o->device, t->u, u, bytes);
+  if (start == GMG_FROM_CURRENT) memory->upload(o->device, t->u, u, bytes);
   o->trace->charge(o->device, &o->clock, SWEEPS);
-  sweep_there(t, steps, leg, from_zero);
+  sweep_there(t, steps, leg, start);
   o->trace->charge(o->device, &o->clock, TRANSFERS);
   memory->download(o->device, u, t->u, bytes);
   o->trace->charge(o->device, &o->clock, -1);
@@ -182,17 +182,24 @@ static void run(const gmg_smoother_level *l, const twin *t, const void *f, void 
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  run(l, state, f, u, steps, leg, 0);
+  run(l, state, f, u, steps, leg, GMG_FROM_CURRENT);
 }
 
 /* Without a u to send. */
 static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  run(l, state, f, u, steps, leg, 1);
+  run(l, state, f, u, steps, leg, GMG_FROM_ZERO);
 }
 
 static const gmg_smoother_ops there_and_back = {
-    .setup = setup, .update = update, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero};
+    .setup = setup, .update = update, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};
+
+const gmg_smoother *gmg_offloaded(const gmg_smoother *s)
+{
+  for (int type = GMG_F32; type <= GMG_F64; type++)
+    if (s->ops[GMG_BACKEND_HOST][type] == &there_and_back) return ((const offload *)s)->inner;
+  return s;
+}
 
 gmg_status gmg_smoother_offload_create(gmg_context *device, const gmg_smoother *inner, gmg_smoother **smoother)
 {
@@ -203,14 +210,14 @@ gmg_status gmg_smoother_offload_create(gmg_context *device, const gmg_smoother *
   offload *o = calloc(1, sizeof *o);
   if (!o) return gmg_fail(device, GMG_ERR_MEMORY, "an offloaded smoother could not be allocated");
   snprintf(o->name, sizeof o->name, "offloaded %s", inner->name ? inner->name : "(no name)");
-  o->smoother = (gmg_smoother){.name = o->name, .traits = traits, .weight = inner->weight, .symbol = inner->symbol};
+  o->smoother = (gmg_smoother){.name = o->name, .traits = traits, .weight = inner->weight};
   o->device = device, o->inner = inner, o->clock.account = -1;
   int found = 0;
   for (int type = GMG_F32; type <= GMG_F64; type++) {
     const gmg_exec e = gmg_exec_make(device, (gmg_type)type, 0);
     const gmg_smoother_ops *ops = gmg_smoother_ops_of(inner, &e);
     o->trace = e.trace;
-    if (ops && ops->sweep) o->smoother.host[type] = &there_and_back, found = 1;
+    if (ops && ops->sweep) o->smoother.ops[GMG_BACKEND_HOST][type] = &there_and_back, found = 1;
   }
   gmg_status status = o->trace->clock_create(device, &o->clock);
   if (status == GMG_OK && !found)

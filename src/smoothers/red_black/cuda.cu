@@ -2,7 +2,7 @@
    reversed leg); phases and strips at the seams of odd periodic axes as in red_black/host.c.
 
    A pass over memory for every colour takes 48 bytes an unknown in double. Large levels with constant coefficients have both
-   colours in one (cuda/plane_sweep.cuh), 24 bytes, with the same result: blocks of unknowns relax one layer around their own
+   colours in one (relax/cuda/plane_sweep.cuh), 24 bytes, with the same result: blocks of unknowns relax one layer around their own
    again, from values before the sweep. Those must still be there, so
 
      two sweeps go to the level's scratch field and back;
@@ -12,25 +12,26 @@
 
    A leg of one sweep is a pass, too, again with the same result:
 
-     down from zero it also restricts the residual it leaves (17 bytes in 3D, and not 33). A block then needs to know what the others leave
-     one layer around its own unknowns: for that the ring beyond must have been through the first half sweep, which from zero is the
-     weight times f over the diagonal. No value comes from another block, and every coarse value from one alone;
-     up to the finest level of a mixed cycle it takes the correction in and goes onto u in double (25 bytes, and not 45). What it reads
-     it does not write;
-     in double in 3D the way down leaves u in another field (aside), from which the way up brings it with the correction.
+     down from zero it also restricts the residual it leaves (17 bytes in 3D, and not 33). A block then needs to know
+     what the others leave one layer around its own unknowns: for that the ring beyond must have been through the first
+     half sweep, which from zero is the weight times f over the diagonal. No value comes from another block, and every
+     coarse value from one alone;
+     up to the finest level of a mixed cycle it takes the correction in and updates u in double (25 bytes, and not 45).
+     What it reads it does not write;
+     in double in 3D the way down leaves u in another field (double buffering), and the way up brings it back with the
+     correction.
 
-   In 2D rows of float stream through warps in both (cuda/row_restrict.cuh, cuda/row_prolong.cuh). 1D but for odd periodic
+   In 2D rows of float stream through warps in both (relax/cuda/row_sweep.cuh). 1D but for odd periodic
    axes has a kernel of its own for all sizes and coefficients (red_black/line.cuh). */
 extern "C" {
-#include "smoothers/smoother.h"
+#include "red_black.h"
 }
 
-#include "smoothers/relax/cuda/row_restrict.cuh"
 #include "smoothers/relax/cuda/plane_sweep.cuh"
-#include "smoothers/relax/cuda/row_prolong.cuh"
+#include "smoothers/relax/cuda/row_restrict.cuh"
 #include "line.cuh"
 
-enum { STRIP = 2 };
+enum { SEAM_WIDTH = 2 };
 
 /* One colour in one phase, everywhere or in the strips only. */
 typedef struct {
@@ -49,7 +50,7 @@ static __global__ void relax_kernel(gmg_operator A, gmg_points half, part x, con
     int near_seam = 0;
     for (int a = 0; a < 3; a++) {
       phase += x.seam[a] && at[a] == A.n[a] - 1;
-      near_seam |= x.seam[a] && (at[a] < STRIP || at[a] + STRIP >= A.n[a]);
+      near_seam |= x.seam[a] && (at[a] < SEAM_WIDTH || at[a] + SEAM_WIDTH >= A.n[a]);
     }
     if (phase != x.phase || (x.strip && !near_seam)) return;
     const size_t c = (k * A.n[1] + j) * A.n[0] + i;
@@ -79,49 +80,32 @@ static void sweep_by_colours(const gmg_smoother_level *l, const void *f, void *u
 
 typedef struct {
   int fused;
-  size_t most; /* of shared memory */
+  size_t max_bytes; /* of shared memory */
   gmg_blocks blocks;
-  gmg_blocks down, up; /* legs by rows in 2D: blocks of warps, total 0: there are none */
+  gmg_blocks restrict_rows, update_rows; /* legs by rows in 2D: blocks of warps, total 0: there are none */
 } red_black_state;
 
 /* Below, launches count and not bytes. */
-enum { MANY = 500000 };
+enum { MIN_CELLS_FUSED = 500000 };
 
-/* What a sweep does besides: nothing; nothing, from zero; it restricts the residual; it goes onto a field in double, and takes the
-   correction in. */
-typedef enum { PLAIN, FROM_ZERO, DOWN, ONTO, UP, WAYS } way;
+/* By dimension: one sweep, plain and from zero; with the residual restricted; into a field in double, and with the
+   correction before. */
+static const plane_pass passes[2][6] = {
+    {PLANE_PASS(2, 2, 0), PLANE_PASS_IN_FLOAT(2, 2, PASS_UPDATE), PLANE_PASS_IN_FLOAT(2, 2, PASS_UPDATE | PASS_PROLONG), {-1}},
+    {PLANE_PASS(3, 2, 0), PLANE_PASS(3, 2, PASS_FROM_ZERO), PLANE_PASS(3, 2, PASS_FROM_ZERO | PASS_RESTRICT),
+     PLANE_PASS_IN_FLOAT(3, 2, PASS_UPDATE), PLANE_PASS(3, 2, PASS_UPDATE | PASS_PROLONG), {-1}}};
 
-template <int dim, int KIND>
-static __global__ void __launch_bounds__(shape_of<dim, 2>::threads, shape_of<dim, 2>::blocks)
-    fused_kernel(stream s, const real *f, const real *from, real *to, real *aside, onto o, sums r)
+/* NULL: there is none. In 2D the plain one is from zero, too. */
+static const plane_pass *pass_of(const gmg_smoother_level *l, const red_black_state *r, int kind)
 {
-  relax_stream<dim, 2, KIND>(s, blockIdx.x, f, from, to, aside, o, r);
+  return plane_pass_of(passes[l->A->dim - 2], l->A->dim == 2 && kind == PASS_FROM_ZERO ? 0 : kind, r->max_bytes);
 }
-
-typedef struct {
-  int (*blocks)(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b);
-  void (*kernel[WAYS])(stream, const real *, const real *, real *, real *, onto, sums); /* NULL: there is none */
-  size_t bytes, more[WAYS];                                                             /* of shared memory, and how much more those take */
-} fused_function;
-
-static const fused_function fused_functions[2] = { /* by dimension */
-    {stream_blocks<2, 2>,
-     {fused_kernel<2, 0>, fused_kernel<2, 0>, NULL, IN_FLOAT((fused_kernel<2, STREAM_ONTO>)),
-      IN_FLOAT((fused_kernel<2, STREAM_ONTO | STREAM_LIFT>))},
-     stream_bytes<2, 2>(),
-     {0, 0, 0, 0, onto_bytes<2, 2>()}},
-    {stream_blocks<3, 2>,
-     {fused_kernel<3, 0>, fused_kernel<3, STREAM_ZERO>, fused_kernel<3, STREAM_ZERO | STREAM_SUMS>, IN_FLOAT((fused_kernel<3, STREAM_ONTO>)),
-      fused_kernel<3, STREAM_ONTO | STREAM_LIFT>},
-     stream_bytes<3, 2>(),
-     {0, 0, 2 * shape_of<3, 2>::threads * sizeof(real), 0, onto_bytes<3, 2>()}}};
-
-static const fused_function *function_of(const gmg_smoother_level *l) { return &fused_functions[l->A->dim - 2]; }
 
 enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; of which at once */
 
-/* What was put aside. In 3D most columns have nothing but near the ends of blocks along them. */
-static __global__ void __launch_bounds__(ACROSS * LINES) bring_kernel(stream s, unsigned across, unsigned lines, const real *aside, real *u)
+/* What interface_copy has comes back. In 3D most columns have nothing but near the ends of blocks along them. */
+static __global__ void __launch_bounds__(ACROSS * LINES)
+    interface_kernel(uniform_level s, unsigned across, unsigned lines, const real *copy, real *u)
 {
   const unsigned tile = blockIdx.x, rest = tile / across;
   const int i = (int)(tile % across * ACROSS + threadIdx.x), j = (int)(rest % lines * LINES + threadIdx.y);
@@ -137,7 +121,7 @@ static __global__ void __launch_bounds__(ACROSS * LINES) bring_kernel(stream s, 
     for (int c = 0; c < AT_ONCE; c++) {
       const int k = first + c;
       wanted[c] = k < end && (all || seen_by_others(s, 2, k));
-      value[c] = wanted[c] ? __ldcg(aside + (k * s.stride + column)) : 0;
+      value[c] = wanted[c] ? __ldcg(copy + (k * s.stride + column)) : 0;
     }
 #pragma unroll
     for (int c = 0; c < AT_ONCE; c++)
@@ -145,34 +129,32 @@ static __global__ void __launch_bounds__(ACROSS * LINES) bring_kernel(stream s, 
   }
 }
 
-static void bring(const gmg_smoother_level *l, const stream *s, const void *aside, void *u)
+static void copy_interfaces(const gmg_smoother_level *l, const uniform_level &s, const void *copy, void *u)
 {
-  const unsigned across = (unsigned)(s->n[0] + ACROSS - 1) / ACROSS, lines = (unsigned)(s->n[1] + LINES - 1) / LINES;
-  const unsigned layers = (unsigned)(s->n[2] + HIGH - 1) / HIGH;
-  bring_kernel<<<across * lines * layers, dim3(ACROSS, LINES), 0, gmg_device_of(l->exec)->stream>>>(*s, across, lines, (const real *)aside,
-                                                                                                    (real *)u);
+  const unsigned across = (unsigned)(s.n[0] + ACROSS - 1) / ACROSS, lines = (unsigned)(s.n[1] + LINES - 1) / LINES;
+  const unsigned layers = (unsigned)(s.n[2] + HIGH - 1) / HIGH;
+  interface_kernel<<<across * lines * layers, dim3(ACROSS, LINES), 0, gmg_device_of(l->exec)->stream>>>(
+      s, across, lines, (const real *)copy, (real *)u);
 }
 
-/* One sweep. from = NULL: u is 0. aside = to: all goes there. */
-static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const stream *s, way w, const void *f, const void *from,
-                        void *to, void *aside, const onto *o, const sums *g)
+/* One sweep. from = NULL: u is 0. interface_copy = to: all goes there. */
+static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, int kind, const void *f,
+                        const void *from, void *to, void *interface_copy, const update &o, const restriction &g)
 {
-  const fused_function *function = function_of(l);
-  const unsigned grid = (unsigned)r->blocks.total, threads = (unsigned)(32 * stream_rows(l->A->dim, &r->blocks));
-  function->kernel[w]<<<grid, threads, function->bytes + function->more[w], gmg_device_of(l->exec)->stream>>>(
-      *s, (const real *)f, (const real *)from, (real *)to, (real *)aside, o ? *o : onto{}, g ? *g : sums{});
+  launch_planes(pass_of(l, r, kind), l->A->dim, &r->blocks, gmg_device_of(l->exec)->stream, s, (const real *)f,
+                (const real *)from, (real *)to, (real *)interface_copy, o, g);
   gmg_cuda_launched(l->exec, "red_black");
 }
 
-static int has_way(const gmg_smoother_level *l, const red_black_state *r, way w)
+static void plain_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, const void *f,
+                        const void *from, void *to, void *interface_copy)
 {
-  const fused_function *function = function_of(l);
-  return function->kernel[w] && function->bytes + function->more[w] <= r->most;
+  fused_sweep(l, r, s, from ? 0 : PASS_FROM_ZERO, f, from, to, interface_copy, update{}, restriction{});
 }
 
-static stream stream_of_level(const gmg_smoother_level *l, const red_black_state *r, const void *u, gmg_leg leg)
+static uniform_level level_of(const gmg_smoother_level *l, const red_black_state *r, const void *u, gmg_leg leg)
 {
-  return stream_of(l->A, &r->blocks, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, l->scratch);
+  return uniform_level_of(l->A, &r->blocks, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, l->scratch);
 }
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
@@ -186,14 +168,14 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
     sweep_by_colours(l, f, u, steps, leg);
     return;
   }
-  const stream s = stream_of_level(l, r, u, leg);
+  const uniform_level s = level_of(l, r, u, leg);
   for (int pair = 0; pair < steps / 2; pair++) {
-    fused_sweep(l, r, &s, PLAIN, f, u, l->scratch, l->scratch, NULL, NULL);
-    fused_sweep(l, r, &s, PLAIN, f, l->scratch, u, u, NULL, NULL);
+    plain_sweep(l, r, s, f, u, l->scratch, l->scratch);
+    plain_sweep(l, r, s, f, l->scratch, u, u);
   }
   if (steps % 2 == 0) return;
-  fused_sweep(l, r, &s, PLAIN, f, u, u, l->scratch, NULL, NULL);
-  bring(l, &s, l->scratch, u);
+  plain_sweep(l, r, s, f, u, u, l->scratch);
+  copy_interfaces(l, s, l->scratch, u);
 }
 
 static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
@@ -208,8 +190,8 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
     sweep(l, state, f, u, steps, leg);
     return;
   }
-  const stream s = stream_of_level(l, r, u, leg);
-  fused_sweep(l, r, &s, FROM_ZERO, f, NULL, u, u, NULL, NULL);
+  const uniform_level s = level_of(l, r, u, leg);
+  plain_sweep(l, r, s, f, NULL, u, u);
   sweep(l, state, f, u, steps - 1, leg);
 }
 
@@ -219,82 +201,87 @@ static void lay_out_rows(const gmg_smoother_level *l, red_black_state *r)
 {
   static const size_t any[3] = {0, 0, 0};
   const int processors = gmg_device_of(l->exec)->processors;
-  if (l->A->dim != 2 || !strip_blocks(l->A, any, STRIP_BLOCKS * processors, &r->down)) r->down.total = 0;
-  if (l->A->dim != 2 || !strip_blocks(l->A, any, ONTO_BLOCKS * processors, &r->up)) r->up.total = 0;
+  if (l->A->dim != 2 || !row_blocks(l->A, any, STRIP_BLOCKS * processors, &r->restrict_rows)) r->restrict_rows.total = 0;
+  if (l->A->dim != 2 || !row_blocks(l->A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &r->update_rows))
+    r->update_rows.total = 0;
 }
 
-static int rows_down(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3], void *coarse)
+static int presmooth_rows(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3],
+                          void *coarse)
 {
-  if (!r->down.total || !can_descend(l->A, &r->down, map, f, u, coarse)) return 0;
-  const stream s = stream_of(l->A, &r->down, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
-  descend<2>(gmg_device_of(l->exec)->stream, s, map, (const real *)f, (real *)u, (real *)coarse);
+  if (!r->restrict_rows.total || !rows_can_restrict(l->A, &r->restrict_rows, map, f, u, coarse)) return 0;
+  const uniform_level s = uniform_level_of(l->A, &r->restrict_rows, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
+  launch_rows_restrict<2>(gmg_device_of(l->exec)->stream, s, map, (const real *)f, (real *)u, (real *)coarse);
   gmg_cuda_launched(l->exec, "red_black");
   return 1;
 }
 
-static int rows_up(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg, const gmg_onto *to)
+static int postsmooth_rows(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg,
+                           const gmg_update_target *to)
 {
-  if (!r->up.total || !can_strip_onto(l->A, to, f, u)) return 0;
-  const stream s = stream_of(l->A, &r->up, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
-  go_onto<2>(gmg_device_of(l->exec)->stream, s, to, (const real *)f, (const real *)u);
+  if (!r->update_rows.total || !rows_can_update(l->A, to, f, u)) return 0;
+  const uniform_level s =
+      uniform_level_of(l->A, &r->update_rows, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
+  launch_rows_update<2>(gmg_device_of(l->exec)->stream, s, update_of(to, l->A), (const real *)f, (const real *)u);
   gmg_cuda_launched(l->exec, "red_black");
   return 1;
 }
 #else
 #define lay_out_rows(...) (void)0
-#define rows_down(...) 0
-#define rows_up(...) 0
+#define presmooth_rows(...) 0
+#define postsmooth_rows(...) 0
 #endif
 
 /* One sweep from a u that is not 0 into another field, and the residual in a pass of its own. */
-static void down_aside(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to, const gmg_map map[3],
-                       void *coarse)
+static void presmooth_to_other_field(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to,
+                                     const gmg_map map[3], void *coarse)
 {
-  const stream s = stream_of_level(l, r, u, GMG_LEG_DOWN);
-  fused_sweep(l, r, &s, PLAIN, f, u, to, to, NULL, NULL);
+  const uniform_level s = level_of(l, r, u, GMG_LEG_DOWN);
+  plain_sweep(l, r, s, f, u, to, to);
   gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: room */
 }
 
-static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, int from_zero,
-                          const struct gmg_map *map, void *coarse)
+static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps,
+                              gmg_start start, const gmg_map *map, void *coarse)
 {
   const red_black_state *r = (const red_black_state *)state;
-  sums g;
+  restriction g;
   if (!r->fused || steps != 1) return 0;
-  if (!from_zero) {
-    if (to != u) down_aside(l, r, f, u, to, map, coarse);
+  if (start != GMG_FROM_ZERO) {
+    if (to != u) presmooth_to_other_field(l, r, f, u, to, map, coarse);
     return to != u;
   }
-  if (rows_down(l, r, f, u, map, coarse)) return 1;
-  if (!has_way(l, r, DOWN) || !sums_of(&g, coarse, l->A, map, &r->blocks)) return 0;
-  const stream s = stream_of_level(l, r, u, GMG_LEG_DOWN);
-  fused_sweep(l, r, &s, DOWN, f, NULL, to, to, NULL, &g);
+  if (presmooth_rows(l, r, f, u, map, coarse)) return 1;
+  if (!pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) || !restriction_of(&g, coarse, l->A, map, &r->blocks)) return 0;
+  const uniform_level s = level_of(l, r, u, GMG_LEG_DOWN);
+  fused_sweep(l, r, s, PASS_FROM_ZERO | PASS_RESTRICT, f, NULL, to, to, update{}, g);
   return 1;
 }
 
-static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, const gmg_onto *to)
+static int postsmooth_update(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg,
+                             const gmg_update_target *to)
 {
   const red_black_state *r = (const red_black_state *)state;
-  const way w = to->coarse ? UP : ONTO;
-  onto o = onto_of(to);
+  const int kind = PASS_UPDATE | (to->coarse ? PASS_PROLONG : 0);
   if (!r->fused || steps < 1) return 0;
-  if (steps == 1 && rows_up(l, r, f, u, leg, to)) return 1;
-  if (!has_way(l, r, w)) return 0;
-  if (w == UP && (steps > 1 || !onto_correction(&o, to, l->A, &r->blocks))) return 0;
+  if (steps == 1 && postsmooth_rows(l, r, f, u, leg, to)) return 1;
+  if (!pass_of(l, r, kind)) return 0;
+  if (to->coarse && (steps > 1 || !planes_can_prolong(to, l->A, &r->blocks))) return 0;
   sweep(l, state, f, u, steps - 1, leg);
-  const stream s = stream_of_level(l, r, u, leg);
-  fused_sweep(l, r, &s, w, f, u, NULL, NULL, &o, NULL);
+  const uniform_level s = level_of(l, r, u, leg);
+  fused_sweep(l, r, s, kind, f, u, NULL, NULL, update_of(to, l->A), restriction{});
   return 1;
 }
 
-static int aside(const gmg_smoother_level *l, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong)
+/* In double alone: the way up brings u back in double. */
+static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *restrict_, const gmg_map *prolong)
 {
   const red_black_state *r = (const red_black_state *)state;
-  const gmg_onto to = {.scale = 1, .prolong = prolong};
-  onto o;
-  sums g;
-  return r->fused && l->params->pre == 1 && l->params->post == 1 && has_way(l, r, DOWN) && has_way(l, r, UP) &&
-         sums_of(&g, NULL, l->A, restrict_, &r->blocks) && onto_correction(&o, &to, l->A, &r->blocks);
+  const gmg_update_target to = {.scale = 1, .prolong = prolong};
+  restriction g;
+  return l->A->type == GMG_F64 && r->fused && l->params->pre == 1 && l->params->post == 1 &&
+         pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) && pass_of(l, r, PASS_UPDATE | PASS_PROLONG) &&
+         restriction_of(&g, NULL, l->A, restrict_, &r->blocks) && planes_can_prolong(&to, l->A, &r->blocks);
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
@@ -302,21 +289,21 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   const gmg_operator *A = l->A;
   static const size_t any[3] = {0, 0, 0};
   const size_t processors = (size_t)gmg_device_of(l->exec)->processors;
-  int most = 0;
+  int max_bytes = 0;
   red_black_state *r = (red_black_state *)calloc(1, sizeof *r);
   *state = r;
   if (!r) return gmg_fail(l->exec->context, GMG_ERR_MEMORY, "red_black state could not be allocated");
-  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
-  r->most = (size_t)most;
-  if (A->cells < MANY || !stream_suits(A) || !has_way(l, r, PLAIN)) return GMG_OK;
-  const fused_function *function = function_of(l);
-  r->fused = function->blocks(A, any, processors, &r->blocks);
+  cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
+  r->max_bytes = (size_t)max_bytes;
+  if (A->cells < MIN_CELLS_FUSED || !is_uniform_level(A) || !pass_of(l, r, 0)) return GMG_OK;
+  r->fused = (A->dim == 3 ? plane_blocks<3, 2> : plane_blocks<2, 2>)(A, any, processors, &r->blocks);
   lay_out_rows(l, r);
   if (!r->fused || l->exec->dry) return GMG_OK;
-  for (int w = 0; w < WAYS; w++)
-    if (function->kernel[w])
+  for (const plane_pass *p = passes[A->dim - 2]; p->kind >= 0; p++)
+    if (p->kernel)
       gmg_cuda_note(gmg_device_of(l->exec),
-                    cudaFuncSetAttribute((const void *)function->kernel[w], cudaFuncAttributeMaxDynamicSharedMemorySize, most), "red_black");
+                    cudaFuncSetAttribute((const void *)p->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_bytes),
+                    "red_black");
   return GMG_OK;
 }
 
@@ -327,5 +314,7 @@ static void destroy(const gmg_smoother_level *l, void *state)
 }
 
 extern "C" const gmg_smoother_ops R(gmg_red_black_cuda) = {
-    .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero,
-    .sweep_restrict = sweep_restrict, .sweep_onto = sweep_onto, .aside = aside};
+    .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};
+
+extern "C" const gmg_fused_ops R(gmg_red_black_fused_cuda) = {
+    .presmooth_restrict = presmooth_restrict, .postsmooth_update = postsmooth_update, .double_buffered = double_buffered};

@@ -7,7 +7,7 @@
    threads, and the newest values are used across the seam. (Reading old ones from a copy instead is Jacobi there and does
    not bear over-relaxation: factor 0.26 on a periodic 65^3, where walls give 0.12.) A strip of two unknowns on each side
    of a seam is swept once more, first: 0.118 instead of 0.160, for a face's worth of work. */
-#include "smoothers/smoother.h"
+#include "red_black.h"
 
 #include "stencil/operator/host/grid_row.h"
 
@@ -46,7 +46,8 @@ GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, const gm
   if (end == l->n && last > 0 && parity == last % 2) relax_one(dim, kind, l, f, u, last, omega);
 }
 
-GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, part p, real omega)
+GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, part p,
+                           real omega)
 {
   const gmg_operator *A = level->A;
   const size_t tasks = gmg_tasks(A), n = A->n[0], last = n - seam(A, 0); /* from `last` on the phase is one more */
@@ -78,7 +79,7 @@ GMG_INLINE void relax_in_slice(const int dim, const int kind, const gmg_operator
   relax(dim, kind, &l, &w, f + w.offset, u + w.offset, colour, inverse, omega, 0, w.end);
 }
 
-/* Both colours in one pass over memory: in a thread's share of the slices the second colour follows the first one slice
+/* One pass over memory relaxes both colours: in a thread's share of the slices the second colour follows the first one slice
    and one line behind; at the ends of the share it waits until the neighbours' first colour is done. The same values as
    two passes. */
 GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, int reversed,

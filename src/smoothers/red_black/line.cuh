@@ -1,10 +1,10 @@
-/* Red-black relaxation in 1D, both colours in one pass over memory: 24 bytes an unknown in double, or 16 from zero, where a pass for
-   every colour takes 48; and one launch where there is one thread block. Included by red_black/cuda.cu alone.
+/* Red-black relaxation in 1D, both colours in one pass over memory: 24 bytes an unknown in double, or 16 from zero,
+   where a pass for every colour takes 48; and one launch where there is one thread block. For red_black/cuda.cu.
 
-   A thread has an unknown of the first colour and the next one, of the second. That one's other neighbour is the next thread's: it is
-   relaxed here once more, from values before the sweep, so the result is that of one colour after the other. In place a thread block
-   writes what no other one looks at; the two unknowns where it begins and the one where it ends go to the level's scratch field, from
-   where a second kernel brings them. */
+   A thread has an unknown of the first colour and the next one, of the second. That one's other neighbour is the next
+   thread's: it is relaxed here once more, from values before the sweep, so the result is that of one colour after the
+   other. In place a thread block writes what no other one looks at; the two unknowns where it begins and the one where
+   it ends go to the level's scratch field, from where a second kernel brings them. */
 #ifndef GMG_SMOOTHERS_RED_BLACK_LINE_H
 #define GMG_SMOOTHERS_RED_BLACK_LINE_H
 
@@ -50,12 +50,14 @@ static __device__ __forceinline__ real relaxed_in_line(const line_sweep &s, cons
   const long at = place_in_line(s, i);
   if (at < 0) return 0;
   const gmg_neighbours near = {{left, 0, 0}, {right, 0, 0}};
-  return gmg_row_relaxed(3, kind, gmg_row_at<kind>(s.A, s.alike && at > 0 && at < s.n - 1 ? 1 : (size_t)at, 0, 0), near, f[at], here, s.omega);
+  return gmg_row_relaxed(3, kind, gmg_row_at<kind>(s.A, s.alike && at > 0 && at < s.n - 1 ? 1 : (size_t)at, 0, 0), near, f[at],
+                         here, s.omega);
 }
 
-/* from = NULL: u is 0. aside = to: all goes there. */
+/* from = NULL: u is 0. interface_copy = to: all goes there. */
 template <int kind>
-static __global__ void __launch_bounds__(LINE_THREADS) line_kernel(line_sweep s, const real *f, const real *from, real *to, real *aside)
+static __global__ void __launch_bounds__(LINE_THREADS)
+    line_kernel(line_sweep s, const real *f, const real *from, real *to, real *interface_copy)
 {
   const long pair = (long)blockIdx.x * LINE_THREADS + threadIdx.x, i = 2 * pair - s.before;
   real first = 0, second = 0;
@@ -70,12 +72,12 @@ static __global__ void __launch_bounds__(LINE_THREADS) line_kernel(line_sweep s,
   if (pair >= s.pairs) return;
   const int begins = threadIdx.x == 0, ends = threadIdx.x == LINE_THREADS - 1 || pair == s.pairs - 1;
   const long at[2] = {place_in_line(s, i), place_in_line(s, i + 1)};
-  if (at[0] >= 0) (begins ? aside : to)[at[0]] = first;
-  if (at[1] >= 0) (begins || ends ? aside : to)[at[1]] = second;
+  if (at[0] >= 0) (begins ? interface_copy : to)[at[0]] = first;
+  if (at[1] >= 0) (begins || ends ? interface_copy : to)[at[1]] = second;
 }
 
-/* What was put aside: a thread a block's. */
-static __global__ void bring_line_kernel(line_sweep s, unsigned blocks, const real *aside, real *u)
+/* What interface_copy has comes back: a thread a block's. */
+static __global__ void line_interface_kernel(line_sweep s, unsigned blocks, const real *copy, real *u)
 {
   const unsigned b = blockIdx.x * blockDim.x + threadIdx.x;
   if (b >= blocks) return;
@@ -84,17 +86,19 @@ static __global__ void bring_line_kernel(line_sweep s, unsigned blocks, const re
 #pragma unroll
   for (int m = 0; m < 3; m++) {
     const long at = place_in_line(s, seen[m]);
-    if (at >= 0) u[at] = aside[at];
+    if (at >= 0) u[at] = copy[at];
   }
 }
 
-static void relax_line(const gmg_smoother_level *l, const line_sweep *s, const void *f, const void *from, void *to, void *aside)
+static void relax_line(const gmg_smoother_level *l, const line_sweep *s, const void *f, const void *from, void *to,
+                       void *interface_copy)
 {
   const unsigned grid = line_blocks(s);
   const cudaStream_t stream = gmg_device_of(l->exec)->stream;
   const real *const rhs = (const real *)f, *const u = (const real *)from;
-#define RELAX(kind) \
-  if (gmg_kind_of(l->A) == (kind)) line_kernel<kind><<<grid, LINE_THREADS, 0, stream>>>(*s, rhs, u, (real *)to, (real *)aside);
+#define RELAX(kind)               \
+  if (gmg_kind_of(l->A) == (kind)) \
+    line_kernel<kind><<<grid, LINE_THREADS, 0, stream>>>(*s, rhs, u, (real *)to, (real *)interface_copy);
   GMG_KINDS(RELAX)
 #undef RELAX
   gmg_cuda_launched(l->exec, "red_black");
@@ -105,11 +109,13 @@ static void sweep_line(const gmg_smoother_level *l, const void *f, void *u, int 
   const line_sweep s = line_sweep_of(l->A, leg == GMG_LEG_UP_REVERSED, (real)gmg_weight_red_black(l->A, l->params));
   const unsigned blocks = line_blocks(&s);
   if (from_zero && steps > 0) relax_line(l, &s, f, NULL, u, u), steps--;
-  for (; steps >= 2 && blocks > 1; steps -= 2) relax_line(l, &s, f, u, l->scratch, l->scratch), relax_line(l, &s, f, l->scratch, u, u);
+  for (; steps >= 2 && blocks > 1; steps -= 2)
+    relax_line(l, &s, f, u, l->scratch, l->scratch), relax_line(l, &s, f, l->scratch, u, u);
   for (; steps > 0; steps--) {
     relax_line(l, &s, f, u, u, blocks > 1 ? l->scratch : u);
     if (blocks == 1) continue;
-    bring_line_kernel<<<gmg_flat_grid(blocks, 0), GMG_THREADS, 0, gmg_device_of(l->exec)->stream>>>(s, blocks, (const real *)l->scratch, (real *)u);
+    line_interface_kernel<<<gmg_flat_grid(blocks, 0), GMG_THREADS, 0, gmg_device_of(l->exec)->stream>>>(
+        s, blocks, (const real *)l->scratch, (real *)u);
     gmg_cuda_launched(l->exec, "red_black");
   }
 }

@@ -1,14 +1,8 @@
 /* The operator of a level: three axes put into exec's memory. */
+#include "core/backend.h"
 #include "stencil/stencil.h"
 
-static const gmg_stencil_ops *const backends[][2] = {
-    [GMG_BACKEND_HOST] = {&gmg_stencil_host_f32, &gmg_stencil_host_f64},
-#ifdef GMG_CUDA
-    [GMG_BACKEND_CUDA] = {&gmg_stencil_cuda_f32, &gmg_stencil_cuda_f64},
-#endif
-};
-
-const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e) { return backends[e->backend][e->type]; }
+const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e) { return e->tables->stencil[e->type]; }
 
 size_t gmg_face_count(const gmg_operator *A, int a) { return A->cells / A->n[a] * (A->n[a] + 1); }
 

@@ -1,61 +1,68 @@
-/* What the kernels of the small levels share (cuda/kernels.cuh): how levels lie in memory, how the blocks of a cluster reach each other
-   and wait, which pair of unknowns is whose. */
+/* Parts of the fused-levels kernel (kernels.cuh): how levels lie in memory, how the blocks of a cluster reach each other and
+   wait, which thread has which pair of unknowns. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_CLUSTER_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_CLUSTER_H
 
+#include "coarse/cuda/dense.cuh"
 #include "core/cuda/pdl.cuh"
 #include "stencil/operator/cuda/row.cuh"
 
 #if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
-#define GMG_TAIL_ASYNC
+#define FUSED_ASYNC_STORES
 #endif
 
-/* FEW: entries of the coarsest grid where one warp does conjugate gradients; DENSE: unknowns of it where they are replaced by the
-   inverse, whose rows lie PITCH apart. TAPS: places in a row of a map. CLASSES: unknowns that have the same diagonal, by where
-   they are on each axis: first, inside, last. */
-enum { THREADS = 1024, FEW = 128, DENSE = 64, PITCH = DENSE + 8, TAPS = 4, CLASSES = 27, MOST_PARTS = 16 };
+/* MAX_CELLS_WARP: entries of a coarsest grid that one warp solves by conjugate gradients. INVERSE_PITCH: between rows of the
+   inverse that solves smaller ones. MAX_TAPS: columns in a row of a map. DIAGONAL_CLASSES: unknowns that share a diagonal, by
+   where they are along each axis: first, inside, last. MAX_BLOCKS: of a cluster. */
+enum {
+  THREADS = 1024,
+  MAX_CELLS_WARP = 128,
+  INVERSE_PITCH = MAX_CELLS_INVERSE + 8,
+  MAX_TAPS = 4,
+  DIAGONAL_CLASSES = 27,
+  MAX_BLOCKS = 16
+};
 
-/* Rows of a map, in the tables: first column and TAPS weights each. */
+/* Rows of a map, in the tables: first column and MAX_TAPS weights each. */
 typedef struct {
-  int first[3], weight[3]; /* places, in ints; in reals */
-  int taps[3];
+  int first[3], weight[3]; /* places in the tables, counted in ints and in reals */
+  int taps[3];             /* columns of a row */
 } taps;
 
 typedef struct {
-  int n[3];               /* along the axes in the kernel's order: planes, if there are any, lie along the last */
-  int half, line, plane;  /* entries of one colour in a line; from line to line (0: there is one), from plane to plane */
-  int number, parts, high; /* blocks that share it, or 1; planes of each but perhaps the last */
-  int halved, averaged;   /* planes go by pairs to the next coarser level; all axes do, by averages */
-  int linear;             /* all axes come by pairs from there, linearly */
-  int gathers;            /* what is prolonged to a slab is not all in the coarser level's slab */
-  unsigned u, f;          /* places in shared memory, in reals */
-  unsigned colour, inner; /* from colour to colour in u; in f and in a residual */
-  float per_half, per_lines;
-  real coupling[3], keep;
-  unsigned words;         /* place of the level's words about pairs in the block's */
-  int relax, diag;        /* [CLASSES] in the tables: weight over the diagonal; the diagonal */
-  taps restrict_, prolong; /* to and from the next coarser level */
-  const real *global_f;
-  real *global_u;
+  int n[3];                  /* along the axes in the kernel's order: planes, if there are any, lie along the last */
+  int half, line, plane;     /* entries of one colour in a line; stride from line to line (0: there is one), from plane to plane */
+  int number, blocks, high;  /* of the level; blocks that share it, or 1; planes of each block but perhaps the last */
+  int halved, averaged;      /* planes are coarsened by pairs; all axes are, and residuals are restricted by averages */
+  int linear;                /* corrections are prolonged linearly, by pairs along all axes */
+  int gathers_planes;        /* a block needs coarse planes that other blocks have */
+  unsigned u, f;             /* places in shared memory, in reals */
+  unsigned colour, inner;    /* stride from colour to colour in u; in f and in a residual */
+  float per_half, per_lines; /* 1 / half, 1 / lines of a plane */
+  real coupling[3], keep;    /* keep: 1 - weight of the relaxation */
+  unsigned words;            /* place of the level's pair words among the block's */
+  int relax, diag;           /* [DIAGONAL_CLASSES] in the tables: weight over the diagonal; the diagonal */
+  taps restrict_, prolong;   /* to and from the next coarser level */
 } small_level;
 
 typedef struct {
-  int levels, pre, post, reversed, singular, swapped, parts;
-  int inverse;         /* of the coarsest grid, in the tables, one behind a number: whether it is to be used; or -1 */
+  int levels, pre, post, reversed, singular, swapped, blocks;
+  int inverse; /* place in the tables of a flag, not 0 where the coarsest grid's inverse may be used, and of the inverse; or -1 */
   double rtol;
-  unsigned fields, r, all; /* in shared memory: after the tables u of all levels, then f, then a residual; in reals */
-  unsigned pairs;      /* words about pairs, a block's own; they come behind the tables, block by block */
-  size_t bytes;        /* of the tables without them */
-  void *tables;        /* device */
-  small_level level[GMG_TAIL_LEVELS];
-} tail_state;
+  unsigned fields, r, all; /* shared memory after the tables, in reals: u of all levels, f from `fields` on, a residual from r on */
+  unsigned pairs;          /* pair words of a block; they follow the tables, block by block */
+  size_t bytes;            /* of the tables without pair words */
+  void *tables;            /* device */
+  small_level level[GMG_BOTTOM_LEVELS];
+} fused_state;
 
 /* --- blocks of a cluster --------------------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ void meet(int parts)
+/* A barrier of the blocks that share a level. */
+static __device__ __forceinline__ void cluster_sync(int blocks)
 {
 #if __CUDA_ARCH__ >= 900
-  if (parts > 1) {
+  if (blocks > 1) {
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
     return;
   }
@@ -63,8 +70,8 @@ static __device__ __forceinline__ void meet(int parts)
   __syncthreads();
 }
 
-/* The same place in another block's shared memory. */
-template <class T> static __device__ __forceinline__ T *of_block(T *mine, int rank)
+/* A place of this block in another block's shared memory. */
+template <class T> static __device__ __forceinline__ T *in_block(T *mine, int rank)
 {
 #if __CUDA_ARCH__ >= 900
   T *theirs;
@@ -75,7 +82,7 @@ template <class T> static __device__ __forceinline__ T *of_block(T *mine, int ra
 #endif
 }
 
-/* The same as an address of 32 bits, which is cheaper to store to. */
+/* Address of such a place in 32 bits, which is cheaper to store to than a pointer. */
 static __device__ __forceinline__ unsigned address_in(const void *mine, int rank)
 {
   unsigned theirs = (unsigned)__cvta_generic_to_shared(mine);
@@ -93,14 +100,14 @@ static __device__ __forceinline__ void store_at(unsigned address, real value)
 #endif
 }
 
-/* Neighbours in a cluster wait for each other alone: a store tells the receiver's barrier how many bytes have come, and nobody
-   needs a fence (one takes as long as the sweep). Steps are counted, and take one of two barriers in turn: a neighbour is one step
-   ahead at most, because it waits for what this block sends in a step. */
+/* A block waits for its neighbours alone: a store tells the receiver's barrier how many bytes have come, so that no fence is
+   needed (a fence takes as long as a sweep). Steps are counted, and alternate between two barriers: a neighbour is at most
+   one step ahead, because it waits for what this block sends in a step. */
 static __shared__ unsigned long long arrivals[2];
 
 static __device__ __forceinline__ void prepare_arrivals()
 {
-#ifdef GMG_TAIL_ASYNC
+#ifdef FUSED_ASYNC_STORES
   if (threadIdx.x > 0) return;
   for (int b = 0; b < 2; b++)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"((unsigned)__cvta_generic_to_shared(arrivals + b)) : "memory");
@@ -110,7 +117,7 @@ static __device__ __forceinline__ void prepare_arrivals()
 
 static __device__ __forceinline__ void send(unsigned address, real value, unsigned their_arrivals, unsigned step)
 {
-#ifdef GMG_TAIL_ASYNC
+#ifdef FUSED_ASYNC_STORES
   const unsigned to = their_arrivals + 8 * (step & 1);
   if (sizeof(real) == 8)
     asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(address),
@@ -125,11 +132,11 @@ static __device__ __forceinline__ void send(unsigned address, real value, unsign
 #endif
 }
 
-/* Ends a step, in which so many bytes come here. */
-static __device__ __forceinline__ void end_step(int parts, unsigned bytes, unsigned *step)
+/* Ends a step in which `bytes` arrive here. */
+static __device__ __forceinline__ void end_step(int blocks, unsigned bytes, unsigned *step)
 {
-#ifdef GMG_TAIL_ASYNC
-  if (parts > 1) {
+#ifdef FUSED_ASYNC_STORES
+  if (blocks > 1) {
     const unsigned mine = (unsigned)__cvta_generic_to_shared(arrivals) + 8 * (*step & 1), parity = *step >> 1 & 1;
     unsigned done = 0;
     if (threadIdx.x == 0) asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mine), "r"(bytes) : "memory");
@@ -144,76 +151,76 @@ static __device__ __forceinline__ void end_step(int parts, unsigned bytes, unsig
     return;
   }
 #endif
-  meet(parts);
+  cluster_sync(blocks);
 }
 
-/* The compiler is not to fetch it again wherever it is used. */
-static __device__ __forceinline__ int kept(int x)
+/* Keeps the compiler from loading x again wherever it is used. */
+static __device__ __forceinline__ int in_register(int x)
 {
   asm("" : "+r"(x));
   return x;
 }
-static __device__ __forceinline__ float kept(float x)
+static __device__ __forceinline__ float in_register(float x)
 {
   asm("" : "+f"(x));
   return x;
 }
-static __device__ __forceinline__ double kept(double x)
+static __device__ __forceinline__ double in_register(double x)
 {
   asm("" : "+d"(x));
   return x;
 }
 
-/* A block's own part of a level, worked out once: every warp would spend as much on it as on a sweep. */
+/* A block's own planes of a level. Found once: every warp would spend as much on it as on a sweep. */
 typedef struct {
   int begin, planes;
-  unsigned come[2]; /* bytes of either colour in the planes next to it, which come from others */
-} slab;
+  unsigned incoming[2]; /* bytes of either colour in the two planes next to them, which other blocks send */
+} own_planes;
 
-static __shared__ slab slabs[GMG_TAIL_LEVELS];
+static __shared__ own_planes planes_of_level[GMG_BOTTOM_LEVELS];
 
-static __device__ __forceinline__ int first_plane(const small_level &L) { return L.parts > 1 ? (int)blockIdx.x * L.high : 0; }
+static __device__ __forceinline__ int first_plane(const small_level &L) { return L.blocks > 1 ? (int)blockIdx.x * L.high : 0; }
 static __device__ __forceinline__ int count_planes(const small_level &L) { return max(min(L.n[2] - first_plane(L), L.high), 0); }
 
-static __device__ __forceinline__ void prepare_slab(const small_level &L, slab *to)
+static __device__ __forceinline__ void find_own_planes(const small_level &L, own_planes *to)
 {
   const int begin = first_plane(L), planes = count_planes(L), end = begin + planes, cells = L.n[0] * L.n[1];
   to->begin = begin, to->planes = planes;
   for (int colour = 0; colour < 2; colour++) {
     const int below = begin > 0 ? (cells + 1 - ((begin - 1 + colour) & 1)) / 2 : 0,
               above = end < L.n[2] ? (cells + 1 - ((end + colour) & 1)) / 2 : 0;
-    to->come[colour] = L.parts > 1 && planes > 0 ? (unsigned)(below + above) * (unsigned)sizeof(real) : 0;
+    to->incoming[colour] = L.blocks > 1 && planes > 0 ? (unsigned)(below + above) * (unsigned)sizeof(real) : 0;
   }
 }
 
-static __device__ __forceinline__ int begin_of(const small_level &L) { return slabs[L.number].begin; }
-static __device__ __forceinline__ int planes_of(const small_level &L) { return slabs[L.number].planes; }
+static __device__ __forceinline__ int begin_of(const small_level &L) { return planes_of_level[L.number].begin; }
+static __device__ __forceinline__ int planes_of(const small_level &L) { return planes_of_level[L.number].planes; }
 
 /* --- pairs to threads ------------------------------------------------------------------------------------------------ */
 
-/* Unknowns 2 p and 2 p + 1 of line j in plane k of a block's own: one of each colour. */
+/* Unknowns 2 p and 2 p + 1 of line j in plane k of the block's own: one of each colour. */
 typedef struct {
   int p, j, k;
 } pair_place;
 
 /* a / b for 0 <= a < 2^20 from 1 / b */
-static __device__ __forceinline__ int over(int a, float per_b) { return (int)(((float)a + 0.5f) * per_b); }
+static __device__ __forceinline__ int divided(int a, float per_b) { return (int)(((float)a + 0.5f) * per_b); }
 
 static __device__ __forceinline__ int pairs_of(const small_level &L, int planes) { return L.half * L.n[1] * planes; }
 
 static __device__ __forceinline__ pair_place place_of(const small_level &L, int q)
 {
-  const int line = over(q, L.per_half), k = over(line, L.per_lines);
+  const int line = divided(q, L.per_half), k = divided(line, L.per_lines);
   return {q - line * L.half, line - k * L.n[1], k};
 }
 
-/* Place of a pair in u, in either colour. */
+/* Entry of a pair in u, in either colour. */
 static __device__ __forceinline__ int entry_of(const small_level &L, pair_place at)
 {
   return (at.k + 1) * L.plane + (L.line ? at.j + 1 : 0) * L.half + at.p;
 }
 
-/* body(colour, i, place, q): every unknown in that many planes, the first of which is plane `begin`. q counts pairs. */
+/* body(colour, i, place, q) for every unknown of `planes` planes from plane `begin` on; q counts pairs. */
 template <class Body> static __device__ __forceinline__ void each_unknown(const small_level &L, int begin, int planes, Body body)
 {
   const int pairs = pairs_of(L, planes);
@@ -228,31 +235,31 @@ template <class Body> static __device__ __forceinline__ void each_unknown(const 
 
 static __device__ __forceinline__ int side_of(int i, int n) { return i == 0 ? 0 : i == n - 1 ? 2 : 1; }
 
-/* What is known about a pair beforehand, in a word: 16 bits are its entry, twice 5 the classes. */
+/* A pair word is what is known about a pair beforehand: 16 bits are its entry in u, twice 5 bits the diagonal classes. */
 enum {
   CLASS = 16,
   SECOND_CLASS = 21,
   ODD = 1 << 26,
-  ALONE_THERE = 1 << 27,
+  SINGLE = 1 << 27,
   HAS_LEFT = 1 << 28,
   HAS_RIGHT = 1 << 29,
   GOES_BELOW = 1 << 30
 };
 static const unsigned GOES_ABOVE = 1u << 31;
 
-/* ODD: plane, line and pair are such that its first unknown is of colour 1. */
-static __device__ __forceinline__ unsigned word_of(const small_level &L, const slab &own, int q, int rank)
+/* ODD: the first unknown of the pair has colour 1. */
+static __device__ __forceinline__ unsigned word_of(const small_level &L, const own_planes &own, int q, int rank)
 {
   const pair_place at = place_of(L, q);
   const int k = own.begin + at.k, i = 2 * at.p, line = (side_of(k, L.n[2]) * 3 + side_of(at.j, L.n[1])) * 3;
   unsigned word = (unsigned)entry_of(L, at) | (unsigned)(line + side_of(i, L.n[0])) << CLASS |
                   (unsigned)(line + side_of(i + 1, L.n[0])) << SECOND_CLASS;
   if ((at.j + k) & 1) word |= ODD;
-  if (i + 1 >= L.n[0]) word |= ALONE_THERE;
+  if (i + 1 >= L.n[0]) word |= SINGLE;
   if (i > 0) word |= HAS_LEFT;
   if (i + 2 < L.n[0]) word |= HAS_RIGHT;
-  if (L.parts > 1 && at.k == 0 && rank > 0) word |= GOES_BELOW;
-  if (L.parts > 1 && at.k == L.high - 1 && own.begin + own.planes < L.n[2]) word |= GOES_ABOVE;
+  if (L.blocks > 1 && at.k == 0 && rank > 0) word |= GOES_BELOW;
+  if (L.blocks > 1 && at.k == L.high - 1 && own.begin + own.planes < L.n[2]) word |= GOES_ABOVE;
   return word;
 }
 

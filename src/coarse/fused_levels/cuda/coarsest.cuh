@@ -1,11 +1,13 @@
-/* The coarsest of the small levels (cuda/kernels.cuh): by its inverse, or by conjugate gradients. */
+/* The coarsest of the fused levels (kernels.cuh): by its inverse, or by conjugate gradients. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_COARSEST_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_COARSEST_H
 
 #include "legs.cuh"
 
+#include "coarse/cuda/cg.cuh"
+
 typedef struct {
-  int i, j, k, colour, place, inner;
+  int i, j, k, colour, place, inner; /* place: in u; inner: in f */
 } cell_place;
 
 static __device__ __forceinline__ cell_place cell_of(const small_level &L, int c)
@@ -15,88 +17,107 @@ static __device__ __forceinline__ cell_place cell_of(const small_level &L, int c
   return {i, j, k, colour, colour * (int)L.colour + entry_of(L, at), colour * (int)L.inner + (k * L.n[1] + j) * L.half + at.p};
 }
 
-/* What the neighbours of an unknown contribute; other: of the other colour */
-static __device__ __forceinline__ real beside(const small_level &L, const cell_place &c, const real *x)
+/* Sum of coupling times neighbour of an unknown. */
+static __device__ __forceinline__ real neighbour_sum(const small_level &L, const cell_place &c, const real *x)
 {
-  const int step = c.i & 1 ? 1 : -1, there = c.i & 1 ? c.i + 1 < L.n[0] : c.i > 0;
+  const int step = c.i & 1 ? 1 : -1, exists = c.i & 1 ? c.i + 1 < L.n[0] : c.i > 0;
   const real *const o = x + (c.colour ? c.place - (int)L.colour : c.place + (int)L.colour);
-  return L.coupling[0] * (o[0] + (there ? o[step] : (real)0)) + L.coupling[1] * (o[-L.line] + o[L.line]) +
+  return L.coupling[0] * (o[0] + (exists ? o[step] : (real)0)) + L.coupling[1] * (o[-L.line] + o[L.line]) +
          L.coupling[2] * (o[-L.plane] + o[L.plane]);
 }
 
-/* By the inverse, some threads a row: rows as unknowns lie in f, where what is nobody's is 0. */
-static __device__ __forceinline__ void solve_dense(const small_level &L, const real *inverse, const real *f, real *u)
+/* u = inverse f, LANES threads a row. Rows are in the order of f, whose entries without an unknown are 0. */
+static __device__ __forceinline__ void solve_by_inverse(const small_level &L, const real *inverse, const real *f, real *u)
 {
-  enum { LANES = THREADS / DENSE };
+  enum { LANES = THREADS / MAX_CELLS_INVERSE };
   const int n = 2 * (int)L.inner, row = (int)threadIdx.x / LANES, colour = row >= (int)L.inner;
-  real sum = 0;
-#pragma unroll
-  for (int c = (int)threadIdx.x % LANES; c < DENSE; c += LANES) sum += c < n ? inverse[row * PITCH + c] * f[c] : (real)0;
-#pragma unroll
-  for (int d = LANES / 2; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+  const real sum = row_times<LANES, real>(MAX_CELLS_INVERSE, [&](unsigned c, real &part) {
+    part += (int)c < n ? inverse[row * INVERSE_PITCH + (int)c] * f[c] : (real)0;
+  });
   if (row < n && threadIdx.x % LANES == 0) u[colour * L.colour + entry_of(L, place_of(L, row - colour * (int)L.inner))] = sum;
 }
 
-/* Conjugate gradients (cg.c), by one warp. p has the layer. */
-static __device__ __noinline__ void solve(const small_level L, const real *tables, int singular, double rtol, const real *f,
-                                          real *u, real *p)
-{
-  enum { EACH_LANE = FEW / 32 };
-  const int n = L.n[0] * L.n[1] * L.n[2];
-  real mine_r[EACH_LANE], mine_u[EACH_LANE], mine_p[EACH_LANE], mine_q[EACH_LANE], diag[EACH_LANE], z[EACH_LANE];
+/* Fields of conjugate gradients by one warp (coarse/cuda/cg.cuh): every lane has EACH_LANE unknowns in registers. */
+struct warp_fields {
+  enum { EACH_LANE = MAX_CELLS_WARP / 32 };
+  const small_level L; /* a copy, whose members the compiler keeps in registers */
+  real *direction;     /* p with a layer of zeros around it, in shared memory */
+  int n;
+  real r[EACH_LANE], u[EACH_LANE], p[EACH_LANE], q[EACH_LANE], diag[EACH_LANE], z[EACH_LANE];
   cell_place at[EACH_LANE];
+
 #define OWN(s) _Pragma("unroll") for (int s = 0; s < EACH_LANE; s++) if ((int)threadIdx.x + 32 * s < n)
-#pragma unroll
-  for (int s = 0; s < EACH_LANE; s++) {
-    at[s] = cell_of(L, (int)threadIdx.x + 32 * s);
-    mine_r[s] = mine_u[s] = mine_p[s] = mine_q[s] = 0, diag[s] = 1;
-  }
-  OWN(s)
-  mine_r[s] = f[at[s].inner],
-  diag[s] = tables[L.diag + (side_of(at[s].k, L.n[2]) * 3 + side_of(at[s].j, L.n[1])) * 3 + side_of(at[s].i, L.n[0])];
-  const auto sum_of = [&](const real *x, const real *y) {
+
+  __device__ __forceinline__ double sum_of(const real *x, const real *y) const
+  {
     double sum = 0;
     OWN(s) sum += (double)x[s] * (y ? (double)y[s] : 1);
-    return warp_sum(sum);
-  };
-  const auto remove_mean = [&](real *x) {
+    return lanes_sum<32>(sum);
+  }
+
+  __device__ __forceinline__ void remove_mean(real *x) const
+  {
     const real mean = (real)(sum_of(x, NULL) / n);
     OWN(s) x[s] -= mean;
-  };
-  if (singular) remove_mean(mine_r);
-#pragma unroll
-  for (int s = 0; s < EACH_LANE; s++) z[s] = mine_p[s] = mine_r[s] / diag[s];
-  double rz = sum_of(mine_r, z);
-  const double stop = rz * rtol * rtol;
-  for (int turn = 0; turn < 10 * n + 100 && rz > stop; turn++) {
-    OWN(s) p[at[s].place] = mine_p[s];
-    __syncwarp();
-    OWN(s) mine_q[s] = diag[s] * mine_p[s] - beside(L, at[s], p);
-    __syncwarp();
-    const double pq = sum_of(mine_p, mine_q), alpha = rz / pq, before = rz;
-    if (!(pq > 0) || !isfinite(alpha)) break; /* rounding has used up the directions */
-    OWN(s) mine_u[s] += (real)alpha * mine_p[s], mine_r[s] -= (real)alpha * mine_q[s];
-    if (singular) remove_mean(mine_r);
-#pragma unroll
-    for (int s = 0; s < EACH_LANE; s++) z[s] = mine_r[s] / diag[s];
-    rz = sum_of(mine_r, z);
-    const real b = (real)(rz / before);
-    OWN(s) mine_p[s] = z[s] + b * mine_p[s];
   }
-  if (singular) remove_mean(mine_u);
-  OWN(s) u[at[s].place] = mine_u[s];
+
+  __device__ __forceinline__ void load(const real *tables, const real *f)
+  {
+#pragma unroll
+    for (int s = 0; s < EACH_LANE; s++) {
+      at[s] = cell_of(L, (int)threadIdx.x + 32 * s);
+      r[s] = u[s] = p[s] = q[s] = 0, diag[s] = 1;
+    }
+    OWN(s)
+    r[s] = f[at[s].inner],
+    diag[s] = tables[L.diag + (side_of(at[s].k, L.n[2]) * 3 + side_of(at[s].j, L.n[1])) * 3 + side_of(at[s].i, L.n[0])];
+  }
+
+  __device__ __forceinline__ double apply()
+  {
+    OWN(s) direction[at[s].place] = p[s];
+    __syncwarp();
+    OWN(s) q[s] = diag[s] * p[s] - neighbour_sum(L, at[s], direction);
+    __syncwarp();
+    return sum_of(p, q);
+  }
+
+  __device__ __forceinline__ void step(real alpha) { OWN(s) u[s] += alpha * p[s], r[s] -= alpha * q[s]; }
+
+  __device__ __forceinline__ double precondition(int first)
+  {
+#pragma unroll
+    for (int s = 0; s < EACH_LANE; s++) {
+      z[s] = r[s] / diag[s];
+      if (first) p[s] = z[s];
+    }
+    return sum_of(r, z);
+  }
+
+  __device__ __forceinline__ void direct(real beta) { OWN(s) p[s] = z[s] + beta * p[s]; }
+
+  __device__ __forceinline__ void store(real *to) const { OWN(s) to[at[s].place] = u[s]; }
 #undef OWN
+};
+
+static __device__ __noinline__ void solve_by_cg(const small_level L, const real *tables, int singular, double rtol, const real *f,
+                                                real *u, real *direction)
+{
+  warp_fields x = {L, direction, L.n[0] * L.n[1] * L.n[2]};
+  x.load(tables, f);
+  conjugate_gradients(x, (size_t)x.n, singular, rtol);
+  x.store(u);
 }
 
-static __device__ __forceinline__ void solve_coarsest(const tail_state &s, const small_level &L, const real *tables, real *memory)
+static __device__ __forceinline__ void solve_coarsest(const fused_state &s, const small_level &L, const real *tables, real *memory)
 {
   real *const r = memory + s.r, *const f = memory + L.f, *const u = memory + L.u;
   if (s.inverse >= 0 && tables[s.inverse] != 0) {
-    solve_dense(L, tables + s.inverse + 1, f, u);
+    solve_by_inverse(L, tables + s.inverse + 1, f, u);
   } else {
-    for (unsigned c = threadIdx.x; c < 2 * L.colour; c += THREADS) r[c] = 0; /* the layer around directions */
+    for (unsigned c = threadIdx.x; c < 2 * L.colour; c += THREADS) r[c] = 0; /* the layer around the direction */
     __syncthreads();
-    if (threadIdx.x < 32) solve(L, tables, s.singular, s.rtol, f, u, r);
+    if (threadIdx.x < 32) solve_by_cg(L, tables, s.singular, s.rtol, f, u, r);
   }
   __syncthreads();
 }

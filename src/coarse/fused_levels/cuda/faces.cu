@@ -1,60 +1,60 @@
-/* The small levels of a cycle in one launch where coefficients lie on the faces (cuda/constant.cu: constant ones): by one thread block,
-   fields in shared memory, and rows, transfers and the coarsest grid's inverse in tables that are made when the coefficients become
-   known. A level is one block of unknowns, so smoothing is red-black relaxation of the whole level. Axes with walls, nested levels
-   and prolongation that follows the coefficients (host/prolong.c). */
-extern "C" {
-#include "coarse/coarse.h"
-#include "coarse/fused_levels/fused_levels.h"
-}
-
+/* The fused levels for coefficients on faces (constant ones: constant.cu): a cycle on all small levels in one launch, by one
+   thread block. Fields are in shared memory; rows, transfers and the coarsest grid's inverse are tables, made when the
+   coefficients become known. A level is one block of unknowns, so smoothing is red-black relaxation of the whole level. For
+   axes with walls, nested levels and prolongation that follows the coefficients (stencil/transfer/host/prolong.c). */
+#include "coarse/cuda/dense.cuh"
+#include "coarse/cuda/kernels.h"
+#include "driver.cuh"
 #include "stencil/transfer/cuda/prolong.cuh"
 
 #include <stdlib.h>
 
-/* MOST: unknowns of a level; DENSE: of the coarsest. At 16^3 in float a V cycle. */
-enum { MOST = 4096, DENSE = 64, THREADS = 1024, GATHERS = 8, ROOM = 160 * 1024 };
+/* MAX_CELLS: unknowns of a level. MAX_RESTRICT_WIDTH: fine unknowns that the right-hand side of a coarse one is made of.
+   SWEEPS_WITHOUT_INVERSE: on a coarsest grid whose inverse is of no use. */
+enum {
+  THREADS = 1024,
+  MAX_CELLS = 4096,
+  MAX_RESTRICT_WIDTH = 8,
+  MAX_SHARED_BYTES = 160 * 1024,
+  SWEEPS_WITHOUT_INVERSE = 64
+};
 
-/* A row of the level as relaxation takes it: weight over the diagonal, 1 - weight. Rows are counted colour by colour. */
-struct alignas(16) tail_row {
+/* A row of a level as relaxation reads it: relax = weight over the diagonal, keep = 1 - weight. Rows lie colour by colour. */
+struct alignas(16) fused_row {
   real lo[3], hi[3], relax, keep;
 };
 
-/* What else belongs to it. */
-struct alignas(16) tail_rest {
-  real diag, rise[4];     /* what of the prolonged correction it takes */
-  unsigned short from[4]; /* its parent, and the parent's neighbour along each axis */
+/* What residual and prolongation read of a row: u += prolong_weight[0] coarse[from[0]] + ... */
+struct alignas(16) transfer_row {
+  real diag, prolong_weight[4];
+  unsigned short from[4]; /* the parent, and its neighbour along each axis */
 };
 
-/* What a coarse unknown's right-hand side is made of. */
-struct alignas(16) tail_sum {
-  real weight[GATHERS];
-  unsigned short from[GATHERS];
+/* A coarse unknown's right-hand side as a sum of residuals. */
+struct alignas(16) restrict_row {
+  real weight[MAX_RESTRICT_WIDTH];
+  unsigned short from[MAX_RESTRICT_WIDTH];
   double volume;
 };
 
 typedef struct {
   int stride[3];
-  unsigned cells, u, f; /* places in shared memory, in reals */
-  double whole;         /* volume of all */
-  tail_row *row;        /* device */
-  tail_rest *rest;
-  unsigned short *at;   /* places of the rows' unknowns */
-  tail_sum *sum;        /* device, of the next coarser level's unknowns */
-  const real *global_f;
-  real *global_u;
+  unsigned cells, u, f;        /* u, f: places in shared memory, in reals */
+  double volume;               /* sum of the control volumes */
+  fused_row *row;              /* device, as all pointers here */
+  transfer_row *transfer;
+  unsigned short *at;          /* a row's unknown */
+  restrict_row *coarse_rhs;    /* [unknowns of the next coarser level] */
 } face_level;
 
 typedef struct {
   int levels, pre, post, reversed, singular;
-  unsigned r, all;  /* a residual; the end */
-  double *inverse;  /* device, of the coarsest grid; behind it whether there is one */
-  size_t inverse_bytes, bytes;
-  char *tables;     /* device */
-  face_level level[GMG_TAIL_LEVELS];
-} face_tail;
-
-extern "C" size_t gmg_coarse_direct_bytes_cuda(const gmg_operator *A);
-extern "C" void R(gmg_coarse_direct_cuda)(const gmg_exec *e, const gmg_coarse_problem *problem, void *inverse);
+  unsigned r, all;             /* shared memory, in reals: a residual from r on; the end */
+  double *inverse;             /* device: the coarsest grid's inverse, then whether it may be used */
+  size_t inverse_bytes, bytes; /* bytes: of the tables */
+  char *tables;                /* device */
+  face_level level[GMG_BOTTOM_LEVELS];
+} face_state;
 
 /* --- kernels ---------------------------------------------------------------------------------------------------------- */
 
@@ -62,12 +62,13 @@ extern "C" void R(gmg_coarse_direct_cuda)(const gmg_exec *e, const gmg_coarse_pr
 
 static __device__ __forceinline__ unsigned first_of(const face_level &L, int colour) { return colour ? (L.cells + 1) / 2 : 0; }
 
-static __device__ __forceinline__ real beside(const face_level &L, const tail_row &a, const real *u, int c)
+static __device__ __forceinline__ real neighbour_sum(const face_level &L, const fused_row &a, const real *u, int c)
 {
   real sum = 0;
 #pragma unroll
   for (int d = 0; d < 3; d++) {
-    const int lo = a.lo[d] != 0 ? c - L.stride[d] : c, hi = a.hi[d] != 0 ? c + L.stride[d] : c; /* beyond a wall another may write */
+    /* beyond a wall there may be an unknown that another thread writes */
+    const int lo = a.lo[d] != 0 ? c - L.stride[d] : c, hi = a.hi[d] != 0 ? c + L.stride[d] : c;
     sum += a.lo[d] * u[lo] + a.hi[d] * u[hi];
   }
   return sum;
@@ -81,48 +82,36 @@ static __device__ void relax(const face_level &L, int sweeps, int reversed, real
     const int colour = (s + reversed) % 2;
     const unsigned first = first_of(L, colour), count = colour ? L.cells / 2 : (L.cells + 1) / 2;
     EACH(h, count) {
-      const tail_row a = L.row[first + h];
+      const fused_row a = L.row[first + h];
       const int c = L.at[first + h];
-      u[c] = a.keep * u[c] + a.relax * (f[c] + beside(L, a, u, c));
+      u[c] = a.keep * u[c] + a.relax * (f[c] + neighbour_sum(L, a, u, c));
     }
     __syncthreads();
   }
 }
 
-static __device__ double block_sum(double x)
-{
-  __shared__ double part[THREADS / 32];
-  for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
-  __syncthreads();
-  x = part[threadIdx.x % 32];
-  for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
-  return x;
-}
-
-/* The coarse level starts from zero. */
+/* f of the next coarser level, and a u of zeros. */
 static __device__ void restrict_residual(const face_level &L, const face_level &C, int singular, real *memory, real *r)
 {
   const real *const u = memory + L.u, *const f = memory + L.f;
   EACH(h, L.cells) {
-    const tail_row a = L.row[h];
+    const fused_row a = L.row[h];
     const int c = L.at[h];
-    r[c] = f[c] - (L.rest[h].diag * u[c] - beside(L, a, u, c));
+    r[c] = f[c] - (L.transfer[h].diag * u[c] - neighbour_sum(L, a, u, c));
   }
   __syncthreads();
   double total = 0;
   EACH(c, C.cells) {
-    const tail_sum a = L.sum[c];
+    const restrict_row a = L.coarse_rhs[c];
     real v = 0;
 #pragma unroll
-    for (int m = 0; m < GATHERS; m++) v += a.weight[m] * r[a.from[m]];
+    for (int m = 0; m < MAX_RESTRICT_WIDTH; m++) v += a.weight[m] * r[a.from[m]];
     memory[C.f + c] = v, memory[C.u + c] = 0;
     total += a.volume * (double)v;
   }
   __syncthreads();
   if (!singular) return;
-  const real mean = (real)(block_sum(total) / C.whole);
+  const real mean = (real)(block_sum<THREADS / 32>(total) / C.volume);
   EACH(c, C.cells) memory[C.f + c] -= mean;
   __syncthreads();
 }
@@ -132,100 +121,78 @@ static __device__ void prolong(const face_level &L, const face_level &C, real *m
   real *const u = memory + L.u;
   const real *const coarse = memory + C.u;
   EACH(h, L.cells) {
-    const tail_rest a = L.rest[h];
+    const transfer_row a = L.transfer[h];
     const int c = L.at[h];
     real v = u[c];
 #pragma unroll
-    for (int m = 0; m < 4; m++) v += a.rise[m] * coarse[a.from[m]];
+    for (int m = 0; m < 4; m++) v += a.prolong_weight[m] * coarse[a.from[m]];
     u[c] = v;
   }
   __syncthreads();
 }
 
-/* The product with the inverse; where the matrix has none to trust, relaxations, which do no harm. */
-static __device__ void solve(const face_tail &s, const face_level &L, real *memory)
+/* By the inverse; without a usable one by relaxations, which do no harm. */
+static __device__ void solve_coarsest(const face_state &s, const face_level &L, real *memory)
 {
-  enum { EACH_ROW = THREADS / DENSE, MANY = 64 };
-  const unsigned n = L.cells, row = threadIdx.x / EACH_ROW, part = threadIdx.x % EACH_ROW;
-  if (s.inverse[n * n] == 0) {
-    relax(L, MANY, 0, memory);
+  if (*usable_flag(s.inverse, L.cells) == 0) {
+    relax(L, SWEEPS_WITHOUT_INVERSE, 0, memory);
     return;
   }
-  double sum = 0;
-#pragma unroll
-  for (unsigned m = 0; m < DENSE / EACH_ROW; m++) {
-    const unsigned c = part + m * EACH_ROW;
-    if (row < n && c < n) sum += s.inverse[row * n + c] * (double)memory[L.f + c];
-  }
-#pragma unroll
-  for (int d = EACH_ROW / 2; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
-  if (row < n && part == 0) memory[L.u + row] = (real)sum;
+  multiply<THREADS / MAX_CELLS_INVERSE>(L.cells, s.inverse, memory + L.f, memory + L.u);
   __syncthreads();
 }
 
-/* cycle() of cycle.c without recursion. What every level is in the middle of: its kind of cycle, and whether the next coarser one
-   is on its second visit. */
 static __global__ void __launch_bounds__(THREADS)
-    tail_faces_kernel(const __grid_constant__ face_tail s, int start, int cycle, int from_zero)
+    fused_faces_kernel(const __grid_constant__ face_state s, int start, const real *f, real *u, int cycle, int from_zero)
 {
   extern __shared__ double shared[];
   real *const memory = (real *)shared, *const r = memory + s.r;
   const face_level &top = s.level[start];
   const int last = s.levels - 1;
-  int kind_of[GMG_TAIL_LEVELS], again[GMG_TAIL_LEVELS], l = start, now = cycle;
   EACH(c, s.all) memory[c] = 0;
   __syncthreads();
   EACH(c, top.cells) {
-    memory[top.f + c] = top.global_f[c];
-    if (!from_zero) memory[top.u + c] = top.global_u[c];
+    memory[top.f + c] = f[c];
+    if (!from_zero) memory[top.u + c] = u[c];
   }
   __syncthreads();
-  for (;;) {
-    for (; l < last; l++) {
-      relax(s.level[l], s.pre, 0, memory);
-      restrict_residual(s.level[l], s.level[l + 1], s.singular, memory, r);
-      kind_of[l] = now, again[l] = 0;
-    }
-    solve(s, s.level[last], memory);
-    int down = 0;
-    while (l > start && !down) {
-      const int p = l - 1;
-      if (kind_of[p] != GMG_CYCLE_V && !again[p] && l < last) {
-        again[p] = 1, now = kind_of[p] == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V, down = 1;
-        break;
-      }
-      prolong(s.level[p], s.level[l], memory);
-      relax(s.level[p], s.post, s.reversed, memory);
-      l = p;
-    }
-    if (!down) break;
-  }
-  EACH(c, top.cells) top.global_u[c] = memory[top.u + c];
+  run_cycle(
+      start, last, cycle,
+      [&](int l) {
+        relax(s.level[l], s.pre, 0, memory);
+        restrict_residual(s.level[l], s.level[l + 1], s.singular, memory, r);
+      },
+      [&] { solve_coarsest(s, s.level[last], memory); },
+      [&](int l) {
+        prolong(s.level[l], s.level[l + 1], memory);
+        relax(s.level[l], s.post, s.reversed, memory);
+      });
+  EACH(c, top.cells) u[c] = memory[top.u + c];
 }
 
 typedef struct {
   gmg_map m[3];
 } maps;
 
-/* What prolongation adds to an unknown, as four coarse values times what stands in its row. */
-static __device__ void rise_of(const gmg_operator &A, const maps &t, const size_t at[3], tail_rest *row)
+/* Prolongation to an unknown (stencil/transfer/cuda/prolong.cuh) as weights of four coarse values. */
+static __device__ void find_prolongation(const gmg_operator &A, const maps &t, const size_t at[3], transfer_row *row)
 {
   const size_t n0 = A.n[0], n1 = A.n[1], line = at[2] * n1 + at[1], c0 = (size_t)t.m[0].cols, stride[3] = {1, c0, c0 * t.m[1].cols};
   const size_t low[3] = {line * (n0 + 1) + at[0], (line + at[2]) * n0 + at[0], line * n0 + at[0]}, step[3] = {1, n0, n0 * n1};
   move m[3];
   size_t parent = 0;
   for (int a = 0; a < 3; a++) m[a] = move_of(t.m[a], at[a]), parent += m[a].parent * stride[a];
-  row->rise[0] = 1, row->from[0] = (unsigned short)parent;
+  row->prolong_weight[0] = 1, row->from[0] = (unsigned short)parent;
   for (int a = 0; a < 3; a++) {
-    row->rise[a + 1] = 0, row->from[a + 1] = (unsigned short)parent;
+    row->prolong_weight[a + 1] = 0, row->from[a + 1] = (unsigned short)parent;
     if (a >= A.dim) continue;
     const real limit = limit_of(m[a], gmg_at(A.face[a], low[a]), gmg_at(A.face[a], low[a] + step[a]));
-    row->rise[0] += limit * m[a].own, row->rise[a + 1] = limit * m[a].next;
+    row->prolong_weight[0] += limit * m[a].own, row->prolong_weight[a + 1] = limit * m[a].next;
     row->from[a + 1] = (unsigned short)(parent + m[a].other * stride[a] - m[a].parent * stride[a]);
   }
 }
 
-/* Rows of a level; t: prolongation to it, unless it is the coarsest. */
+/* The rows of a level; t: the maps of prolongation to it, unless it is the coarsest. */
 template <int kind> static __global__ void rows_kernel(gmg_operator A, maps t, int coarsest, real omega, face_level to)
 {
   const size_t n0 = A.n[0], n1 = A.n[1];
@@ -233,35 +200,37 @@ template <int kind> static __global__ void rows_kernel(gmg_operator A, maps t, i
     const size_t at[3] = {c % n0, c / n0 % n1, c / (n0 * n1)};
     const gmg_row a = gmg_row_at<kind>(A, at[0], at[1], at[2]);
     const real weight = gmg_row_weight(3, kind, a, 1 / a.diag, omega);
-    tail_row row = {};
-    tail_rest rest = {};
+    fused_row row = {};
+    transfer_row transfer = {};
     for (int d = 0; d < 3; d++) {
       row.lo[d] = at[d] > 0 ? a.lo[d] : (real)0, row.hi[d] = at[d] + 1 < A.n[d] ? a.hi[d] : (real)0;
     }
-    row.relax = weight / a.diag, row.keep = 1 - weight, rest.diag = a.diag;
-    if (!coarsest) rise_of(A, t, at, &rest);
-    const size_t h = ((at[0] + at[1] + at[2]) & 1 ? (A.cells + 1) / 2 : 0) + c / 2; /* pairs hold one of each colour */
-    to.row[h] = row, to.rest[h] = rest, to.at[h] = (unsigned short)c;
+    row.relax = weight / a.diag, row.keep = 1 - weight, transfer.diag = a.diag;
+    if (!coarsest) find_prolongation(A, t, at, &transfer);
+    /* unknowns 2 m and 2 m + 1 have one of each colour */
+    const size_t h = ((at[0] + at[1] + at[2]) & 1 ? (A.cells + 1) / 2 : 0) + c / 2;
+    to.row[h] = row, to.transfer[h] = transfer, to.at[h] = (unsigned short)c;
   });
 }
 
-static __global__ void sums_kernel(gmg_operator C, maps t, tail_sum *to)
+/* The right-hand sides of the coarser level C; t: the maps of restriction to it. */
+static __global__ void restrict_rows_kernel(gmg_operator C, maps t, restrict_row *to)
 {
   const size_t n0 = C.n[0], n1 = C.n[1];
   gmg_for_all(C.cells, [&](size_t c) {
     const size_t at[3] = {c % n0, c / n0 % n1, c / (n0 * n1)};
-    tail_sum sum = {};
+    restrict_row row = {};
     int count = 0;
-    sum.volume = gmg_volume_at(C, at[0], at[1], at[2]);
+    row.volume = gmg_volume_at(C, at[0], at[1], at[2]);
     const auto column = [&](int a, int m) { return (size_t)t.m[a].wrap[t.m[a].first[at[a]] + m]; };
     const auto weight = [&](int a, int m) { return gmg_at(t.m[a].weight, at[a] * t.m[a].width + m); };
     for (int q = 0; q < t.m[2].width; q++)
       for (int p = 0; p < t.m[1].width; p++)
         for (int m = 0; m < t.m[0].width; m++, count++) {
-          sum.weight[count] = weight(0, m) * (weight(1, p) * weight(2, q));
-          sum.from[count] = (unsigned short)((column(2, q) * t.m[1].cols + column(1, p)) * t.m[0].cols + column(0, m));
+          row.weight[count] = weight(0, m) * (weight(1, p) * weight(2, q));
+          row.from[count] = (unsigned short)((column(2, q) * t.m[1].cols + column(1, p)) * t.m[0].cols + column(0, m));
         }
-    to[c] = sum;
+    to[c] = row;
   });
 }
 
@@ -269,84 +238,86 @@ static __global__ void sums_kernel(gmg_operator C, maps t, tail_sum *to)
 
 static maps maps_of(const gmg_map m[3]) { return maps{{m[0], m[1], m[2]}}; }
 
-/* The next `bytes` of the tables. */
-static void *take(face_tail *s, size_t bytes)
+/* Reserves bytes of the tables. */
+static void *take(face_state *s, size_t bytes)
 {
   void *const p = s->tables + s->bytes;
   s->bytes += (bytes + 15) / 16 * 16;
   return p;
 }
 
-static face_tail layout(const gmg_tail_problem *p, char *tables)
+static face_state layout(const gmg_bottom_problem *p, char *tables)
 {
-  face_tail s = {};
+  face_state s = {};
   const int last = p->levels - 1;
   s.levels = p->levels, s.pre = p->pre, s.post = p->post, s.reversed = p->reversed, s.singular = p->singular, s.tables = tables;
   for (int l = 0; l <= last; l++) {
-    const gmg_operator *A = &p->level[l].A;
+    const gmg_operator *A = p->level[l].A;
     face_level *L = &s.level[l];
     L->stride[0] = 1, L->stride[1] = (int)A->n[0], L->stride[2] = (int)(A->n[0] * A->n[1]);
-    L->cells = (unsigned)A->cells, L->whole = p->level[l].volume;
+    L->cells = (unsigned)A->cells, L->volume = p->level[l].volume;
     L->u = s.r, L->f = L->u + L->cells, s.r = L->f + L->cells;
-    L->row = (tail_row *)take(&s, A->cells * sizeof(tail_row)), L->rest = (tail_rest *)take(&s, A->cells * sizeof(tail_rest));
+    L->row = (fused_row *)take(&s, A->cells * sizeof(fused_row));
+    L->transfer = (transfer_row *)take(&s, A->cells * sizeof(transfer_row));
     L->at = (unsigned short *)take(&s, A->cells * sizeof(unsigned short));
-    if (l < last) L->sum = (tail_sum *)take(&s, p->level[l + 1].A.cells * sizeof(tail_sum));
-    L->global_f = (const real *)p->level[l].f, L->global_u = (real *)p->level[l].u;
+    if (l < last) L->coarse_rhs = (restrict_row *)take(&s, p->level[l + 1].A->cells * sizeof(restrict_row));
   }
-  s.inverse_bytes = gmg_coarse_direct_bytes_cuda(&p->level[last].A);
+  s.inverse_bytes = R(gmg_coarse_inverse_bytes_cuda)(p->level[last].A);
   s.inverse = (double *)take(&s, s.inverse_bytes);
   s.all = s.r + s.level[0].cells;
   return s;
 }
 
-/* Bytes of shared memory that a launch may ask for: one number for all solvers. */
-static size_t room_of(const gmg_exec *e)
+/* Bytes of shared memory that a launch may ask for, the same for all solvers. */
+static size_t shared_bytes_of(const gmg_exec *e)
 {
-  const int own = 1024; /* more than the kernel has by itself */
+  const int own = 1024; /* at least the static shared memory of the kernel */
   int most = 0;
   cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(e)->number);
-  return most < ROOM + own ? (size_t)(most - own) : ROOM;
+  return most < MAX_SHARED_BYTES + own ? (size_t)(most - own) : MAX_SHARED_BYTES;
 }
 
-static int fits(const gmg_exec *e, const gmg_tail_problem *p)
+static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
 {
+  if (p->coarsest != GMG_COARSE_CG) return 0;
   for (int l = 0; l < p->levels; l++) {
-    const gmg_tail_level *L = &p->level[l];
-    if (L->A.cells > MOST || !L->A.face[0] || L->A.cells > p->level[0].A.cells) return 0;
+    const gmg_bottom_level *L = &p->level[l];
+    if (L->A->cells > MAX_CELLS || !L->A->face[0] || L->A->cells > p->level[0].A->cells) return 0;
     for (int a = 0; a < 3; a++)
-      if (L->A.wraps[a]) return 0;
+      if (L->A->wraps[a]) return 0;
     if (l + 1 == p->levels) continue;
-    if (!L->by_faces || L->restrict_[0].width * L->restrict_[1].width * L->restrict_[2].width > GATHERS) return 0;
+    if (!L->by_faces || L->restrict_[0].width * L->restrict_[1].width * L->restrict_[2].width > MAX_RESTRICT_WIDTH) return 0;
     for (int a = 0; a < 3; a++)
       if (L->prolong[a].width > 2) return 0;
   }
-  if (p->level[p->levels - 1].A.cells > DENSE) return 0;
-  return layout(p, NULL).all * sizeof(real) <= room_of(e);
+  if (p->level[p->levels - 1].A->cells > MAX_CELLS_INVERSE) return 0;
+  return layout(p, NULL).all * sizeof(real) <= shared_bytes_of(e);
 }
 
-static void update(const gmg_exec *e, const gmg_tail_problem *p, void *state)
+static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
-  face_tail *s = (face_tail *)state;
+  face_state *s = (face_state *)state;
   const int last = p->levels - 1;
-  if (e->dry) return;
+  if (e->dry) return GMG_OK;
   *s = layout(p, s->tables);
   for (int l = 0; l <= last; l++) {
-    const gmg_tail_level *L = &p->level[l];
+    const gmg_bottom_level *L = &p->level[l];
     const maps up = maps_of(L->prolong), down = maps_of(L->restrict_);
-    const unsigned grid = gmg_flat_grid(L->A.cells, 0);
+    const unsigned grid = gmg_flat_grid(L->A->cells, 0);
     const cudaStream_t stream = gmg_device_of(e)->stream;
-    const auto rows = L->A.sigma ? rows_kernel<GMG_FACES | GMG_SIGMA> : rows_kernel<GMG_FACES>;
-    rows<<<grid, GMG_THREADS, 0, stream>>>(L->A, up, l == last, (real)L->omega, s->level[l]);
-    if (l < last) sums_kernel<<<grid, GMG_THREADS, 0, stream>>>(p->level[l + 1].A, down, s->level[l].sum);
+    const auto rows = L->A->sigma ? rows_kernel<GMG_FACES | GMG_SIGMA> : rows_kernel<GMG_FACES>;
+    rows<<<grid, GMG_THREADS, 0, stream>>>(*L->A, up, l == last, (real)L->omega, s->level[l]);
+    if (l < last) restrict_rows_kernel<<<grid, GMG_THREADS, 0, stream>>>(*p->level[l + 1].A, down, s->level[l].coarse_rhs);
     gmg_cuda_launched(e, "small levels");
   }
-  const gmg_coarse_problem coarsest = {&p->level[last].A, p->level[last].volume, p->singular, p->rtol};
-  R(gmg_coarse_direct_cuda)(e, &coarsest, s->inverse);
+  const gmg_bottom_problem coarsest = {.levels = 1, .level = {p->level[last]}, .singular = p->singular};
+  R(gmg_coarse_invert_cuda)(e, &coarsest, s->inverse);
+  return GMG_OK;
 }
 
-static gmg_status setup(gmg_exec *e, const gmg_tail_problem *p, void **state)
+static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
-  face_tail *s = (face_tail *)calloc(1, sizeof *s);
+  face_state *s = (face_state *)calloc(1, sizeof *s);
   *state = s;
   if (!s) return gmg_fail(e->context, GMG_ERR_MEMORY, "state of the small levels could not be allocated");
   *s = layout(p, NULL);
@@ -354,28 +325,32 @@ static gmg_status setup(gmg_exec *e, const gmg_tail_problem *p, void **state)
   GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", s->bytes, &tables));
   s->tables = (char *)tables;
   if (e->dry) return GMG_OK;
-  e->vector->fill(e, s->bytes / sizeof(real), 0, tables); /* read with what fills their structs up */
+  e->vector->fill(e, s->bytes / sizeof(real), 0, tables); /* the kernel reads the padding of structs, too */
   const cudaError_t error =
-      cudaFuncSetAttribute((const void *)tail_faces_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)room_of(e));
+      cudaFuncSetAttribute((const void *)fused_faces_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes_of(e));
   gmg_cuda_note(gmg_device_of(e), error, "small levels");
-  update(e, p, s);
   return GMG_OK;
 }
 
-static void destroy(gmg_exec *e, void *state)
+static void destroy(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
-  face_tail *s = (face_tail *)state;
+  (void)p;
+  face_state *s = (face_state *)state;
   if (!s) return;
   gmg_exec_release(e, s->tables, s->bytes);
   free(s);
 }
 
-static void cycle(const gmg_exec *e, void *state, int l, gmg_cycle_kind kind, int from_zero)
+static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int l, void *f, void *u, gmg_cycle_kind kind,
+                  gmg_start start)
 {
-  const face_tail *s = (const face_tail *)state;
-  tail_faces_kernel<<<1, THREADS, s->all * sizeof(real), gmg_device_of(e)->stream>>>(*s, l, (int)kind, from_zero);
+  (void)p;
+  const face_state *s = (const face_state *)state;
+  fused_faces_kernel<<<1, THREADS, s->all * sizeof(real), gmg_device_of(e)->stream>>>(*s, l, (const real *)f, (real *)u, (int)kind,
+                                                                                       start == GMG_FROM_ZERO);
   gmg_cuda_launched(e, "small levels");
 }
 
-extern "C" const gmg_tail_ops R(gmg_tail_faces_cuda) = {
-    .fits = fits, .setup = setup, .update = update, .cycle = cycle, .destroy = destroy};
+extern "C" const gmg_bottom_ops R(gmg_fused_faces_cuda) = {
+    .name = "fused levels, coefficients on faces", .fits = fits,
+    .setup = setup, .update = update, .solve = solve, .destroy = destroy};

@@ -1,22 +1,24 @@
-/* The kernels of cuda/constant.cu, which alone includes them: the small levels of a cycle in one launch, in shared memory.
+/* The kernel of constant.cu, which alone includes this file: all fused levels in one launch, in shared memory.
 
-   A level of some size is spread over the blocks of a cluster: each has a slab of its planes, and a copy of the plane beyond
-   either end, into which the neighbour writes what it changes. Smaller levels every block does all by itself, so that nobody
-   waits: a meeting of a cluster takes as long as a sweep there. A field is stored colour by colour, so a thread's neighbours read
-   beside it; u has a layer of zeros around it along the axes that have neighbours, but for the first. */
+   A larger level is spread over the blocks of a cluster: each has some of its planes, and a copy of the plane beyond either
+   end, to which the neighbouring block sends what it changes. A smaller level is done by every block as a whole, so that no
+   block waits: a barrier of the cluster takes as long as a sweep there. A field is stored colour by colour, so that
+   neighbouring threads read neighbouring entries. u has a layer of zeros around it along all axes but the first that have
+   neighbours. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
 
 #include "coarsest.cuh"
+#include "driver.cuh"
 #include "tables.cuh"
 
 #include <cuda_pipeline.h>
 
-/* A thread's pair of a level in the fields outside, side by side. */
+/* A thread's pair of unknowns in the fields of the caller, where the two lie side by side. */
 typedef struct {
-  int busy, both, q;
+  int busy, both, q;   /* both: the second exists */
   unsigned u[2], f[2]; /* places of the two in shared memory */
-  size_t place;
+  size_t place;        /* of the first in the caller's fields */
 } global_pair;
 
 static __device__ __forceinline__ global_pair global_pair_of(const small_level &L)
@@ -29,15 +31,17 @@ static __device__ __forceinline__ global_pair global_pair_of(const small_level &
           ((size_t)(begin + at.k) * L.n[1] + at.j) * L.n[0] + 2 * at.p};
 }
 
-/* Whoever comes to a parameter first would wait for it: each warp asks for a line of them. */
-static __device__ __forceinline__ void ask_for_parameters(const tail_state &s)
+/* The first read of a kernel parameter waits for its cache line: each warp reads another line of them early. */
+static __device__ __forceinline__ void prefetch_parameters(const fused_state &s)
 {
   const unsigned words = sizeof s / sizeof(int), at = threadIdx.x / 32 * (128 / sizeof(int));
   asm volatile("" ::"r"(((const int *)&s)[at < words ? at : 0]));
 }
 
-static __device__ __forceinline__ void begin_cycle(const tail_state &s, const small_level &L, int from_zero, real *tables,
-                                                   unsigned *words, real *memory, unsigned *step)
+/* Fills shared memory: tables, pair words, zeros, and f and u of the level that the cycle starts on. */
+static __device__ __forceinline__ void begin_cycle(const fused_state &s, const small_level &L, const real *global_f,
+                                                   const real *global_u, int from_zero, real *tables, unsigned *words,
+                                                   real *memory, unsigned *step)
 {
   const unsigned quads = (unsigned)(s.bytes / sizeof(int4));
   const unsigned more = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4);
@@ -49,21 +53,21 @@ static __device__ __forceinline__ void begin_cycle(const tail_state &s, const sm
   for (unsigned c = threadIdx.x; c < more; c += THREADS)
     __pipeline_memcpy_async((int4 *)words + c, known + quads + blockIdx.x * more + c, sizeof *known);
   __pipeline_commit();
-  ask_for_parameters(s);
+  prefetch_parameters(s);
   const global_pair mine = global_pair_of(L);
   real f[2] = {0, 0}, u[2] = {0, 0};
   gmg_take_over();
 #pragma unroll
   for (int b = 0; b < 2; b++) {
     if (!mine.busy || b > mine.both) continue;
-    f[b] = __ldcg(L.global_f + mine.place + b);
-    if (!from_zero) u[b] = __ldcg(L.global_u + mine.place + b);
+    f[b] = __ldcg(global_f + mine.place + b);
+    if (!from_zero) u[b] = __ldcg(global_u + mine.place + b);
   }
-  if (threadIdx.x < (unsigned)s.levels) prepare_slab(s.level[threadIdx.x], slabs + threadIdx.x);
+  if (threadIdx.x < (unsigned)s.levels) find_own_planes(s.level[threadIdx.x], planes_of_level + threadIdx.x);
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < zeros; c += THREADS) ((int4 *)memory)[c] = make_int4(0, 0, 0, 0);
-  if (L.parts > 1) prepare_arrivals();
-  meet(L.parts);
+  if (L.blocks > 1) prepare_arrivals();
+  cluster_sync(L.blocks);
 #pragma unroll
   for (int b = 0; b < 2; b++) {
     if (!mine.busy || b > mine.both) continue;
@@ -73,50 +77,28 @@ static __device__ __forceinline__ void begin_cycle(const tail_state &s, const sm
   __pipeline_wait_prior(0);
   __syncthreads();
   if (from_zero) return;
-  const own_pair own = take_up(L, tables, words, 0, memory);
-  put(own, 0, *step), put(own, 1, *step);
-  end_step(L.parts, slabs[L.number].come[0] + slabs[L.number].come[1], step);
+  const own_pair own = load_pair(L, tables, words, 0, memory);
+  store_unknown(own, 0, *step), store_unknown(own, 1, *step);
+  end_step(L.blocks, planes_of_level[L.number].incoming[0] + planes_of_level[L.number].incoming[1], step);
 }
 
-/* cycle() of cycle.c without recursion. What every level is in the middle of: its kind of cycle, and whether the next coarser one
-   is on its second visit. */
 static __global__ void __launch_bounds__(THREADS, 1)
-    tail_kernel(const __grid_constant__ tail_state s, int start, int cycle, int from_zero)
+    fused_kernel(const __grid_constant__ fused_state s, int start, const real *f, real *u, int cycle, int from_zero)
 {
   extern __shared__ double shared[];
   real *const tables = (real *)shared, *const memory = (real *)((char *)shared + s.bytes + s.pairs * sizeof(unsigned));
   unsigned *const words = (unsigned *)((char *)shared + s.bytes);
   const int last = s.levels - 1;
-  unsigned f_cycles = 0, w_cycles = 0, again = 0; /* a bit a level */
   unsigned step = 0;
-  int l = start, now = cycle;
-  begin_cycle(s, s.level[start], from_zero, tables, words, memory, &step);
-  for (;;) {
-    for (; l < last; l++) {
-      const unsigned bit = 1u << l;
-      go_down(s, l, tables, words, memory, &step);
-      f_cycles = now == GMG_CYCLE_F ? f_cycles | bit : f_cycles & ~bit;
-      w_cycles = now == GMG_CYCLE_W ? w_cycles | bit : w_cycles & ~bit;
-      again &= ~bit;
-    }
-    solve_coarsest(s, s.level[last], tables, memory);
-    int down = 0;
-    while (l > start && !down) {
-      const unsigned bit = 1u << (l - 1);
-      if (((f_cycles | w_cycles) & bit) && !(again & bit) && l < last) {
-        again |= bit, now = w_cycles & bit ? GMG_CYCLE_W : GMG_CYCLE_V, down = 1;
-        break;
-      }
-      l--;
-      go_up(s, l, tables, words, memory, &step);
-    }
-    if (!down) break;
-  }
-  const small_level &first = s.level[start];
-  const global_pair mine = global_pair_of(first);
+  begin_cycle(s, s.level[start], f, u, from_zero, tables, words, memory, &step);
+  run_cycle(
+      start, last, cycle, [&](int l) { presmooth_restrict(s, l, tables, words, memory, &step); },
+      [&] { solve_coarsest(s, s.level[last], tables, memory); },
+      [&](int l) { prolong_postsmooth(s, l, tables, words, memory, &step); });
+  const global_pair mine = global_pair_of(s.level[start]);
 #pragma unroll
   for (int b = 0; b < 2; b++)
-    if (mine.busy && b <= mine.both) first.global_u[mine.place + b] = memory[mine.u[b]];
+    if (mine.busy && b <= mine.both) u[mine.place + b] = memory[mine.u[b]];
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* A small level's way down and up (cuda/kernels.cuh): smoothing, residual and restriction; prolongation and smoothing. */
+/* The legs of a cycle on a small level (kernels.cuh): smoothing, residual and restriction; prolongation and smoothing. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 
@@ -6,31 +6,35 @@
 
 /* --- smoothing ------------------------------------------------------------------------------------------------------- */
 
-/* A thread's pair, which stays with it for a leg: first the unknown of the colour that is relaxed first. What is nobody's is 0. */
+/* A thread's pair of unknowns, in registers during a leg. [0] is the unknown whose colour is relaxed first. Entries of an
+   unknown that does not exist are 0. */
 typedef struct {
-  int busy, q, there[2], step; /* step: to the neighbour beyond the pair of the first; of the second it is the opposite */
-  int odd;                           /* the first is the second of the pair */
-  real *place[2];                    /* in u */
-  real u[2], f[2], by[2], diag[2], side[2]; /* side: coupling to the neighbour beyond the pair */
-  unsigned below[2], above[2];       /* the copy that the neighbours have of it, or 0 */
-  unsigned to[2];                    /* their arrivals */
+  int busy, q, exists[2];
+  int step;                                 /* in u from [0] to the neighbour beyond the pair; from [1] it is the opposite */
+  int odd;                                  /* [0] is the second unknown of the pair */
+  real *place[2];                           /* in u */
+  real u[2], f[2], by[2], diag[2], side[2]; /* by: weight over the diagonal; side: coupling to the neighbour beyond the pair */
+  unsigned below[2], above[2];              /* addresses of the copies that neighbouring blocks have, or 0 */
+  unsigned to[2];                           /* addresses of those blocks' arrivals */
 } own_pair;
 
-/* What the sweeps of a level take, in registers. */
+/* What the sweeps of a level read, in registers. */
 typedef struct {
   real x, y, z, keep;
-  int line, plane, parts;
-  unsigned come[2]; /* bytes that come with a colour, the first one first */
+  int line, plane, blocks;
+  unsigned incoming[2]; /* bytes that arrive with a colour, that of [0] first */
 } own_level;
 
-static __device__ __forceinline__ own_level hold(const small_level &L, int first)
+static __device__ __forceinline__ own_level load_level(const small_level &L, int first)
 {
-  return {kept(L.coupling[0]), kept(L.coupling[1]), kept(L.coupling[2]), kept(L.keep), kept(L.line), kept(L.plane), kept(L.parts),
-          {slabs[L.number].come[first], slabs[L.number].come[1 - first]}};
+  const own_planes &own = planes_of_level[L.number];
+  return {in_register(L.coupling[0]), in_register(L.coupling[1]), in_register(L.coupling[2]), in_register(L.keep),
+          in_register(L.line),        in_register(L.plane),       in_register(L.blocks),
+          {own.incoming[first], own.incoming[1 - first]}};
 }
 
-static __device__ __forceinline__ own_pair take_up(const small_level &L, const real *tables, const unsigned *words, int first,
-                                                   real *memory)
+static __device__ __forceinline__ own_pair load_pair(const small_level &L, const real *tables, const unsigned *words, int first,
+                                                     real *memory)
 {
   own_pair own = {};
   own.q = (int)threadIdx.x, own.busy = own.q < pairs_of(L, planes_of(L));
@@ -44,9 +48,9 @@ static __device__ __forceinline__ own_pair take_up(const small_level &L, const r
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     const int colour = h ^ first, second = own.odd ^ h, class_of = (int)(word >> (second ? SECOND_CLASS : CLASS) & 31);
-    own.there[h] = !second || !(word & ALONE_THERE), own.place[h] = memory + L.u + colour * L.colour + entry;
+    own.exists[h] = !second || !(word & SINGLE), own.place[h] = memory + L.u + colour * L.colour + entry;
     own.side[h] = word & (second ? HAS_RIGHT : HAS_LEFT) ? L.coupling[0] : (real)0;
-    if (!own.there[h]) continue;
+    if (!own.exists[h]) continue;
     if (word & GOES_BELOW) own.below[h] = address_in(own.place[h] + beyond, rank - 1);
     if (word & GOES_ABOVE) own.above[h] = address_in(own.place[h] - beyond, rank + 1);
     own.u[h] = *own.place[h], own.f[h] = memory[L.f + colour * L.inner + own.q];
@@ -55,17 +59,17 @@ static __device__ __forceinline__ own_pair take_up(const small_level &L, const r
   return own;
 }
 
-/* What the neighbours of own.u[h] contribute. */
-static __device__ __forceinline__ real beside(const own_level &L, const own_pair &own, int h)
+/* Sum of coupling times neighbour, of own.u[h]. */
+static __device__ __forceinline__ real neighbour_sum(const own_level &L, const own_pair &own, int h)
 {
   const real *const o = own.place[1 - h];
   const real x = L.x * own.u[1 - h] + own.side[h] * o[h ? -own.step : own.step];
   return x + L.y * (o[-L.line] + o[L.line]) + L.z * (o[-L.plane] + o[L.plane]);
 }
 
-static __device__ __forceinline__ void put(const own_pair &own, int h, unsigned step)
+static __device__ __forceinline__ void store_unknown(const own_pair &own, int h, unsigned step)
 {
-  if (!own.there[h]) return;
+  if (!own.exists[h]) return;
   *own.place[h] = own.u[h];
   if (own.below[h]) send(own.below[h], own.u[h], own.to[0], step);
   if (own.above[h]) send(own.above[h], own.u[h], own.to[1], step);
@@ -78,130 +82,119 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       if (own.busy) {
-        own.u[h] = L.keep * own.u[h] + own.by[h] * (own.f[h] + beside(L, own, h));
-        put(own, h, *step);
+        own.u[h] = L.keep * own.u[h] + own.by[h] * (own.f[h] + neighbour_sum(L, own, h));
+        store_unknown(own, h, *step);
       }
-      end_step(L.parts, L.come[h], step);
+      end_step(L.blocks, L.incoming[h], step);
     }
 }
 
 /* --- down ------------------------------------------------------------------------------------------------------------ */
 
-static __device__ __forceinline__ double warp_sum(double x)
+/* Sum over the threads of a block, or of all blocks of the cluster. */
+static __device__ double sum_of_all(int blocks, double x)
 {
-#pragma unroll
-  for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
-  return x;
-}
-
-/* Over the threads of all blocks, if parts > 1. */
-static __device__ double sum_of_all(int parts, double x)
-{
-  __shared__ double part[THREADS / 32], of_blocks[MOST_PARTS];
-  x = warp_sum(x);
-  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
-  __syncthreads();
-  x = warp_sum(threadIdx.x % 32 < THREADS / 32 ? part[threadIdx.x % 32] : 0);
-  __syncthreads();
-  if (parts == 1) return x;
-  if (threadIdx.x < (unsigned)parts) *of_block(of_blocks + blockIdx.x, (int)threadIdx.x) = x;
-  meet(parts);
+  __shared__ double of_blocks[MAX_BLOCKS];
+  x = block_sum<THREADS / 32>(x);
+  if (blocks == 1) return x;
+  if (threadIdx.x < (unsigned)blocks) *in_block(of_blocks + blockIdx.x, (int)threadIdx.x) = x;
+  cluster_sync(blocks);
   x = 0;
-  for (int b = 0; b < parts; b++) x += of_blocks[b];
+  for (int b = 0; b < blocks; b++) x += of_blocks[b];
   return x;
 }
 
-/* The residual; where it will be averaged, of a pair together. */
+/* The residual of a thread's pair; where residuals are restricted by averages, the pair's sum. */
 static __device__ __forceinline__ void residual(const small_level &L, const own_level &now, const own_pair &own, real *r)
 {
   real part[2] = {0, 0};
   if (!own.busy) return;
 #pragma unroll
   for (int h = 0; h < 2; h++) {
-    part[h] = own.f[h] - (own.diag[h] * own.u[h] - beside(now, own, h));
-    if (!L.averaged && own.there[h]) r[h * L.inner + own.q] = part[h]; /* first: colour 0 */
+    part[h] = own.f[h] - (own.diag[h] * own.u[h] - neighbour_sum(now, own, h));
+    if (!L.averaged && own.exists[h]) r[h * L.inner + own.q] = part[h]; /* first: colour 0 */
   }
   if (L.averaged) r[own.q] = part[0] + part[1];
 }
 
-/* The restricted residual at (I, J, K) of the next coarser level. Its planes may be another block's. */
+/* The restricted residual at (I, J, K) of the next coarser level. Planes that it reads may be another block's. */
 static __device__ __forceinline__ real restricted(const small_level &L, const real *tables, const real *r, int I, int J, int K)
 {
   const taps &t = L.restrict_;
   const int *const ints = (const int *)tables;
   const int i0 = ints[t.first[0] + I], j0 = ints[t.first[1] + J], k0 = ints[t.first[2] + K], begin = begin_of(L),
             size = L.n[1] * L.half;
-  const real *const wz = tables + t.weight[2] + K * TAPS;
-  real wx[TAPS], wy[TAPS], sum = 0;
-  int column[TAPS]; /* in lines where j + k is even */
+  const real *const wz = tables + t.weight[2] + K * MAX_TAPS;
+  real wx[MAX_TAPS], wy[MAX_TAPS], sum = 0;
+  int column[MAX_TAPS]; /* in lines where j + k is even */
 #pragma unroll
-  for (int m = 0; m < TAPS; m++) { /* weights are 0 where there are fewer; the first is read again for those */
-    wx[m] = tables[t.weight[0] + I * TAPS + m], wy[m] = tables[t.weight[1] + J * TAPS + m];
+  for (int m = 0; m < MAX_TAPS; m++) { /* beyond the row's columns weights are 0, and the first column is read again */
+    wx[m] = tables[t.weight[0] + I * MAX_TAPS + m], wy[m] = tables[t.weight[1] + J * MAX_TAPS + m];
     column[m] = i0 + (m < t.taps[0] ? m : 0);
   }
 #pragma unroll 1
   for (int q = 0; q < t.taps[2]; q++) {
-    const int k = k0 + q, local = k - begin, inside = L.parts == 1 || (local >= 0 && local < L.high),
+    const int k = k0 + q, local = k - begin, inside = L.blocks == 1 || (local >= 0 && local < L.high),
               owner = inside ? 0 : k / L.high;
-    const real *const plane = inside ? r + local * size : of_block(r + (k - owner * L.high) * size, owner);
+    const real *const plane = inside ? r + local * size : in_block(r + (k - owner * L.high) * size, owner);
     real part = 0;
 #pragma unroll
-    for (int s = 0; s < TAPS; s++)
+    for (int s = 0; s < MAX_TAPS; s++)
       if (s < t.taps[1]) {
         const real *const line = plane + (j0 + s) * L.half;
         const int odd = (j0 + s + k) & 1;
 #pragma unroll
-        for (int m = 0; m < TAPS; m++) part += wy[s] * wx[m] * line[((column[m] ^ odd) & 1) * L.inner + (column[m] >> 1)];
+        for (int m = 0; m < MAX_TAPS; m++) part += wy[s] * wx[m] * line[((column[m] ^ odd) & 1) * L.inner + (column[m] >> 1)];
       }
     sum += wz[q] * part;
   }
   return sum;
 }
 
-/* The same from pairs of a block's own planes, on an even mesh. */
+/* The restricted residual at (I, J, K) from the sums of four pairs in the block's own planes. */
 static __device__ __forceinline__ real averaged(const small_level &L, const real *r, int I, int J, int K)
 {
   const real *const at = r + ((2 * K - begin_of(L)) * L.n[1] + 2 * J) * L.half + I, *const up = at + L.n[1] * L.half;
   return (real)0.125 * ((at[0] + at[L.half]) + (up[0] + up[L.half]));
 }
 
-/* f of the next coarser level, and a u of zeros. A block does the planes that begin in its slab. */
+/* f of the next coarser level, and a u of zeros. A block does the coarse planes that begin within its own. */
 static __device__ __forceinline__ void restrict_residual(const small_level &L, const small_level &C, const real *tables,
                                                          int singular, real *memory, const real *r)
 {
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < 2 * C.colour; c += THREADS) memory[C.u + c] = 0;
   if (L.averaged) __syncthreads();
-  else meet(L.parts);
+  else cluster_sync(L.blocks);
   const int begin = begin_of(L), end = begin + planes_of(L), most = C.n[2];
   const int from = L.halved ? (begin + 1) / 2 : begin, beyond = L.halved ? (end + 1) / 2 : end, to = beyond < most ? beyond : most;
   each_unknown(C, from, to - from, [&](int colour, int I, pair_place at, int) {
-    const int K = from + at.k, owner = C.parts > 1 ? K / C.high : 0;
+    const int K = from + at.k, owner = C.blocks > 1 ? K / C.high : 0;
     const real value = L.averaged ? averaged(L, r, I, at.j, K) : restricted(L, tables, r, I, at.j, K);
     real *const place = memory + C.f + colour * C.inner + ((K - owner * C.high) * C.n[1] + at.j) * C.half + at.p;
-    if (C.parts > 1) store_at(address_in(place, owner), value);
+    if (C.blocks > 1) store_at(address_in(place, owner), value);
     else
 #pragma unroll 1
-      for (int b = 0; b < L.parts; b++)
-        if (L.parts > 1) store_at(address_in(place, b), value);
+      for (int b = 0; b < L.blocks; b++)
+        if (L.blocks > 1) store_at(address_in(place, b), value);
         else *place = value;
   });
-  meet(L.parts);
+  cluster_sync(L.blocks);
   if (!singular) return;
   double sum = 0;
   const int start = begin_of(C), planes = planes_of(C);
   each_unknown(C, start, planes, [&](int colour, int, pair_place, int q) { sum += (double)memory[C.f + colour * C.inner + q]; });
-  const real mean = (real)(sum_of_all(C.parts, sum) / ((double)C.n[0] * C.n[1] * C.n[2]));
+  const real mean = (real)(sum_of_all(C.blocks, sum) / ((double)C.n[0] * C.n[1] * C.n[2]));
   each_unknown(C, start, planes, [&](int colour, int, pair_place, int q) { memory[C.f + colour * C.inner + q] -= mean; });
   __syncthreads();
 }
 
-static __device__ __forceinline__ void go_down(const tail_state &s, int l, const real *tables, const unsigned *words, real *memory,
-                                               unsigned *step)
+static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, int l, const real *tables, const unsigned *words,
+                                                          real *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
-  const own_level now = hold(L, 0);
-  own_pair own = take_up(L, tables, words, 0, memory);
+  const own_level now = load_level(L, 0);
+  own_pair own = load_pair(L, tables, words, 0, memory);
   relax(now, s.pre, own, step);
   residual(L, now, own, memory + s.r);
   restrict_residual(L, C, tables, s.singular, memory, memory + s.r);
@@ -209,30 +202,30 @@ static __device__ __forceinline__ void go_down(const tail_state &s, int l, const
 
 /* --- up -------------------------------------------------------------------------------------------------------------- */
 
-/* Where planes of the next coarser level's u are. */
+/* Planes of the next coarser level's u. */
 typedef struct {
-  const real *u; /* plane `first`, of colour 0 */
-  int first, colour;
+  const real *u;     /* plane `first`, colour 0 */
+  int first, colour; /* colour: stride from colour to colour */
 } coarse_planes;
 
-/* Here, or brought here from the blocks that have them. */
-static __device__ __forceinline__ coarse_planes bring(const small_level &L, const small_level &C, const real *tables, real *u,
-                                                      real *room)
+/* The block's own coarse planes, or copies of all that it needs from the blocks that have them. */
+static __device__ __forceinline__ coarse_planes gather_planes(const small_level &L, const small_level &C, const real *tables,
+                                                              real *u, real *room)
 {
   const int begin = begin_of(L), planes = planes_of(L), *const first = (const int *)tables + L.prolong.first[2];
-  if (!L.gathers) return {u, begin_of(C) - 1, (int)C.colour};
-  meet(L.parts);
+  if (!L.gathers_planes) return {u, begin_of(C) - 1, (int)C.colour};
+  cluster_sync(L.blocks);
   const int from = planes > 0 ? first[begin] : 0, count = planes > 0 ? first[begin + planes - 1] + L.prolong.taps[2] - from : 0;
 #pragma unroll 1
   for (int c = (int)threadIdx.x; c < 2 * count * C.plane; c += THREADS) {
     const int colour = c >= count * C.plane, x = c - colour * count * C.plane, k = from + x / C.plane, owner = k / C.high;
-    room[c] = *of_block(u + colour * C.colour + (k - owner * C.high + 1) * C.plane + x % C.plane, owner);
+    room[c] = *in_block(u + colour * C.colour + (k - owner * C.high + 1) * C.plane + x % C.plane, owner);
   }
   __syncthreads();
   return {room, from, count * C.plane};
 }
 
-/* A pair's correction from u of the next coarser level. */
+/* Adds to a pair the correction from u of the next coarser level. */
 static __device__ __forceinline__ void prolong(const small_level &L, const small_level &C, const real *tables,
                                                const coarse_planes &from, own_pair &own)
 {
@@ -240,16 +233,16 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   const int *const ints = (const int *)tables;
   const pair_place place = place_of(L, own.q);
   const int k = begin_of(L) + place.k, J = ints[t.first[1] + place.j], K = ints[t.first[2] + k];
-  const real *const wy = tables + t.weight[1] + place.j * TAPS, *const wz = tables + t.weight[2] + k * TAPS;
+  const real *const wy = tables + t.weight[1] + place.j * MAX_TAPS, *const wz = tables + t.weight[2] + k * MAX_TAPS;
   real x[2][2], sum[2] = {0, 0};
-  int column[2][2]; /* in lines where J + K is even; in the others that of the other colour */
+  int column[2][2]; /* in lines where J + K is even; in other lines the colours are swapped */
 #pragma unroll
   for (int h = 0; h < 2; h++) {
-    const int i = own.there[h] ? 2 * place.p + (own.odd ^ h) : 0, I = ints[t.first[0] + i];
+    const int i = own.exists[h] ? 2 * place.p + (own.odd ^ h) : 0, I = ints[t.first[0] + i];
 #pragma unroll
-    for (int m = 0; m < 2; m++) { /* weights are 0 where there is one */
+    for (int m = 0; m < 2; m++) { /* the second weight is 0 where a row has one column */
       const int at = t.taps[0] > 1 ? I + m : I;
-      x[h][m] = tables[t.weight[0] + i * TAPS + m], column[h][m] = (at & 1) | (at >> 1) << 1;
+      x[h][m] = tables[t.weight[0] + i * MAX_TAPS + m], column[h][m] = (at & 1) | (at >> 1) << 1;
     }
   }
 #pragma unroll 1
@@ -267,18 +260,18 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
             sum[h] += w * (x[h][m] * line[((column[h][m] ^ odd) & 1) * from.colour + (column[h][m] >> 1)]);
       }
   }
-  own.u[0] += own.there[0] ? sum[0] : (real)0, own.u[1] += own.there[1] ? sum[1] : (real)0;
+  own.u[0] += own.exists[0] ? sum[0] : (real)0, own.u[1] += own.exists[1] ? sum[1] : (real)0;
 }
 
-/* Weight of a column in a row, of two; 0 where it is not one of them. */
+/* Weight of a column in a row of at most two; 0 where the row does not have it. */
 static __device__ __forceinline__ real weight_of(const taps &t, const real *tables, int axis, int row, int column)
 {
   const int at = column - ((const int *)tables)[t.first[axis] + row];
-  return at == 0 || at == 1 ? tables[t.weight[axis] + row * TAPS + at] : (real)0;
+  return at == 0 || at == 1 ? tables[t.weight[axis] + row * MAX_TAPS + at] : (real)0;
 }
 
-/* The same where pairs lie in one coarse unknown each: of its line and the one beside, in its plane and the one beside, three values
-   each. What is beyond a wall has weight 0, and another value stands in for it. */
+/* prolong() where a pair lies in one coarse unknown and interpolation is linear: from two lines in each of two planes, three
+   values each. A value beyond a wall has weight 0, and another is read for it. */
 static __device__ __forceinline__ void prolong_linearly(const small_level &L, const small_level &C, const real *tables,
                                                         const coarse_planes &from, own_pair &own)
 {
@@ -290,35 +283,39 @@ static __device__ __forceinline__ void prolong_linearly(const small_level &L, co
   const real z[2] = {weight_of(t, tables, 2, k, K), weight_of(t, tables, 2, k, K_beside)};
   real x[2], side[2], sum[2] = {0, 0};
 #pragma unroll
-  for (int b = 0; b < 2; b++) x[b] = weight_of(t, tables, 0, 2 * p + b, p), side[b] = weight_of(t, tables, 0, 2 * p + b, p - 1 + 2 * b);
+  for (int b = 0; b < 2; b++) {
+    x[b] = weight_of(t, tables, 0, 2 * p + b, p);
+    side[b] = weight_of(t, tables, 0, 2 * p + b, p - 1 + 2 * b);
+  }
 #pragma unroll
   for (int q = 0; q < 2; q++) {
     const int plane = q ? min(max(K_beside, 0), C.n[2] - 1) : K;
 #pragma unroll
     for (int s = 0; s < 2; s++) {
       const int line = s ? min(max(J_beside, 0), C.n[1] - 1) : J, colour = (p + line + plane) & 1;
-      const real *const here = from.u + (plane - from.first) * C.plane + (line + 1) * C.half + (p >> 1) + (colour ? from.colour : 0);
-      const real *const beside = (colour ? here - from.colour : here + from.colour) + odd;
+      const real *const row = from.u + (plane - from.first) * C.plane + (line + 1) * C.half;
+      const real *const here = row + (p >> 1) + (colour ? from.colour : 0);
+      const real *const other = (colour ? here - from.colour : here + from.colour) + odd; /* of the other colour */
       const real w = z[q] * y[s], middle = here[0];
-      sum[0] += w * (x[0] * middle + side[0] * beside[-1]), sum[1] += w * (x[1] * middle + side[1] * beside[0]);
+      sum[0] += w * (x[0] * middle + side[0] * other[-1]), sum[1] += w * (x[1] * middle + side[1] * other[0]);
     }
   }
   own.u[0] += sum[own.odd], own.u[1] += sum[1 - own.odd];
 }
 
-static __device__ __forceinline__ void go_up(const tail_state &s, int l, const real *tables, const unsigned *words, real *memory,
-                                             unsigned *step)
+static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, int l, const real *tables, const unsigned *words,
+                                                          real *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
-  const own_level now = hold(L, s.reversed);
-  own_pair own = take_up(L, tables, words, s.reversed, memory);
-  const coarse_planes from = bring(L, C, tables, memory + C.u, memory + s.r);
+  const own_level now = load_level(L, s.reversed);
+  own_pair own = load_pair(L, tables, words, s.reversed, memory);
+  const coarse_planes from = gather_planes(L, C, tables, memory + C.u, memory + s.r);
   if (own.busy) {
     if (L.linear) prolong_linearly(L, C, tables, from, own);
     else prolong(L, C, tables, from, own);
-    put(own, 0, *step), put(own, 1, *step);
+    store_unknown(own, 0, *step), store_unknown(own, 1, *step);
   }
-  end_step(now.parts, now.come[0] + now.come[1], step);
+  end_step(now.blocks, now.incoming[0] + now.incoming[1], step);
   relax(now, s.post, own, step);
 }
 

@@ -1,22 +1,22 @@
-/* What the small levels know beforehand (cuda/kernels.cuh), prepared once for an operator. */
+/* Tables of the fused levels (kernels.cuh), made once for an operator. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_TABLES_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_TABLES_H
 
 #include "cluster.cuh"
 
 typedef struct {
-  gmg_map restrict_[3], prolong[3]; /* in the kernel's order */
+  gmg_map restrict_[3], prolong[3]; /* axes in the kernel's order */
 } maps;
 
-/* A row begins so far inside that all its taps are columns. */
+/* Copies a map so that every row begins where all its MAX_TAPS columns exist. */
 static __device__ void prepare_map(const gmg_map &m, real *tables, int first, int weight)
 {
   for (int r = (int)threadIdx.x; r < m.rows; r += (int)blockDim.x) {
     const int from = m.first[r], most = m.cols - m.width, at = from < 0 ? 0 : from > most ? most : from;
     ((int *)tables)[first + r] = at;
-    for (int t = 0; t < TAPS; t++) {
+    for (int t = 0; t < MAX_TAPS; t++) {
       const int old = at + t - from;
-      tables[weight + r * TAPS + t] =
+      tables[weight + r * MAX_TAPS + t] =
           t < m.width && old >= 0 && old < m.width ? gmg_at(m.weight, (size_t)r * m.width + old) : (real)0;
     }
   }
@@ -27,16 +27,17 @@ static __device__ real diagonal(const gmg_operator &A, int swapped, int i, int j
   return gmg_row_at<GMG_CONSTANT>(A, i, swapped ? k : j, swapped ? j : k).diag;
 }
 
+/* Pair words of a level; its diagonals and, unless it is the coarsest, its maps. */
 static __global__ void prepare_kernel(gmg_operator A, small_level L, maps m, int swapped, double omega, int transfers, real *tables,
                                       unsigned *words, unsigned stride)
 {
-  __shared__ slab own;
+  __shared__ own_planes own;
   words += blockIdx.x * stride + L.words;
-  if (threadIdx.x == 0) prepare_slab(L, &own);
+  if (threadIdx.x == 0) find_own_planes(L, &own);
   __syncthreads();
   for (int q = (int)threadIdx.x; q < pairs_of(L, own.planes); q += (int)blockDim.x) words[q] = word_of(L, own, q, (int)blockIdx.x);
   if (blockIdx.x > 0) return;
-  if (threadIdx.x < CLASSES) {
+  if (threadIdx.x < DIAGONAL_CLASSES) {
     const int side[3] = {(int)threadIdx.x % 3, (int)threadIdx.x / 3 % 3, (int)threadIdx.x / 9};
     int at[3];
     for (int a = 0; a < 3; a++) at[a] = side[a] == 2 ? L.n[a] - 1 : side[a] < L.n[a] ? side[a] : 0;
@@ -49,13 +50,12 @@ static __global__ void prepare_kernel(gmg_operator A, small_level L, maps m, int
   }
 }
 
-/* The inverse of the coarsest grid's operator by elimination (Gauss, Jordan), which needs no pivots: the operator is symmetric and
-   positive definite. Where it is singular that of A + a P, P taking the mean, less P / a: it takes the mean off what it is given and
-   what it gives. Where rounding would leave little of it, to[0] = 0. */
+/* The inverse of the coarsest grid's operator A. Where A is singular: that of A + a P less P / a, P taking the mean, which
+   takes the mean off the right-hand side and the solution. to[0] = 0 where rounding would leave little of it. */
 static __global__ void invert_kernel(gmg_operator A, small_level L, int swapped, int singular, real *to)
 {
-  __shared__ double M[DENSE][DENSE + 1], column[DENSE], norm[2][DENSE];
-  __shared__ int at[DENSE][3];
+  __shared__ double M[MAX_CELLS_INVERSE][MAX_CELLS_INVERSE + 1], norm[2][MAX_CELLS_INVERSE];
+  __shared__ int at[MAX_CELLS_INVERSE][3];
   const int n = 2 * (int)L.inner, cells = L.n[0] * L.n[1] * L.n[2], t = (int)threadIdx.x;
   const double large = (double)diagonal(A, swapped, 0, 0, 0);
   if (t < n) {
@@ -66,11 +66,11 @@ static __global__ void invert_kernel(gmg_operator A, small_level L, int swapped,
   }
   __syncthreads();
   for (int x = t; x < n * n; x += (int)blockDim.x) {
-    const int a = x / n, b = x - a * n, nobody = at[a][0] < 0 || at[b][0] < 0;
+    const int a = x / n, b = x - a * n, outside = at[a][0] < 0 || at[b][0] < 0;
     const int d[3] = {abs(at[a][0] - at[b][0]), abs(at[a][1] - at[b][1]), abs(at[a][2] - at[b][2])}, far = d[0] + d[1] + d[2];
     double value = 0;
-    if (a == b) value = nobody ? 1 : (double)diagonal(A, swapped, at[a][0], at[a][1], at[a][2]);
-    else if (!nobody && far == 1) value = -(double)L.coupling[d[0] ? 0 : d[1] ? 1 : 2];
+    if (a == b) value = outside ? 1 : (double)diagonal(A, swapped, at[a][0], at[a][1], at[a][2]);
+    else if (!outside && far == 1) value = -(double)L.coupling[d[0] ? 0 : d[1] ? 1 : 2];
     M[a][b] = value;
   }
   __syncthreads();
@@ -81,18 +81,8 @@ static __global__ void invert_kernel(gmg_operator A, small_level L, int swapped,
   __syncthreads();
   for (int x = t; singular && x < n * n; x += (int)blockDim.x)
     if (at[x / n][0] >= 0 && at[x % n][0] >= 0) M[x / n][x % n] += large / cells;
-  for (int s = 0; s < n; s++) {
-    __syncthreads();
-    const double pivot = 1 / M[s][s];
-    if (t < n) column[t] = M[t][s];
-    __syncthreads();
-    if (t < n) M[s][t] = (t == s ? 1 : M[s][t]) * pivot;
-    __syncthreads();
-    for (int x = t; x < n * n; x += (int)blockDim.x) {
-      const int a = x / n, b = x - a * n;
-      if (a != s) M[a][b] = (b == s ? 0 : M[a][b]) - column[a] * M[s][b];
-    }
-  }
+  __syncthreads();
+  const int good = gauss_jordan<MAX_CELLS_INVERSE>((unsigned)n, MAX_CELLS_INVERSE + 1, &M[0][0]);
   __syncthreads();
   for (int x = t; singular && x < n * n; x += (int)blockDim.x) M[x / n][x % n] -= 1 / (large * cells);
   __syncthreads();
@@ -101,15 +91,15 @@ static __global__ void invert_kernel(gmg_operator A, small_level L, int swapped,
     for (int b = 0; b < n; b++)
       if (at[t][0] >= 0 && at[b][0] >= 0) norm[1][t] += fabs(M[t][b]);
   }
-  for (int x = t; x < DENSE * PITCH; x += (int)blockDim.x) {
-    const int a = x / PITCH, b = x - a * PITCH;
+  for (int x = t; x < MAX_CELLS_INVERSE * INVERSE_PITCH; x += (int)blockDim.x) {
+    const int a = x / INVERSE_PITCH, b = x - a * INVERSE_PITCH;
     to[1 + x] = a < n && b < n && at[a][0] >= 0 && at[b][0] >= 0 ? (real)M[a][b] : (real)0;
   }
   __syncthreads();
   if (t > 0) return;
   double most[2] = {0, 0};
   for (int a = 0; a < n; a++) most[0] = fmax(most[0], norm[0][a]), most[1] = fmax(most[1], norm[1][a]);
-  to[0] = most[0] * most[1] * (sizeof(real) == 8 ? 1e-16 : 6e-8) < 1e-3; /* NaN: not */
+  to[0] = good && most[0] * most[1] * (sizeof(real) == 8 ? 1e-16 : 6e-8) < 1e-3; /* false for NaN */
 }
 
 #endif

@@ -1,43 +1,70 @@
 /* Block-asynchronous smoother async-(k) on a CUDA device (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra,
    Gates, Tomov 2011). One thread block relaxes one block of unknowns.
 
-   It holds its unknowns, `overlap` layers around them and a ring that is only read in shared memory, relaxes them k times from
-   whatever values surround them, and writes back its own (restricted, as in Cai, Sarkis 1999). Nothing waits: blocks start as
-   multiprocessors become free, in the given order, and those of a second pass do not wait for the first where a pass has more of them
-   than the device has room for (passes_at_once() in cuda/variant.cuh). What blocks share is read and written by relaxed atomics
-   (core/cuda/atomics.cuh): fresh, and never torn.
+   It holds its unknowns, `overlap` layers around them and a ring that is only read in shared memory, relaxes them k
+   times from whatever values surround them, and writes back its own (restricted, as in Cai, Sarkis 1999). Nothing
+   waits: blocks start as multiprocessors become free, in the given order, and those of a second pass do not wait for
+   the first where a pass has more of them than the device has room for (passes_at_once()). What blocks share is read
+   and written by relaxed atomics (core/cuda/atomics.cuh): fresh, and never torn.
 
    Deterministic twin: every block reads a copy made before the pass.
 
-   There are many ways of taking a level, each with kernels of its own. Here is the table of them, and what they have in common; all but
-   patches, strips and flows have a twin in which thread blocks stay and take blocks of unknowns dynamically
-   (cuda/scheduling.cuh). */
-#include "planes_faces.cuh"
-#include "reference.cuh"
-#include "line.cuh"
-#include "tiles_packed.cuh"
-#include "planes.cuh"
-#include "rows.cuh"
-#include "tiles.cuh"
+   There are many variants of taking a level, each with kernels of its own in a file of its own. Here is the table of
+   them, and what they have in common. With dynamic assignment resident thread blocks take blocks of unknowns from a
+   queue (relax/cuda/scheduling.cuh); planes_faces, tiles_packed and rows cannot do that and refuse such levels. */
+#include "variant.h"
+
+extern "C" {
+#include "smoothers/async/testing.h"
+}
 
 /* The first that suits takes the level. */
-static const async_way ways[] = {
-    {lay_out_line, prepare_line, run_line},                                                     /* 1D: stretches of a line */
-    {lay_out_flows, prepare_flows, run_flows, NULL, IN_FLOAT(flows_up)},                        /* coefficients on faces: planes stream */
+static const async_variant *const variants[] = {
+    &R(async_line),         /* 1D: stretches of a line */
+    &R(async_planes_faces), /* 3D, coefficients on faces: planes stream */
 #if GMG_REAL_F32
-    {lay_out_patches, prepare_patches, run_patches, patches_down, patches_up, NULL, patch_order},     /* the cache holds it: tiles of patches */
+    &R(async_tiles_packed), /* 3D, the cache holds the level: tiles of patches */
 #endif
-    {lay_out_strips, prepare_stream, run_strips, IN_FLOAT(strips_down), IN_FLOAT(strips_up)},   /* 2D: rows stream through warps */
-    {lay_out_stream, prepare_stream, run_stream, stream_down, stream_up, IN_DOUBLE(stream_aside)},             /* planes stream */
-    {lay_out_tiles, prepare_tiles, run_tiles},                                                  /* tiles wholly on chip */
-    {lay_out_general, prepare_general, run_general},                                            /* what is left */
+    &R(async_rows),         /* 2D: rows stream through warps */
+    &R(async_planes),       /* 2D, 3D: planes stream */
+    &R(async_tiles),        /* 2D, 3D, all coefficients: tiles wholly on chip */
+    &R(async_reference),    /* what is left */
 };
+
+/* --- passes ----------------------------------------------------------------------------------------------------------- */
+
+void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, const real *from,
+                         real *to, int reversed)
+{
+  const async_pass p = {passes, f, from, to, reversed};
+  const async_launch k = launch_of(l, s, passes);
+  s->variant->run(l, s, &k, &p);
+  gmg_cuda_launched(l->exec, "async");
+}
+
+/* Blocks of a launch wait for nobody. Where the device has room for more than a pass, those of the next would begin
+   beside it and find what was there before both: on 10^4 unknowns in 1D four passes a step reduced no more than one.
+   There every pass has a launch. */
+static size_t passes_at_once(const gmg_smoother_level *l, const async_state *s, size_t passes)
+{
+  enum { MAX_RESIDENT = 32 }; /* thread blocks that a multiprocessor has room for */
+  return s->blocks.total >= MAX_RESIDENT * processors_of(l) ? passes : 1;
+}
+
+void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, real *u, int reversed)
+{
+  const size_t at_once = s->before ? 1 : passes_at_once(l, s, passes);
+  for (size_t p = 0; p < passes; p += at_once) {
+    if (s->before) l->exec->vector->copy(l->exec, l->A->cells, u, s->before);
+    R(async_run_blocks)(l, s, at_once, f, s->before ? s->before : u, u, reversed);
+  }
+}
 
 static size_t passes_of(const gmg_smoother_level *l, int steps) { return (size_t)(steps * l->params->passes); }
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  run_passes(l, (const async_state *)state, passes_of(l, steps), (const real *)f, (real *)u, leg == GMG_LEG_UP_REVERSED);
+  R(async_run_passes)(l, (const async_state *)state, passes_of(l, steps), (const real *)f, (real *)u, leg == GMG_LEG_UP_REVERSED);
 }
 
 /* As on the host: with overlap the first pass may as well find zeros around every block, and then reads f alone. */
@@ -47,33 +74,36 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   const size_t passes = passes_of(l, steps);
   const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->overlap == 0 && !s->before;
   if (fresh) l->exec->vector->fill(l->exec, l->A->cells, 0, u);
-  else run_blocks(l, s, 1, (const real *)f, NULL, (real *)u, reversed);
-  if (passes > 1 || fresh) run_passes(l, s, fresh ? passes : passes - 1, (const real *)f, (real *)u, reversed);
+  else R(async_run_blocks)(l, s, 1, (const real *)f, NULL, (real *)u, reversed);
+  if (passes > 1 || fresh) R(async_run_passes)(l, s, fresh ? passes : passes - 1, (const real *)f, (real *)u, reversed);
 }
 
-/* The last pass also restricts the residual. Not for the deterministic twin: what blocks add to a coarse value they share they add in
-   any order. */
-static int sweep_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps, int from_zero,
-                          const struct gmg_map *map, void *coarse)
+/* The last pass also restricts the residual. Not for the deterministic twin: what blocks add to a coarse value they
+   share they add in any order. */
+static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps,
+                              gmg_start start, const gmg_map *map, void *coarse)
 {
   const async_state *s = (const async_state *)state;
-  const down_leg d = {passes_of(l, steps), (const real *)f, (real *)u, (real *)to, from_zero, map, (real *)coarse};
-  return s->way->down && !s->staying && !s->before && d.passes > 0 && s->way->down(l, s, &d);
+  const async_presmooth d = {passes_of(l, steps), (const real *)f, (real *)u, (real *)to, start == GMG_FROM_ZERO, map,
+                             (real *)coarse};
+  return s->variant->presmooth_restrict && !s->resident && !s->before && d.passes > 0 && s->variant->presmooth_restrict(l, s, &d);
 }
 
 /* The last pass as the deterministic twin does it, which with overlap costs no rate: it writes nothing that is read. */
-static int sweep_onto(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg, const gmg_onto *to)
+static int postsmooth_update(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg,
+                             const gmg_update_target *to)
 {
   const async_state *s = (const async_state *)state;
-  const up_leg up = {passes_of(l, steps), (const real *)f, (real *)u, leg == GMG_LEG_UP_REVERSED, to};
-  return s->way->up && !s->staying && up.passes > 0 && s->way->up(l, s, &up);
+  const async_postsmooth up = {passes_of(l, steps), (const real *)f, (real *)u, leg == GMG_LEG_UP_REVERSED, to};
+  return s->variant->postsmooth_update && !s->resident && up.passes > 0 && s->variant->postsmooth_update(l, s, &up);
 }
 
 /* Up in one pass; as it writes nothing that is read, so does the one down. */
-static int aside(const gmg_smoother_level *l, const void *state, const struct gmg_map *restrict_, const struct gmg_map *prolong)
+static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *restrict_, const gmg_map *prolong)
 {
   const async_state *s = (const async_state *)state;
-  return s->way->aside && !s->staying && !s->before && passes_of(l, l->params->post) == 1 && s->way->aside(l, s, restrict_, prolong);
+  return s->variant->double_buffered && !s->resident && !s->before && passes_of(l, l->params->post) == 1 &&
+         s->variant->double_buffered(l, s, restrict_, prolong);
 }
 
 /* What goes with dynamic assignment, and what does not fit on the device. */
@@ -84,25 +114,26 @@ static gmg_status check(const gmg_smoother_level *l, const async_state *s)
   if (p->local == GMG_LOCAL_GAUSS_SEIDEL)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.local = GMG_LOCAL_GAUSS_SEIDEL: inside a block of a CUDA device "
                     "unknowns relax together; red-black or Jacobi");
-  if (p->assignment == GMG_ASSIGN_STATIC && takes(p))
+  if (p->assignment == GMG_ASSIGN_STATIC && is_dynamic(p))
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.%s = %d: on a CUDA device it needs params.assignment = GMG_ASSIGN_DYNAMIC, not "
                     "GMG_ASSIGN_STATIC", p->in_flight ? "in_flight" : "oversubscription",
                     p->in_flight ? p->in_flight : p->oversubscription);
-  if (s->bytes > s->most)
+  if (s->bytes > s->max_bytes)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED,
                     "params.block = %zu x %zu x %zu: with its surroundings it takes %zu bytes of shared memory, the device has %zu",
-                    s->blocks.shape[0], s->blocks.shape[1], s->blocks.shape[2], s->bytes, s->most);
+                    s->blocks.shape[0], s->blocks.shape[1], s->blocks.shape[2], s->bytes, s->max_bytes);
   return GMG_OK;
 }
 
-/* How many thread blocks of a kernel stay. */
-static size_t staying_of(const gmg_smoother_level *l, const async_state *s, const void *kernel)
+/* How many thread blocks of a kernel are resident. */
+static size_t resident_of(const gmg_smoother_level *l, const async_state *s, const void *kernel)
 {
   const gmg_params *p = l->params;
   gmg_device *d = gmg_device_of(l->exec);
   const dim3 t = s->threads;
   int each = p->oversubscription;
-  if (!each) gmg_cuda_note(d, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)(t.x * t.y * t.z), s->bytes), "async");
+  if (!each)
+    gmg_cuda_note(d, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)(t.x * t.y * t.z), s->bytes), "async");
   const size_t most = (size_t)(each > 0 ? each : 1) * (size_t)d->processors;
   return p->in_flight && most > (size_t)p->in_flight ? (size_t)p->in_flight : most;
 }
@@ -112,29 +143,29 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
   gmg_exec *e = l->exec;
   const gmg_params *p = l->params;
-  const async_way *way = ways;
+  const async_variant *const *variant = variants;
   async_state s = {};
   int most = 0;
   cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(e)->number);
-  if (takes(p)) most -= TICKET_BYTES;
-  s.most = (size_t)most;
-  while (!way->lay_out(l, &s)) way++;
-  s.way = way;
+  if (is_dynamic(p)) most -= QUEUE_BYTES;
+  s.max_bytes = (size_t)most;
+  while (!(*variant)->lay_out(l, &s)) variant++;
+  s.variant = *variant;
   GMG_TRY(check(l, &s));
   *state = calloc(1, sizeof s);
   if (!*state) return gmg_fail(e->context, GMG_ERR_MEMORY, "async state could not be allocated");
   gmg_status status = gmg_exec_alloc(e, "async block order", s.blocks.total * sizeof(int), (void **)&s.order);
   if (status == GMG_OK && p->deterministic)
     status = gmg_exec_alloc(e, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before);
-  if (status == GMG_OK && takes(p)) status = gmg_exec_alloc(e, "async tickets", sizeof *s.next, (void **)&s.next);
+  if (status == GMG_OK && is_dynamic(p)) status = gmg_exec_alloc(e, "async queue", sizeof *s.next, (void **)&s.next);
   *(async_state *)*state = s;
   if (status != GMG_OK || e->dry) return status;
-  const void *kernel = way->prepare(l, &s);
-  if (takes(p)) ((async_state *)*state)->staying = staying_of(l, &s, kernel);
+  const void *kernel = s.variant->prepare(l, &s);
+  if (is_dynamic(p)) ((async_state *)*state)->resident = resident_of(l, &s, kernel);
   int *order = (int *)malloc(s.blocks.total * sizeof *order);
   if (!order) return gmg_fail(e->context, GMG_ERR_MEMORY, "async block order could not be allocated");
   gmg_blocks_order(&s.blocks, p->order, p->seed + (unsigned long)l->index, order);
-  if (way->renumber) way->renumber(&s.blocks, order);
+  if (s.variant->renumber) s.variant->renumber(&s.blocks, order);
   e->memory->upload(e->context, s.order, order, s.blocks.total * sizeof *order);
   free(order);
   return GMG_OK;
@@ -150,6 +181,10 @@ static void destroy(const gmg_smoother_level *l, void *state)
   free(s);
 }
 
+extern "C" const gmg_blocks *R(gmg_async_blocks)(const void *state) { return &((const async_state *)state)->blocks; }
+
 extern "C" const gmg_smoother_ops R(gmg_async_cuda) = {
-    .setup = setup, .sweep = sweep, .destroy = destroy, .sweep_from_zero = sweep_from_zero,
-    .sweep_restrict = sweep_restrict, .sweep_onto = sweep_onto, .aside = aside};
+    .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};
+
+extern "C" const gmg_fused_ops R(gmg_async_fused_cuda) = {
+    .presmooth_restrict = presmooth_restrict, .postsmooth_update = postsmooth_update, .double_buffered = double_buffered};

@@ -13,7 +13,7 @@
    half a sweep, p - 2 the next half, and so on, and the plane that has had all of them is written back. Every half sweep
    sees just what it would see if the one before it had swept the whole tile, and a few planes stay in the cache. Lines lie
    in the tile with their even columns first and their odd ones after (host/tile.h): a colour is contiguous. */
-#include "smoothers/smoother.h"
+#include "smoothers/async/async.h"
 
 #include "tile_relax.h"
 
@@ -163,7 +163,7 @@ static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const 
 #define PLANE(q) (how->backward ? last - (q) : (q))
 #define ROW(m) (how->backward ? last_row - (m) : (m))
   for (long p = 0; p <= last + stages; p++) {
-    planes stage[MOST_STAGES + 1];
+    planes stage[MAX_STAGES + 1];
     const int first = p > last ? (int)(p - last) : 1, most = p < stages ? (int)p : (int)stages; /* stages with a plane */
     const long done = PLANE(p - stages);
     for (int s = first; s <= most; s++) stage[s] = planes_at(kind, t, s, PLANE(p - s), how->reversed);
@@ -171,7 +171,7 @@ static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const 
     for (long m = 0; m <= last_row + stages; m++) {
       if (p <= last && m <= last_row) read_line(kind, t, A, from, f, PLANE(p), ROW(m));
       prefetch next;
-      next_line(kind, t, A, from ? from : to, f, PLANE(p), ROW(m + AHEAD), &next);
+      next_line(kind, t, A, from ? from : to, f, PLANE(p), ROW(m + LINES_AHEAD), &next);
       for (int s = first; s <= most; s++) {
         ask_for_part(&next, s - 1);
         stage_line(dim, kind, t, A, &stage[s], ROW(m - s), how);
@@ -197,8 +197,8 @@ static void relax_block(const async_state *s, const gmg_smoother_level *l, tile 
   relax_tile(A->dim, gmg_kind_of(A), t, A, f, from, to, &how);
 }
 
-/* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. The team is always the whole of the context's: a
-   smaller one would end threads that the next loop of the cycle has to start again. */
+/* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. The team always has all the context's threads:
+   a smaller one would end threads that the next loop of the cycle has to start again. */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
                        real *to, int reversed)
 {

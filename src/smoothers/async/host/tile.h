@@ -44,7 +44,7 @@ typedef struct {
   size_t global; /* unknown at begin */
 } piece;
 
-enum { PIECES = 8 };
+enum { MAX_PIECES = 8 };
 
 /* One block at work. Tile coordinates count from `origin`, which may lie outside the level. */
 typedef struct {
@@ -54,7 +54,7 @@ typedef struct {
   long origin[3], size[3];
   long exist[3][2];        /* what there is: all of it, but for what lies beyond walls */
   long relax[3][2], own[3][2];
-  piece pieces[PIECES];
+  piece pieces[MAX_PIECES];
   int count;               /* of pieces */
   size_t parity;           /* of the origin: colour of a cell = (parity + i + j + k) % 2 */
   real inverse_of[KNOWN_INVERSES]; /* SHARED_INVERSE + these hold 1 / (diag + this) */
@@ -107,7 +107,7 @@ static void split(const real *restrict from, long begin, long end, size_t half, 
   if (begin + 2 * pairs < end) even[pairs] = from[2 * pairs];
 }
 
-/* The same times c and what `by` holds for the columns, in the order of the tile. */
+/* Columns begin .. end - 1 of a line from consecutive values times c times `by`, which is in the order of the tile. */
 static void split_product(const real *restrict from, long begin, long end, size_t half, real c, const real *restrict by,
                           real *restrict line)
 {

@@ -153,7 +153,7 @@ static void read_line(int kind, const tile *t, const gmg_operator *A, const real
 
 /* Memory is slow to answer a thread that first waits and then computes. So a line is asked for some lines ahead, in parts
    between the stages: 104 -> 95 ms a cycle at 256^3, where asking for it all at once gained nothing. */
-enum { AHEAD = 4 };
+enum { LINES_AHEAD = 4 };
 
 typedef struct {
   const real *from[6];

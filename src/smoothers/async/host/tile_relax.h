@@ -16,7 +16,7 @@ typedef struct {
   int zero;         /* nothing in the tile has been relaxed yet, and all of u is 0 */
 } planes;
 
-enum { MOST_STAGES = 256 };
+enum { MAX_STAGES = 256 };
 
 static planes planes_at(int kind, const tile *t, int stage, long q, int reversed)
 {

@@ -1,4 +1,5 @@
-/* Where passes over faces (cuda/plane_sweep_faces.cuh) keep a plane's coefficients in shared memory, and how whole lines of them come there. */
+/* Where passes over faces (plane_sweep_faces.cuh) keep a plane's coefficients in shared memory, and how whole lines of
+   them come there. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_FACE_ROWS_H
 #define GMG_SMOOTHERS_RELAX_CUDA_FACE_ROWS_H
 
@@ -7,25 +8,21 @@
 #include <cuda_pipeline.h>
 
 enum {
-  FLOW_WIDE = 32, FLOW_DEEP = sizeof(real) == 8 ? 8 : 16, FLOW_THREADS = FLOW_WIDE * FLOW_DEEP,
-  FLOW_NUMBERS = 12, FLOW_STEPS = FLOW_NUMBERS / 2, FLOW_ROWS = 6,
-  FLOW_PITCH = FLOW_WIDE + 2, FLOW_PLANE = FLOW_PITCH * (FLOW_DEEP + 2), FLOW_MOST_PLANES = 128, FLOW_FILL = 14,
-  FLOW_EARLY = 8, FLOW_LATE = 16, /* planes that a step may name before the first and after the last */
-  FLOW_ALONG = FLOW_EARLY + FLOW_MOST_PLANES + FLOW_LATE, FLOW_ALONG_BYTES = FLOW_ALONG * 2 * sizeof(real)
+  FACE_WIDE = 32, FACE_DEEP = sizeof(real) == 8 ? 8 : 16, FACE_THREADS = FACE_WIDE * FACE_DEEP,
+  FACE_NUMBERS = 12, FACE_STEPS = FACE_NUMBERS / 2, FACE_ROWS = 6,
+  FACE_PITCH = FACE_WIDE + 2, FACE_PLANE = FACE_PITCH * (FACE_DEEP + 2), FACE_MAX_PLANES = 128, FACE_FILL = 14,
+  FACE_EARLY = 8, FACE_LATE = 16, /* planes that a step may name before the first and after the last */
+  FACE_ALONG = FACE_EARLY + FACE_MAX_PLANES + FACE_LATE, FACE_ALONG_BYTES = FACE_ALONG * 2 * sizeof(real)
 };
 
-/* What a pass starts from, where it leaves what is done, and how coefficients come: u is 0; to a field in double instead
-   (cuda/plane_prolong.cuh); lines of them by 16 bytes. */
-enum { FLOW_ZERO = 1, FLOW_ASIDE = 2, FLOW_LINES = 4 };
-
-/* Where in a slot of shared memory a plane's coefficients are; lines of each field, one behind the other. Where lines come by 16 bytes
-   they begin with whole ones, and a line's first value is up to `unit` - 1 later. */
-template <int kind, int lines> struct flow_slot {
-  static constexpr int unit = lines ? 16 / (int)sizeof(real) : 1, units = (FLOW_WIDE + 2 * unit - 1) / unit, pitch = units * unit;
-  static constexpr int field = pitch * FLOW_DEEP, fields = kind & GMG_SIGMA ? 5 : 4;
+/* Where in a slot of shared memory a plane's coefficients are; lines of each field, one behind the other. Where lines
+   come by 16 bytes they begin with whole ones, and a line's first value is up to `unit` - 1 later. */
+template <int kind, int lines> struct face_slot {
+  static constexpr int unit = lines ? 16 / (int)sizeof(real) : 1, units = (FACE_WIDE + 2 * unit - 1) / unit, pitch = units * unit;
+  static constexpr int field = pitch * FACE_DEEP, fields = kind & GMG_SIGMA ? 5 : 4;
   static constexpr int z = 0, f = field, x = 2 * field, sigma = 3 * field, y = (fields - 1) * field;
   static constexpr int size = (y + field + pitch + 1) / 2 * 2;
-  static constexpr size_t bytes = (size_t)FLOW_NUMBERS * (FLOW_PLANE + size) * sizeof(real);
+  static constexpr size_t bytes = (size_t)FACE_NUMBERS * (FACE_PLANE + size) * sizeof(real);
 };
 
 typedef struct {
@@ -35,14 +32,14 @@ typedef struct {
   int reversed;
   size_t total;
   const int *order; /* NULL: natural */
-} flow;
+} face_level;
 
 /* Which 16 bytes of every plane a thread asks for. Where there are none it asks for something near by: nobody looks at that but to
    multiply it by 0. */
-template <int kind> struct flow_lines {
-  typedef flow_slot<kind, 1> slot;
-  static constexpr int unit = slot::unit, total = (slot::fields * FLOW_DEEP + 1) * slot::units;
-  static constexpr int rounds = (total + FLOW_THREADS - 1) / FLOW_THREADS;
+template <int kind> struct face_lines {
+  typedef face_slot<kind, 1> slot;
+  static constexpr int unit = slot::unit, total = (slot::fields * FACE_DEEP + 1) * slot::units;
+  static constexpr int rounds = (total + FACE_THREADS - 1) / FACE_THREADS;
   const real *from[rounds];
   unsigned stride[rounds];
   real *to[rounds];
@@ -50,18 +47,18 @@ template <int kind> struct flow_lines {
 
   /* i: what the first value of a line is; line_of(line, more): which unknown (or face) of axis 1 */
   template <class Line>
-  __device__ __forceinline__ void begin(const flow &s, const real *f, real *stage, int me, int i, Line line_of)
+  __device__ __forceinline__ void begin(const face_level &s, const real *f, real *stage, int me, int i, Line line_of)
   {
     const int n0 = s.n[0], slice = n0 * s.n[1];
     is_z = there = 0;
 #pragma unroll
     for (int r = 0; r < rounds; r++) {
       /* in the last round those at work have no column of the ring */
-      const int mine = r * FLOW_THREADS + (r + 1 < rounds ? me : FLOW_THREADS - 1 - me), row = mine / slot::units;
-      const int field = min(row / FLOW_DEEP, slot::fields - 1), x = field == 2, y = field == slot::fields - 1;
+      const int mine = r * FACE_THREADS + (r + 1 < rounds ? me : FACE_THREADS - 1 - me), row = mine / slot::units;
+      const int field = min(row / FACE_DEEP, slot::fields - 1), x = field == 2, y = field == slot::fields - 1;
       const real *const array = field == 0 ? s.face[2] : field == 1 ? f : x ? s.face[0] : y ? s.face[1] : s.sigma;
       if (mine >= total) continue;
-      const int line = (int)line_of(row - field * FLOW_DEEP, y), late = (i + (x ? line : 0)) & (unit - 1);
+      const int line = (int)line_of(row - field * FACE_DEEP, y), late = (i + (x ? line : 0)) & (unit - 1);
       int place = i - late + (mine - row * slot::units) * unit;
       if (place + unit <= 0) place += unit;
       if (place >= n0 + x) place -= (place - n0 - x) / unit * unit + unit;
@@ -80,7 +77,7 @@ template <int kind> struct flow_lines {
 };
 
 /* Where they can come so: lines of every field begin with whole 16 bytes, or as many later as they are counted up to there. */
-static inline int flow_has_lines(const gmg_operator *A)
+static inline int face_fields_have_lines(const gmg_operator *A)
 {
   enum { UNIT = 16 / sizeof(real) };
   const uintptr_t all = (uintptr_t)A->face[0] | (uintptr_t)A->face[1] | (uintptr_t)A->face[2] | (uintptr_t)A->sigma;

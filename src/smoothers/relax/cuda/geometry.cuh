@@ -1,5 +1,4 @@
-/* Levels and blocks as planes that stream through thread blocks (cuda/plane_sweep.cuh): shapes of thread blocks, which levels suit, and
-   in what blocks. Included by those kernels and cuda/row_sweep.cuh. */
+/* Levels with constant coefficients and their blocks as the kernels of rows and planes see them; the thread blocks of planes. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_GEOMETRY_H
 #define GMG_SMOOTHERS_RELAX_CUDA_GEOMETRY_H
 
@@ -9,14 +8,30 @@ extern "C" {
 #include "smoothers/relax/partition.h"
 }
 
-/* Columns of a thread block go by pairs: at most `lanes` across the first axis, and in 3D `rows` behind each other; `blocks` of
-   them to a multiprocessor, as there are registers. Measured on an H200: 3D in double 1.36 ms at 512^3 with 10 rows, 1.6 with 8, 9
-   or 11; 12 leave the L1 cache too little to land in. One sweep has fewer planes at work, and takes more rows to the same memory (not
-   measured yet). 3D in float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with 10. 2D in double 0.51 ms at 8192^2 with 4 x 96 lanes,
-   0.58 with 2 x 192. */
-template <int dim, int stages> struct shape_of {
+/* Numbers c < count with low <= first + c <= high, as bits. */
+static __device__ __forceinline__ unsigned bit_range(int first, int count, int low, int high)
+{
+  const int start = min(max(low - first, 0), count), end = min(max(high + 1 - first, 0), count);
+  return ((1u << end) - 1) & ~((1u << start) - 1);
+}
+
+/* x, of which the compiler does not know that it has computed with it before: it would keep all that follows from x at
+   hand, and spill what counts. */
+static __device__ __forceinline__ unsigned opaque(unsigned x)
+{
+  asm volatile("" : "+r"(x));
+  return x;
+}
+
+/* Columns of a thread block go by pairs: at most `lanes` across the first axis, and in 3D `rows` behind each other;
+   `blocks` of them to a multiprocessor, as there are registers. Measured on an H200: 3D in double 1.36 ms at 512^3 with
+   10 rows, 1.6 with 8, 9 or 11; 12 leave the L1 cache too little to land in. One sweep has fewer planes at work, and
+   takes more rows to the same memory (not measured yet). 3D in float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with
+   10. 2D in double 0.51 ms at 8192^2 with 4 x 96 lanes, 0.58 with 2 x 192. */
+template <int dim, int stages> struct plane_shape {
   static constexpr int wide = sizeof(real) == 8, roomy = !wide; /* roomy: f stays in registers once it is there */
-  static constexpr int steps = stages == 2 ? 6 : 8, slots = 2 * steps; /* planes from the first half sweep's to the last one's, and more */
+  /* planes from the first half sweep's to the last one's, and more */
+  static constexpr int steps = stages == 2 ? 6 : 8, slots = 2 * steps;
   static constexpr int lanes = dim == 3 ? 32 : wide ? 96 : 256;
   static constexpr int rows = dim == 2 ? 1 : stages == 2 ? (wide ? 12 : 10) : wide ? 10 : 8, threads = lanes * rows;
   static constexpr int blocks = dim == 3 ? (wide ? 1 : 2) : (wide ? 4 : 2);
@@ -36,9 +51,9 @@ typedef struct {
   int reversed;
   size_t total;
   const int *order;
-} stream;
+} uniform_level;
 
-static int stream_suits(const gmg_operator *A)
+static inline int is_uniform_level(const gmg_operator *A)
 {
   if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->cells > 0x7fffffff) return 0;
   for (int a = 0; a < A->dim; a++)
@@ -47,22 +62,25 @@ static int stream_suits(const gmg_operator *A)
 }
 
 /* Rows of threads (3D) or warps (2D) that a block takes. */
-static size_t stream_rows(int dim, const gmg_blocks *b) { return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64; }
+static inline size_t plane_rows(int dim, const gmg_blocks *b)
+{
+  return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64;
+}
 
 /* Blocks of unknowns; 0 where those that are wanted (0: any) do not fit. Shapes are chosen so that the last blocks end together,
    some planes being lost in each. In 3D a block has whole pairs of lines, unless it ends at a wall: beside a last line alone its
    thread would need a column of the ring. */
 template <int dim, int stages>
-static int stream_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
+static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
-  typedef shape_of<dim, stages> shape;
-  enum { FILL = 3 * stages + 2, MOST = 32, FEW = 2 };
+  typedef plane_shape<dim, stages> shape;
+  enum { FILL_PLANES = 3 * stages + 2, MAX_PARTS = 32, MIN_ROWS = 2 };
   const int along = dim - 1;
-  const size_t most = dim == 3 ? shape::rows : shape::lanes / 32, beside = dim == 3 ? shape::lanes - 2 : 0;
+  const size_t max_rows = dim == 3 ? shape::rows : shape::lanes / 32, beside = dim == 3 ? shape::lanes - 2 : 0;
   gmg_blocks best = {};
   size_t least = 0;
-  for (size_t rows = most; rows >= FEW && 3 * rows >= 2 * most; rows--)
-    for (size_t parts = 1; parts <= MOST && parts <= A->n[along]; parts++) {
+  for (size_t rows = max_rows; rows >= MIN_ROWS && 3 * rows >= 2 * max_rows; rows--)
+    for (size_t parts = 1; parts <= MAX_PARTS && parts <= A->n[along]; parts++) {
       size_t want[3] = {dim == 3 ? beside : 64 * rows - 4, dim == 3 ? 2 * rows - 2 : 1, 1};
       want[along] = (A->n[along] + parts - 1) / parts;
       *b = gmg_blocks_make(A, wanted, want);
@@ -73,9 +91,9 @@ static int stream_blocks(const gmg_operator *A, const size_t wanted[3], size_t p
       *b = gmg_blocks_make(A, paired, want);
       if (dim == 3 && b->shape[pair] % 2 && b->count[pair] > 1) continue;
       const size_t room = processors * (size_t)shape::blocks;
-      const size_t time = (b->total + room - 1) / room * (b->shape[along] + FILL) * stream_rows(dim, b);
-      const size_t threads = 32 * stream_rows(dim, b), ring = 2 * (b->shape[0] + b->shape[1] + 4); /* a column of it to a thread */
-      if (stream_rows(dim, b) > most || (dim == 3 && (b->shape[0] > beside || ring > threads))) continue;
+      const size_t time = (b->total + room - 1) / room * (b->shape[along] + FILL_PLANES) * plane_rows(dim, b);
+      const size_t threads = 32 * plane_rows(dim, b), ring = 2 * (b->shape[0] + b->shape[1] + 4); /* a column of it to a thread */
+      if (plane_rows(dim, b) > max_rows || (dim == 3 && (b->shape[0] > beside || ring > threads))) continue;
       if (least && time >= least) continue;
       best = *b, least = time;
     }
@@ -83,14 +101,12 @@ static int stream_blocks(const gmg_operator *A, const size_t wanted[3], size_t p
   return least > 0;
 }
 
-template <int dim, int stages> static constexpr size_t stream_bytes(void) { return (size_t)shape_of<dim, stages>::reals * sizeof(real); }
-
 /* Of the fields, those that may be read and written by pairs. */
-static stream stream_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega, int reversed, const void *u,
-                        const void *other)
+static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega,
+                                             int reversed, const void *u, const void *other)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}; /* across, across, along */
-  stream x = {};
+  uniform_level x = {};
   for (int a = 0; a < 3; a++) {
     x.n[a] = (int)A->n[axis[a]], x.wraps[a] = A->wraps[axis[a]], x.diag[a] = A->diag[axis[a]];
     x.own[a] = (int)b->shape[axis[a]], x.count[a] = (int)b->count[axis[a]];

@@ -1,78 +1,16 @@
-/* What a last pass can do besides, so that fields are not gone through once more: u gets the next coarser level's correction before
-   it is relaxed, and goes, scaled, to a field in double instead of back to u. As nothing is written that is read, blocks see what
-   was there before the pass, as those of the deterministic twin do. Included by cuda/plane_sweep.cuh.
-
-   The correction is interpolated as planes come in, two fine planes to a coarse one, from those coarse values around the tile that
-   lie in shared memory: four planes of them, the last of which are on their way. */
+/* PASS_PROLONG as planes stream through a thread block (plane_sweep.cuh). The correction is interpolated as planes come
+   in, two fine planes to a coarse one, from those coarse values around the tile that lie in shared memory: four planes
+   of them, the last of which are on their way. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_PROLONG_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_PROLONG_H
 
-#include "stencil/operator/cuda/uniform_columns.cuh"
+#include "fused.cuh"
 #include "geometry.cuh"
-
-extern "C" {
-#include "stencil/grid/map.h"
-}
 
 #include <cuda_pipeline.h>
 
-/* Only corrections of the narrower type go up to a field of another type, and only a u in double goes aside. */
-#if GMG_REAL_F32
-#define IN_FLOAT(function) function
-#define IN_DOUBLE(function) NULL
-#else
-#define IN_FLOAT(function) NULL
-#define IN_DOUBLE(function) function
-#endif
-
-typedef struct {
-  double *x;          /* x = scale size u + keep x */
-  double scale;
-  const double *size; /* NULL: 1 */
-  int keep;           /* 0 or 1 */
-  const real *coarse; /* NULL: there is no correction */
-  gmg_map map[3];     /* of it: across, across, along */
-  int n[3];           /* coarse unknowns, in that order */
-  real own[2], side[2]; /* weights along, away from the ends: of planes 2 K and 2 K + 1 */
-} onto;
-
-/* Without a correction. */
-static inline onto onto_of(const gmg_onto *to) { return {(double *)to->x, to->scale, to->size, to->keep}; }
-
-/* An addition that nobody waits for; to every unknown there is one. Doubles come back as they are. */
-static __device__ __forceinline__ void put_onto(const onto &o, double scale, int place, real value)
-{
-#if GMG_REAL_F32
-  if (o.keep) (void)atomicAdd(o.x + place, scale * (double)value);
-  else o.x[place] = scale * (double)value;
-#else
-  o.x[place] = value;
-#endif
-}
-
-static __device__ __forceinline__ real onto_weight(const gmg_map &m, int row, int column)
-{
-  const int at = column - __ldg(m.first + row);
-  return at >= 0 && at < m.width ? gmg_at(m.weight, (size_t)row * m.width + at) : (real)0;
-}
-
-/* Fine index i reads coarse index i / 2, which is its own, and the one beside on its side. */
-static __device__ __forceinline__ int beside_of(int i) { return (i >> 1) - 1 + 2 * (i & 1); }
-
-typedef struct {
-  real own, side;
-} onto_pair;
-
-/* i: as in the level, or beyond a wall or around a periodic axis. */
-static __device__ __forceinline__ onto_pair onto_pair_of(const gmg_map &m, int i, int n, int wraps, int exists)
-{
-  if (!exists) return onto_pair{0, 0};
-  const int g = gmg_around(i, n, wraps);
-  return onto_pair{onto_weight(m, g, g >> 1), onto_weight(m, g, beside_of(g))};
-}
-
 /* What a thread knows of the correction on its columns and on one of the ring. */
-template <int dim, int lanes, int rows, int steps> struct lift {
+template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
   static constexpr int WIDE = dim == 3 ? lanes / 2 + 4 : lanes + 2, HIGH = dim == 3 ? rows + 3 : 1, CELLS = WIDE * HIGH;
   static constexpr int RING = dim == 3 ? 2 * (lanes + 2 * rows) : 0; /* at most */
   static constexpr int SLOTS = steps % 4 ? steps : 4; /* where steps are unrolled, all of them go round */
@@ -80,7 +18,7 @@ template <int dim, int lanes, int rows, int steps> struct lift {
   const real *coarse;
   int place[2], stride; /* of the cells that the thread fetches, -1: none */
   int cell, beside;     /* of the own columns: of the coarse values that they lie between, the first; 3D: from there across */
-  onto_pair wx[2];        /* 2D: of the two columns; 3D: wx[0] of both */
+  pair_weights wx[2];        /* 2D: of the two columns; 3D: wx[0] of both */
   int ring_at;            /* its cell, and from bit 16 on the sides on which it looks */
   real before[2], here[2], ring_before; /* coarse planes K - 1 and K, interpolated across */
   /* in shared memory, as registers are few, 3D: of a warp, [2]: weights along y, of the first columns and of the second; of the
@@ -89,8 +27,8 @@ template <int dim, int lanes, int rows, int steps> struct lift {
   real *ring_here;
 
   /* columns (i, j) and the next behind (3D) or beside (2D); (ri, rj) of the ring */
-  __device__ __forceinline__ void begin(const onto &o, const int n[3], const int wraps[3], const int corner[3], int me, int i, int j,
-                                        int exists0, int exists1, int ri, int rj, int ring_exists, real *memory)
+  __device__ __forceinline__ void begin(const update &o, const int n[3], const int wraps[3], const int corner[3], int me, int i,
+                                        int j, int exists0, int exists1, int ri, int rj, int ring_exists, real *memory)
   {
     const int I0 = (corner[0] >> 1) - 2, J0 = dim == 3 ? (corner[1] >> 1) - 2 : 0;
     slots = memory, coarse = o.coarse, stride = o.n[0] * o.n[1];
@@ -103,17 +41,19 @@ template <int dim, int lanes, int rows, int steps> struct lift {
     }
     cell = exists0 || exists1 ? (dim == 3 ? ((j >> 1) - J0) * WIDE : 0) + (i >> 1) - I0 : 1;
     beside = 2 * (i & 1) - 1;
-    wx[0] = onto_pair_of(o.map[0], i, n[0], wraps[0], exists0 || (dim == 3 && exists1));
-    if (dim == 2) wx[1] = onto_pair_of(o.map[0], i + 1, n[0], wraps[0], exists1);
+    wx[0] = pair_weights_of(o.map[0], i, n[0], wraps[0], exists0 || (dim == 3 && exists1));
+    if (dim == 2) wx[1] = pair_weights_of(o.map[0], i + 1, n[0], wraps[0], exists1);
     else {
       of_ring = (real_pair *)(memory + SLOTS * CELLS) + me, of_row = (real_pair *)(memory + SLOTS * CELLS) + 2 * RING + me / 32 * 2;
       ring_here = memory + SLOTS * CELLS + 4 * RING + 4 * rows + me;
       if (me % 32 == 1) { /* its columns are beyond no wall along x */
-        const onto_pair y0 = onto_pair_of(o.map[1], j, n[1], wraps[1], exists0), y1 = onto_pair_of(o.map[1], j + 1, n[1], wraps[1], exists1);
+        const pair_weights y0 = pair_weights_of(o.map[1], j, n[1], wraps[1], exists0),
+                           y1 = pair_weights_of(o.map[1], j + 1, n[1], wraps[1], exists1);
         of_row[0] = real_pair{y0.own, y0.side}, of_row[1] = real_pair{y1.own, y1.side};
       }
       if (me < RING) {
-        const onto_pair x = onto_pair_of(o.map[0], ri, n[0], wraps[0], ring_exists), y = onto_pair_of(o.map[1], rj, n[1], wraps[1], ring_exists);
+        const pair_weights x = pair_weights_of(o.map[0], ri, n[0], wraps[0], ring_exists),
+                           y = pair_weights_of(o.map[1], rj, n[1], wraps[1], ring_exists);
         of_ring[0] = real_pair{x.own, x.side}, of_ring[RING] = real_pair{y.own, y.side};
       }
       ring_at = ring_exists ? (((rj >> 1) - J0) * WIDE + (ri >> 1) - I0) | (ri & 1) << 16 | (rj & 1) << 17 : WIDE + 1;
@@ -121,13 +61,14 @@ template <int dim, int lanes, int rows, int steps> struct lift {
   }
 
   /* asks for coarse plane K */
-  __device__ __forceinline__ void ask(const onto &o, int wraps, int K, int slot)
+  __device__ __forceinline__ void ask(const update &o, int wraps, int K, int slot)
   {
     const int nz = o.n[2], plane = (wraps ? (K < 0 ? K + nz : K >= nz ? K - nz : K) : min(max(K, 0), nz - 1)) * stride;
 #pragma unroll
     for (int c = 0; c < (dim == 3 ? 1 : 2); c++)
       if (place[c] >= 0)
-        __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x + c * (int)blockDim.x, coarse + (plane + place[c]), sizeof(real));
+        __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x + c * (int)blockDim.x, coarse + (plane + place[c]),
+                                sizeof(real));
   }
 
   /* the plane in a slot, interpolated across, at the own columns and at the ring's */
@@ -151,7 +92,7 @@ template <int dim, int lanes, int rows, int steps> struct lift {
   }
 
   /* before the first step, of which the middle coarse plane is K */
-  __device__ __forceinline__ void fill(const onto &o, int wraps, int K)
+  __device__ __forceinline__ void fill(const update &o, int wraps, int K)
   {
     for (int d = -2; d < 2; d++) ask(o, wraps, K + 1 + d, (d + SLOTS) % SLOTS);
     __pipeline_commit();
@@ -166,7 +107,7 @@ template <int dim, int lanes, int rows, int steps> struct lift {
 
   /* onto what came in: planes 2 K and 2 K + 1, and those of the ring, which are one before unless `late`; weights of planes 2 K,
      2 K + 1 and 2 K - 1, 0 where there is none */
-  __device__ __forceinline__ void take(int slot, const onto_pair w[3], int late, real u[2][2], real beside_u[2])
+  __device__ __forceinline__ void take(int slot, const pair_weights w[3], int late, real u[2][2], real beside_u[2])
   {
     real e[2];
     across(slot, e);
@@ -184,33 +125,25 @@ template <int dim, int lanes, int rows, int steps> struct lift {
   }
 };
 
-/* Room for a coarse level's planes, and what the kernel is told of it. 0 where that does not apply: everything by pairs, blocks
-   beginning with a pair, and a thread for every coarse value around the tile. */
-template <int dim, int stages> static constexpr size_t onto_bytes(void)
+/* Room for a coarse level's planes. */
+template <int dim, int stages> static constexpr size_t plane_prolong_bytes(void)
 {
-  typedef shape_of<dim, stages> shape;
-  typedef lift<dim, shape::lanes, shape::rows, shape::steps> lift;
-  return (lift::SLOTS * lift::CELLS + 5 * lift::RING + 4 * shape::rows) * sizeof(real);
+  typedef plane_shape<dim, stages> shape;
+  typedef plane_prolongation<dim, shape::lanes, shape::rows, shape::steps> prolongation;
+  return (prolongation::SLOTS * prolongation::CELLS + 5 * prolongation::RING + 4 * shape::rows) * sizeof(real);
 }
 
-static inline int onto_correction(onto *o, const gmg_onto *to, const gmg_operator *A, const gmg_blocks *b)
+/* Whether a pass can take the correction in: everything by pairs, blocks beginning with a pair, and a thread for every coarse value
+   around the tile. */
+static inline int planes_can_prolong(const gmg_update_target *to, const gmg_operator *A, const gmg_blocks *b)
 {
-  enum { FEW_ROWS = 5, FEW = 16, PLAIN_FROM = 8 };
+  enum { MIN_ROWS = 5, MIN_COARSE_PLANES = 16, MAX_PLAIN_FROM = 8 };
   if (!GMG_REAL_F32 && (to->scale != 1 || to->size || to->keep)) return 0;
-  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   for (int a = 0; a < A->dim; a++)
     if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2 && !(A->dim == 3 && a == 0))) return 0;
-  for (int a = 0; a < 3; a++) o->map[a] = to->prolong[axis[a]], o->n[a] = o->map[a].cols;
-  const gmg_map *along = &o->map[2];
-  if (o->n[2] < FEW || along->begin > PLAIN_FROM || along->end < along->rows - 1 || along->out != 2) return 0;
-  if (A->dim == 3 && stream_rows(3, b) < FEW_ROWS) return 0;
-  for (int m = 0; m < 2; m++) {
-    const int row = along->begin + m, odd = row % 2, own = row / 2 - along->at[m], side = own - 1 + 2 * odd;
-    o->own[odd] = own >= 0 && own < along->width ? (real)along->repeat[m][own] : (real)0;
-    o->side[odd] = side >= 0 && side < along->width ? (real)along->repeat[m][side] : (real)0;
-  }
-  o->coarse = (const real *)to->coarse;
-  return 1;
+  const gmg_map *along = &to->prolong[A->dim - 1];
+  if (along->cols < MIN_COARSE_PLANES || along->begin > MAX_PLAIN_FROM || along->end < along->rows - 1 || along->out != 2) return 0;
+  return A->dim == 2 || plane_rows(3, b) >= MIN_ROWS;
 }
 
 #endif

@@ -1,32 +1,15 @@
-/* A pass that restricts the residual it leaves, by averages over 2 x 2 x 2 unknowns: of nothing but the values that it writes, so that
-   it is the residual of what stands in u when all blocks are done, whatever they saw of each other. A coarse value is
-
-     weight (sum of f - D u over its 8 unknowns + c_x, c_y, c_z times u of the neighbours across its faces),
-
-   D being the diagonal less the couplings inside the 8. It is the sum of what each unknown gives: to its own 8, and to those
-   beyond the nearest faces. A block adds up what its own unknowns give, and adds that to the coarse level, where cells at its
-   faces get the rest from its neighbours. Where a block knows what others leave beside it (alone), it adds that up itself, and every
-   coarse value is written once: bitwise the same every run. Included by cuda/plane_sweep.cuh. */
+/* PASS_RESTRICT as planes stream through a thread block (plane_sweep.cuh): what a thread's columns give to the coarse level
+   (fused.cuh). Where a block knows what others leave beside it (alone), it adds that up itself, and every coarse value is written
+   once: bitwise the same every run. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_RESTRICT_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_RESTRICT_H
 
-#include "stencil/operator/cuda/uniform_columns.cuh"
-
-extern "C" {
-#include "stencil/grid/map.h"
-#include "smoothers/relax/partition.h"
-}
-
-typedef struct {
-  real *coarse; /* zeros before the pass, unless blocks are alone */
-  int n[3];     /* across, across, along */
-  real weight;
-} sums;
+#include "fused.cuh"
 
 /* A thread has two lines, the upper one of a coarse line and the lower one of the next: what the former gives goes to the thread in
    front by shared memory. Of two lanes side by side every other two share a coarse value; the others look at each other across a
    face. In every step come the upper plane of coarse plane m and the lower one of m + 1. */
-template <int alone> struct gatherer {
+template <int alone> struct plane_restriction {
   real *given; /* [2][threads]: by the step, for the thread in front */
   real inner[2];            /* D of the two lines, where no wall is along */
   real plane[2], values[2]; /* what the lower plane gave to coarse plane m; its own values */
@@ -35,10 +18,11 @@ template <int alone> struct gatherer {
   int partner;              /* lane with which one is shared; -1: none */
 
   /* (i, j): first line; corner and own: of the block */
-  __device__ __forceinline__ void begin(const sums &r, const int wraps[3], const int corner[3], const int own[3], int me, int i, int j,
-                                        real inner0, real inner1, real *memory)
+  __device__ __forceinline__ void begin(const restriction &r, const int wraps[3], const int corner[3], const int own[3], int me,
+                                        int i, int j, real inner0, real inner1, real *memory)
   {
-    const int lane = me % 32, I = i >> 1, counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && (wraps[0] || (I >= 0 && I < r.n[0]));
+    const int lane = me % 32, I = i >> 1,
+              counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && (wraps[0] || (I >= 0 && I < r.n[0]));
     const auto is_own = [&](int a, int K) { return 2 * K >= corner[a] && 2 * K < corner[a] + own[a]; };
     given = memory, inner[0] = inner0, inner[1] = inner1;
     plane[0] = plane[1] = values[0] = values[1] = mine = 0;
@@ -47,7 +31,9 @@ template <int alone> struct gatherer {
     for (int line = 0; line < 2; line++) {
       const int J = (j + line) >> 1;
       const int there = counts && 2 * J <= corner[1] + own[1] && (wraps[1] || (J >= 0 && J < r.n[1])) && (line == 1 || me < 32);
-      place[line] = there && (!alone || (is_own(0, I) && is_own(1, J))) ? gmg_around(J, r.n[1], wraps[1]) * r.n[0] + gmg_around(I, r.n[0], wraps[0]) : -1;
+      place[line] = there && (!alone || (is_own(0, I) && is_own(1, J))) ?
+                        gmg_around(J, r.n[1], wraps[1]) * r.n[0] + gmg_around(I, r.n[0], wraps[0]) :
+                        -1;
     }
     given[me] = given[me + (int)blockDim.x] = 0;
   }
@@ -57,14 +43,14 @@ template <int alone> struct gatherer {
     if (alone) *at = value;
     else (void)atomicAdd(at, value);
   }
-  __device__ __forceinline__ void add(const sums &r, real value, int line, int base) const
+  __device__ __forceinline__ void add(const restriction &r, real value, int line, int base) const
   {
     const real other = __shfl_sync(~0u, value, partner & 31);
     if (base >= 0 && place[line] >= 0) put(r.coarse + (base + place[line]), r.weight * (value + (partner >= 0 ? other : (real)0)));
   }
 
   /* what the step before gathered goes to coarse plane K */
-  __device__ __forceinline__ void give(const sums &r, int wraps, int K, int step, int me) const
+  __device__ __forceinline__ void give(const restriction &r, int wraps, int K, int step, int me) const
   {
     const int before = (step + 1) % 2 * (int)blockDim.x + me;
     const int base = wraps || (K >= 0 && K < r.n[2]) ? gmg_around(K, r.n[2], wraps) * r.n[0] * r.n[1] : -1;
@@ -73,14 +59,16 @@ template <int alone> struct gatherer {
   }
 
   /* u and f of two planes and two lines, 0 where not the block's own (alone: u there, too); more: at walls along */
-  __device__ __forceinline__ void take(const real coupling[3], const real u[2][2], const real f[2][2], const real more[2], int step, int me)
+  __device__ __forceinline__ void take(const real coupling[3], const real u[2][2], const real f[2][2], const real more[2],
+                                       int step, int me)
   {
     real gives[2][2], upper[2];
 #pragma unroll
     for (int d = 0; d < 2; d++)
 #pragma unroll
       for (int line = 0; line < 2; line++)
-        gives[d][line] = f[d][line] - (inner[line] + more[d]) * u[d][line] + (coupling[1] * u[d][1 - line] + coupling[2] * u[1 - d][line]);
+        gives[d][line] =
+            f[d][line] - (inner[line] + more[d]) * u[d][line] + (coupling[1] * u[d][1 - line] + coupling[2] * u[1 - d][line]);
 #pragma unroll
     for (int line = 0; line < 2; line++) {
       const real across = __shfl_xor_sync(~0u, values[line] + u[0][line], 1);
@@ -90,20 +78,5 @@ template <int alone> struct gatherer {
     given[step % 2 * (int)blockDim.x + me] = upper[0], mine = upper[1];
   }
 };
-
-/* 0 where that does not apply: averages of 8, all with one weight, and blocks of whole ones. */
-static inline int sums_of(sums *r, void *coarse, const gmg_operator *A, const gmg_map map[3], const gmg_blocks *b)
-{
-  r->weight = 1, r->coarse = (real *)coarse;
-  if (A->dim != 3) return 0;
-  for (int a = 0; a < 3; a++) {
-    const gmg_map *m = &map[a];
-    if (m->pairs != GMG_PAIRS_AVERAGE || m->width != 2 || m->out != 1 || m->begin > 0 || m->end < m->rows ||
-        m->repeat[0][0] != m->repeat[0][1] || (b->count[a] > 1 && b->shape[a] % 2))
-      return 0;
-    r->n[a] = m->rows, r->weight *= (real)m->repeat[0][0];
-  }
-  return 1;
-}
 
 #endif

@@ -1,24 +1,23 @@
-/* The asynchronous smoother's pass where it counts: 2D and 3D, constant coefficients, two local red-black sweeps, overlap 1; and
-   with one sweep instead of two the exact synchronous one in a single pass (red_black/cuda.cu): a block that sees values from before
-   the sweep alone, two layers around it, finds what red and black one after the other find. Included by cuda/async.cu, whose other
-   kernels do everything else and are the oracle in tests, and by red_black/cuda.cu; which levels, and in what blocks:
-   cuda/geometry.cuh.
+/* Plane sweep with temporal blocking (2.5D blocking): 2D and 3D, constant coefficients, overlap 1. Two local red-black
+   sweeps of a block in one pass over memory (STAGES 4); or one exact synchronous sweep (STAGES 2): a block that sees
+   only values from before the sweep, two layers around it, computes what red and black one after the other compute.
 
-   A thread has two columns of the tile along the last axis, one beside (2D) or behind (3D) the other, a thread block the columns
-   of a block of unknowns, one layer around them, and what is only read: a ring, loaded apart in 3D; in 2D one more column at
-   either end. Planes stream through. Column A of a thread is the one whose even planes are relaxed first, B the other; which of the two
-   comes first changes from lane to lane (3D) or from block to block (2D). Four half sweeps are at work at once, three planes
-   apart, so that none touches what another does in the same step; a step takes two planes, and one barrier. In step T
+   A thread has two columns of the tile along the last axis, one beside (2D) or behind (3D) the other. A thread block
+   has the columns of a block of unknowns, one layer around them, and what is only read: a ring, loaded apart in 3D; in
+   2D one more column at either end. Planes stream through. Column A of a thread is the one whose even planes are
+   relaxed first, B the other; which of the two comes first changes from lane to lane (3D) or from block to block (2D).
+   Four half sweeps are at work at once, three planes apart, so that none touches what another does in the same step; a
+   step takes two planes, and one barrier. In step T
 
      half sweep h = 1..4 relaxes plane  q = 2 T - 3 h  of column A and q + 1 of column B;
      planes 2 T - 13 and 2 T - 12 are done and written back;  2 T and 2 T + 1 come in.
 
    (One sweep: h = 1, 2, planes 2 T - 7 and 2 T - 6 are done, 12 slots, six steps.)
 
-   Planes of a thread's own columns are in registers, indexed by q (A) and q - 1 (B), and for the neighbours in shared memory: plane
-   q in slot q % 16 of the A's, (q + 1) % 16 of the B's. Beside an A there are B's only, and the other way round. The slots
-   that a half sweep reads, 2 T - 3 h + 1 of the others, are written by none in the same step.
-   Eight steps are unrolled, after which registers and slots are in place again: all of their indices are constants.
+   Planes of a thread's own columns are in registers, indexed by q (A) and q - 1 (B), and for the neighbours in shared
+   memory: plane q in slot q % 16 of the A's, (q + 1) % 16 of the B's. Beside an A there are B's only, and the other way
+   round. The slots that a half sweep reads, 2 T - 3 h + 1 of the others, are written by none in the same step. Eight
+   steps are unrolled, after which registers and slots are in place again: all of their indices are constants.
 
    At 512^3 the pass is bound by what goes through shared memory and the L1 cache: planes are therefore read and written whole,
    and given to A and B afterwards; f takes no register on its way; one neighbour across is in a register. What comes in is
@@ -27,20 +26,12 @@
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_H
 
 #include "core/cuda/atomics.cuh"
-#include "plane_prolong.cuh"
 #include "geometry.cuh"
+#include "plane_prolong.cuh"
 #include "plane_restrict.cuh"
 #include "scheduling.cuh"
 
 #include <cuda_pipeline.h>
-
-/* Whether a step checks what is there: known to the compiler. */
-struct with {
-  static constexpr int value = 1;
-};
-struct without {
-  static constexpr int value = 0;
-};
 
 /* What a thread knows of a column. */
 typedef struct {
@@ -51,7 +42,7 @@ typedef struct {
 
 /* Column (x, y) of a tile, (i, j) of the level. Two columns around the own ones are there, in 3D one, and one is relaxed. */
 template <int dim>
-static __device__ __forceinline__ column column_of(const stream &s, int i, int j, int x, int y, const int own[3])
+static __device__ __forceinline__ column column_of(const uniform_level &s, int i, int j, int x, int y, const int own[3])
 {
   const int margin = dim == 3 ? 1 : 2;
   const int relaxed = x >= margin - 1 && x < own[0] + margin + 1 && (dim == 2 || y < own[1] + 2);
@@ -59,115 +50,181 @@ static __device__ __forceinline__ column column_of(const stream &s, int i, int j
   c.inside = x < own[0] + 2 * margin && (dim == 2 || y < own[1] + 2);
   c.exists = c.inside && (s.wraps[0] || (i >= 0 && i < s.n[0])) && (dim == 2 || s.wraps[1] || (j >= 0 && j < s.n[1]));
   c.mine = c.exists && x >= margin && x < own[0] + margin && (dim == 2 || (y > 0 && y <= own[1]));
-  const int gi = c.exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0, gj = c.exists && dim == 3 ? gmg_around(j, s.n[1], s.wraps[1]) : 0;
+  const int gi = c.exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0,
+            gj = c.exists && dim == 3 ? gmg_around(j, s.n[1], s.wraps[1]) : 0;
   c.place = gj * s.n[0] + gi;
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
   c.relax = c.exists && relaxed ? s.omega / diag : (real)0;
   return c;
 }
 
-/* The weight on a plane whose share of the diagonal is larger by `more`. */
-static __device__ __forceinline__ real at_wall(const stream &s, real relax, real more)
-{
-  return relax > 0 ? s.omega / (s.omega / relax + more) : (real)0;
-}
-
 /* Whether other blocks (or this one, around a periodic axis) look at unknown i of axis a across or along: two layers at every face
    that is no wall. */
-static __device__ __forceinline__ int seen_by_others(const stream &s, int a, int i)
+static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int a, int i)
 {
   const int v = i % s.own[a], begin = i - v, own = min(s.own[a], s.n[a] - begin);
   return ((s.wraps[a] || begin > 0) && v < 2) || ((s.wraps[a] || begin + own < s.n[a]) && v >= own - 2);
 }
 
-/* What a pass does besides, and what is known of it beforehand; together they make a kind. */
-enum {
-  STREAM_ONTO = 1, /* all goes to a field in double */
-  STREAM_LIFT = 2, /* a correction comes in */
-  STREAM_ZERO = 4, /* u is 0 */
-  STREAM_SUMS = 8  /* the residual is restricted */
-};
+/* A pass over one block. With two half sweeps, exact: what others look at goes to interface_copy.
 
-/* Block number `turn` in the order given. With two half sweeps, exact: what others look at goes to `aside`.
+   From zero a block then also finds what others leave beside its own unknowns, and restricts the residual `alone`: all
+   that counts of the ring is what the first half sweep makes of f there. */
+template <int dim, int STAGES, int KIND> struct plane_sweep {
+  typedef plane_shape<dim, STAGES> shape;
+  typedef plane_prolongation<dim, shape::lanes, shape::rows, shape::steps> prolongation;
+  static constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
+  static constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * STAGES + 1;
+  static constexpr int from_zero = KIND & PASS_FROM_ZERO, prolongs = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT,
+                       updates = KIND & PASS_UPDATE, exact = STAGES == 2, alone = exact && from_zero && restricts;
+  static constexpr int roomy = shape::roomy && !prolongs && !restricts; /* these need the registers */
+  /* so does this: u is asked for when the last one is taken */
+  static constexpr int tight = shape::wide && STAGES == 4 && prolongs;
+  static constexpr int grouped = dim == 3 && STAGES == 4 && !tight;
 
-   From zero a block then also finds what others leave beside its own unknowns, and restricts the residual `alone`: all that counts of
-   the ring is what the first half sweep makes of f there. */
-template <int dim, int STAGES, int KIND>
-static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn, const real *f, const real *from, real *to,
-                                                    real *aside, const onto &o, const sums &r)
-{
-  typedef shape_of<dim, STAGES> shape;
-  typedef lift<dim, shape::lanes, shape::rows, shape::steps> lift;
-  constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
-  constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * STAGES + 1, exact = STAGES == 2;
-  constexpr int alone = exact && KIND & STREAM_ZERO && KIND & STREAM_SUMS;
-  constexpr int roomy = shape::roomy && !(KIND & (STREAM_LIFT | STREAM_SUMS)); /* these need the registers */
-  constexpr int tight = shape::wide && STAGES == 4 && KIND & STREAM_LIFT; /* so does this: u is asked for when the last one is taken */
-  constexpr int grouped = dim == 3 && STAGES == 4 && !tight;
-  extern __shared__ double memory[];
-  real *tile = (real *)memory;
-  const int me = (int)threadIdx.x, count = (int)blockDim.x, x = dim == 3 ? me % 32 : me, y = dim == 3 ? me / 32 : 0;
-  const int b = exact ? (int)turn : s.order[s.reversed ? s.total - 1 - turn : turn];
-  const int at[3] = {b % s.count[0], b / s.count[0] % s.count[1], b / (s.count[0] * s.count[1])};
-  int begin[3], own[3]; /* own unknowns */
-#pragma unroll
-  for (int a = 0; a < 3; a++) begin[a] = at[a] * s.own[a], own[a] = min(s.own[a], s.n[a] - begin[a]);
-  const int first = begin[2] - 2, planes = own[2] + 4, stride = s.stride; /* plane q of the tile is plane first + q of the level */
+  const uniform_level &s;
+  const real *const f, *const from;
+  real *const to, *const interface_copy;
+  const update &o;
+  const restriction &r;
 
+  /* the tile: its own unknowns; plane q is plane first + q of the level; planes that there are, and are relaxed; those
+     at walls, where the diagonal is larger */
+  int begin[3], own[3], first, planes, there, gone, low, top, wall_low, wall_high;
+  real more_low, more_high, omega_kept; /* the last for divisions to be shared, where there are registers for that */
   /* this thread's columns, the first and the second; A is the second where `swap` */
-  const int i = dim == 3 ? begin[0] - 1 + x : begin[0] - 2 + 2 * x, j = dim == 3 ? begin[1] - 1 + 2 * y : 0;
-  const int swap = (i + j + first + 1 + s.reversed) & 1;
-  const column row0 = dim == 3 ? column_of<dim>(s, i, j, x, 2 * y, own) : column_of<dim>(s, i, 0, 2 * x, 0, own);
-  const column row1 = dim == 3 ? column_of<dim>(s, i, j + 1, x, 2 * y + 1, own) : column_of<dim>(s, i + 1, 0, 2 * x + 1, 0, own);
-  const column A = swap ? row1 : row0, B = swap ? row0 : row1;
-  const int cell = dim == 3 ? (y + 1) * PITCH + x + 1 : x + 1; /* in 2D what lies beyond the tile is not relaxed */
-  /* planes of A's and B's neighbours, of which one is beyond; where their own are put, if they are inside */
-  const real *const near_A = tile + COLOUR + cell, *const near_B = tile + cell;
-  const int beyond = (swap ? 1 : -1) * (dim == 3 ? PITCH : 1);
-  real *const put_A = tile + cell, *const put_B = tile + COLOUR + cell;
+  int i, j, swap;
+  column row0, row1;
+  int inside_a, inside_b;
+  real keep_a, keep_b, relax_a, relax_b;
+  /* planes of A's and B's neighbours, of which one is beyond; where their own are put, if they are inside; f */
+  const real *near_A, *near_B;
+  int beyond;
+  real *put_A, *put_B, *f_rows, *f_A, *f_B;
+  /* in 3D a column of the ring, for some; ring_e 1: a B */
+  int in_ring, ri, rj, ring_exists, ring_place, ring_e;
+  real *ring_put, *ring_wrapped, ring_relax;
+  /* where the own unknowns go; planes below low_interface and from high_interface on are looked at by others */
+  real *to_0, *to_1;
+  int low_interface, high_interface;
+  double scale;
 
-  /* in 3D a column of the ring, for some */
-  const int wide = own[0] + 2, high = own[1] + 2, sides = 2 * high, ring = dim == 3 ? sides + 2 * wide : 0;
-  int rx = me < high ? -1 : wide, ry = me % high;
-  if (me >= sides) rx = (me - sides) % wide, ry = me - sides < wide ? -1 : high;
-  const int ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry;
-  const int ring_exists = me < ring && (s.wraps[0] || (ri >= 0 && ri < s.n[0])) && (s.wraps[1] || (rj >= 0 && rj < s.n[1]));
-  const int ring_place = ring_exists ? gmg_around(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_around(ri, s.n[0], s.wraps[0]) : 0;
-  const int ring_e = (ri + rj + first + 1 + s.reversed) & 1; /* 1: a B */
-  real *const ring_put = tile + ring_e * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* of the lower slots */
-  real *const ring_wrapped = ring_put - ring_e * SLOTS * PLANE;
-  real ring_relax = 0;
-  if (alone && ring_exists) {
+  /* What is in registers, apart from the rest for the compiler's sake: planes of A, of B, of f; what is on its way,
+     come[step][plane][row]; plane 2 T - 1 of A; the coarse correction; the coarse residual. */
+  struct planes_held {
+    real a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2], ring_come[2][2], before;
+  };
+
+  __device__ __forceinline__ int is_there(int q) const { return q >= there && q < gone; }
+  __device__ __forceinline__ int place(int q) const { return gmg_around(first + q, s.n[2], s.wraps[2]) * s.stride; }
+  __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
+  __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
+  /* the weight on plane q, which is at a wall, of a column that has `relax` elsewhere */
+  __device__ __forceinline__ real at_wall(real relax, int q) const
+  {
+    const real omega = tight ? s.omega : omega_kept;
+    return relax > 0 ? omega / (omega / relax + more_at(q)) : (real)0;
+  }
+
+  /* --- before the first step --- */
+
+  __device__ __forceinline__ void place_columns(size_t block_index, real *tile)
+  {
+    const int me = (int)threadIdx.x, x = dim == 3 ? me % 32 : me, y = dim == 3 ? me / 32 : 0;
+    const int b = exact ? (int)block_index : s.order[s.reversed ? s.total - 1 - block_index : block_index];
+    begin[0] = b % s.count[0] * s.own[0], own[0] = min(s.own[0], s.n[0] - begin[0]);
+    begin[1] = b / s.count[0] % s.count[1] * s.own[1], own[1] = min(s.own[1], s.n[1] - begin[1]);
+    begin[2] = b / (s.count[0] * s.count[1]) * s.own[2], own[2] = min(s.own[2], s.n[2] - begin[2]);
+    first = begin[2] - 2, planes = own[2] + 4;
+    i = dim == 3 ? begin[0] - 1 + x : begin[0] - 2 + 2 * x, j = dim == 3 ? begin[1] - 1 + 2 * y : 0;
+    swap = (i + j + first + 1 + s.reversed) & 1;
+    row0 = dim == 3 ? column_of<dim>(s, i, j, x, 2 * y, own) : column_of<dim>(s, i, 0, 2 * x, 0, own);
+    row1 = dim == 3 ? column_of<dim>(s, i, j + 1, x, 2 * y + 1, own) : column_of<dim>(s, i + 1, 0, 2 * x + 1, 0, own);
+    inside_a = swap ? row1.inside : row0.inside, inside_b = swap ? row0.inside : row1.inside;
+    relax_a = swap ? row1.relax : row0.relax, relax_b = swap ? row0.relax : row1.relax;
+    const int cell = dim == 3 ? (y + 1) * PITCH + x + 1 : x + 1; /* in 2D what lies beyond the tile is not relaxed */
+    near_A = tile + COLOUR + cell, near_B = tile + cell;
+    beyond = (swap ? 1 : -1) * (dim == 3 ? PITCH : 1);
+    put_A = tile + cell, put_B = tile + COLOUR + cell;
+    f_rows = tile + 2 * COLOUR + me, f_A = f_rows + swap * THREADS, f_B = f_rows + (1 - swap) * THREADS;
+  }
+
+  __device__ __forceinline__ void place_ring(real *tile)
+  {
+    const int me = (int)threadIdx.x, wide = own[0] + 2, high = own[1] + 2, sides = 2 * high, ring = dim == 3 ? sides + 2 * wide : 0;
+    int rx = me < high ? -1 : wide, ry = me % high;
+    if (me >= sides) rx = (me - sides) % wide, ry = me - sides < wide ? -1 : high;
+    ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry, in_ring = me < ring;
+    ring_exists = in_ring && (s.wraps[0] || (ri >= 0 && ri < s.n[0])) && (s.wraps[1] || (rj >= 0 && rj < s.n[1]));
+    ring_place = ring_exists ? gmg_around(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_around(ri, s.n[0], s.wraps[0]) : 0;
+    ring_e = (ri + rj + first + 1 + s.reversed) & 1;
+    ring_put = tile + ring_e * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* of the lower slots */
+    ring_wrapped = ring_put - ring_e * SLOTS * PLANE, ring_relax = 0;
+    if (!alone || !ring_exists) return;
     const real lone = gmg_at(s.diag[0], gmg_around(ri, s.n[0], s.wraps[0])) + gmg_at(s.diag[1], gmg_around(rj, s.n[1], s.wraps[1]));
     ring_relax = s.omega / (lone + gmg_at(s.diag[2], 1) + s.shift);
   }
 
-  /* which planes there are, and are relaxed; those at walls */
-  const int there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? planes : min(planes, s.n[2] - first);
-  const int low = alone ? there : max(there, 1), top = alone ? gone : min(gone, planes - 1);
-  const int wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
+  __device__ __forceinline__ void place_planes(void)
+  {
+    there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? planes : min(planes, s.n[2] - first);
+    low = alone ? there : max(there, 1), top = alone ? gone : min(gone, planes - 1);
+    wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
+    const real inner = gmg_at(s.diag[2], 1), keep = 1 - s.omega; /* what does not exist is 0 and stays so */
+    keep_a = dim == 2 && relax_a == 0 ? (real)1 : keep, keep_b = dim == 2 && relax_b == 0 ? (real)1 : keep;
+    omega_kept = s.omega, more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
+  }
 
-  const real inner = gmg_at(s.diag[2], 1), keep = 1 - s.omega; /* what does not exist is 0 and stays so */
-  const real keep_a = dim == 2 && A.relax == 0 ? (real)1 : keep, keep_b = dim == 2 && B.relax == 0 ? (real)1 : keep;
-  const real more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
+  __device__ __forceinline__ void place_targets(void)
+  {
+    const auto target_of = [&](const column &c, int ci, int cj) {
+      return exact && c.mine && (seen_by_others(s, 0, ci) || (dim == 3 && seen_by_others(s, 1, cj))) ? interface_copy : to;
+    };
+    to_0 = target_of(row0, i, j), to_1 = dim == 3 ? target_of(row1, i, j + 1) : target_of(row1, i + 1, j);
+    low_interface = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_interface = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
+  }
 
-  real *const f_rows = tile + 2 * COLOUR + me, *const f_A = f_rows + swap * THREADS, *const f_B = f_rows + (1 - swap) * THREADS;
-  real a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2] = {}, ring_come[2][2] = {}; /* come: [step][plane][row] */
+  __device__ __forceinline__ void begin_pass(real *tile, planes_held &v, prolongation &correction,
+                                             plane_restriction<alone> &gathers)
+  {
+    const int me = (int)threadIdx.x, count = (int)blockDim.x;
 #pragma unroll
-  for (int c = 0; c < SLOTS; c++) a[c] = bb[c] = f_a[c] = f_b[c] = 0;
-  for (int c = me; c < shape::reals; c += count) tile[c] = 0;
+    for (int c = 0; c < SLOTS; c++) v.a[c] = v.bb[c] = v.f_a[c] = v.f_b[c] = 0;
+    for (int c = me; c < shape::reals; c += count) tile[c] = 0;
+    if (!from_zero) ask(0, v.come[0], v.ring_come[0]);
+    if (alone) ask_ring(0, v.ring_come[0]);
+    if (prolongs) {
+      correction.begin(o, s.n, s.wraps, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
+      correction.fill(o, s.wraps[2], first >> 1);
+    }
+    if (restricts) {
+      const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
+      const real inner0 = row0.relax > 0 ? s.omega / row0.relax - out : (real)0,
+                 inner1 = row1.relax > 0 ? s.omega / row1.relax - out : (real)0;
+      gathers.begin(r, s.wraps, begin, own, me, i, j, inner0, inner1, tile + shape::reals);
+    }
+    scale = updates ? update_scale(o) : 0;
+    __syncthreads();
+    if (alone) {
+      if (is_there(0)) ask_f(0, place(0));
+      __pipeline_commit();
+    }
+  }
 
-  const auto is_there = [&](int q) { return q >= there && q < gone; };
-  const auto place = [&](int q) { return gmg_around(first + q, s.n[2], s.wraps[2]) * stride; };
-  const auto ask_f = [&](int slot, int p) { /* for planes of f, two steps ahead, without a register */
+  /* --- what comes in --- */
+
+  /* for planes of f, two steps ahead, without a register */
+  __device__ __forceinline__ void ask_f(int slot, int p) const
+  {
     real *const slots = f_rows + slot * 2 * THREADS;
     if (row0.exists) __pipeline_memcpy_async(slots, f + (p + row0.place), sizeof(real));
     if (row1.exists) __pipeline_memcpy_async(slots + THREADS, f + (p + row1.place), sizeof(real));
-  };
-  /* asks for a plane of u at p */
-  const auto ask_u = [&](int p, real u[2]) {
+  }
+  /* a plane of u at p */
+  __device__ __forceinline__ void ask_u(int p, real u[2]) const
+  {
     u[0] = u[1] = 0;
-    if (KIND & STREAM_ZERO || !from) return;
+    if (from_zero || !from) return;
     if (dim == 2 && s.whole) {
       real_pair v = {0, 0};
       if (row0.exists) v = gmg_load_relaxed((const real_pair *)(from + (p + row0.place)));
@@ -176,210 +233,268 @@ static __device__ __forceinline__ void relax_stream(const stream &s, size_t turn
       if (row0.exists) u[0] = gmg_load_relaxed(from + (p + row0.place));
       if (row1.exists) u[1] = gmg_load_relaxed(from + (p + row1.place));
     }
-  };
+  }
   /* for what comes in in step T, the ring's planes as A's and B's have them */
-  const auto ask = [&](int T, real u[2][2], real beside[2]) {
+  __device__ __forceinline__ void ask(int T, real u[2][2], real beside[2]) const
+  {
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      const int q = 2 * T + d, r = 2 * T - 1 + d + ring_e;
+      const int q = 2 * T + d, p = 2 * T - 1 + d + ring_e;
       u[d][0] = u[d][1] = 0;
       if (is_there(q)) ask_u(place(q), u[d]);
-      beside[d] = from && ring_exists && is_there(r) ? gmg_load_relaxed(from + (place(r) + ring_place)) : (real)0;
+      beside[d] = from && ring_exists && is_there(p) ? gmg_load_relaxed(from + (place(p) + ring_place)) : (real)0;
     }
-  };
-  if (!(KIND & STREAM_ZERO)) ask(0, come[0], ring_come[0]);
-  const auto ask_ring = [&](int T, real beside[2]) { /* the plane that the first half sweep relaxes: f */
-    const int r = 2 * T - 1 + ring_e;
-    beside[0] = ring_exists && is_there(r) ? __ldg(f + (place(r) + ring_place)) : (real)0;
-  };
-  if (alone) ask_ring(0, ring_come[0]);
-  real before = 0; /* plane 2 T - 1 of A */
-  lift lifted;
-  const int K0 = first >> 1; /* first is even, so planes 2 T and 2 T + 1 belong to coarse plane K0 + T */
-  if (KIND & STREAM_LIFT) {
-    lifted.begin(o, s.n, s.wraps, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
-    lifted.fill(o, s.wraps[2], K0);
   }
-  gatherer<alone> gathers;
-  if (KIND & STREAM_SUMS) {
-    const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
-    const real inner0 = row0.relax > 0 ? s.omega / row0.relax - out : (real)0, inner1 = row1.relax > 0 ? s.omega / row1.relax - out : (real)0;
-    gathers.begin(r, s.wraps, begin, own, me, i, j, inner0, inner1, tile + shape::reals);
+  /* alone: f on the plane of the ring that the first half sweep relaxes */
+  __device__ __forceinline__ void ask_ring(int T, real beside[2]) const
+  {
+    const int p = 2 * T - 1 + ring_e;
+    beside[0] = ring_exists && is_there(p) ? __ldg(f + (place(p) + ring_place)) : (real)0;
   }
-  const double scale = !(KIND & STREAM_ONTO) ? 0 : o.scale * (o.size ? *o.size : 1);
-  __syncthreads();
-  if (alone) {
-    if (is_there(0)) ask_f(0, place(0));
+  /* u and the ring of the next step; base: plane 2 T */
+  template <int checked> __device__ __forceinline__ void ask_next(int T, int base, real u[2][2], real beside[2]) const
+  {
+    if (from_zero) return;
+    if (checked) ask(T + 1, u, beside);
+#pragma unroll
+    for (int d = 0; !checked && d < 2; d++) {
+      ask_u(base + (2 + d) * s.stride, u[d]);
+      beside[d] = 0;
+      if (from && ring_exists) beside[d] = gmg_load_relaxed(from + (base + (1 + d + ring_e) * s.stride + ring_place));
+    }
+  }
+
+  /* --- a step --- */
+
+  /* The half sweeps, none of which sees what another does here. */
+  template <int checked> __device__ __forceinline__ void relax(planes_held &v, int T, int t)
+  {
+    real now_a[STAGES], now_b[STAGES];
+#pragma unroll
+    for (int h = 1; h <= STAGES; h++) {
+      const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS, up = (c + 1) % SLOTS, down = (c + SLOTS - 1) % SLOTS;
+      const real *const by_A = near_A + up * PLANE, *const by_B = near_B + up * PLANE;
+      if (h <= 2 || !roomy) v.f_a[c] = f_A[c * 2 * THREADS], v.f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 need them again */
+      real sum_a = v.f_a[c], sum_b = v.f_b[c];
+      const int zeros = from_zero && h == 1; /* all around */
+      if (dim == 3 && !zeros) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
+      const real across = s.coupling[dim == 3]; /* B's plane q has index q - 1, A's plane q + 1 index q + 1 */
+      if (!zeros) sum_a += across * (by_A[beyond] + v.bb[down]), sum_b += across * (by_B[-beyond] + v.a[up]);
+      if (!zeros) sum_a += s.coupling[2] * (v.a[down] + v.a[up]), sum_b += s.coupling[2] * (v.bb[down] + v.bb[up]);
+      real w_a = relax_a, w_b = relax_b;
+      if (checked && is_wall(q)) w_a = at_wall(w_a, q);
+      if (checked && is_wall(q + 1)) w_b = at_wall(w_b, q + 1);
+      if (from_zero && h <= 2) now_a[h - 1] = w_a * sum_a, now_b[h - 1] = w_b * sum_b; /* they were 0, too */
+      else now_a[h - 1] = keep_a * v.a[c] + w_a * sum_a, now_b[h - 1] = keep_b * v.bb[c] + w_b * sum_b;
+    }
+#pragma unroll
+    for (int h = 1; h <= STAGES; h++) {
+      const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS;
+      const int do_a = !checked || (q >= low && q < top), do_b = !checked || (q + 1 >= low && q + 1 < top);
+      if (do_a) v.a[c] = now_a[h - 1];
+      if (do_b) v.bb[c] = now_b[h - 1];
+      if (do_a && inside_a) put_A[c * PLANE] = now_a[h - 1];
+      if (do_b && inside_b) put_B[(c + 2) % SLOTS * PLANE] = now_b[h - 1];
+    }
+  }
+
+  /* Two planes are done and go where they belong; what they give to the coarse level is gathered. */
+  template <int checked>
+  __device__ __forceinline__ void write_back(const planes_held &v, plane_restriction<alone> &gathers, int T, int t, int base)
+  {
+    real value[2][2] = {}, rhs[2][2] = {}, more[2] = {};
+    constexpr int GATHERED = (DONE + 5) / 2; /* the step that gives the block's first coarse plane */
+    if (restricts && T > GATHERED - 2 + alone && (!alone || 2 * (T - GATHERED) < own[2]))
+      gathers.give(r, s.wraps[2], begin[2] / 2 + T - GATHERED, t, (int)threadIdx.x);
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+      const int q = 2 * T - DONE + d, c = (2 * t - DONE + d + 2 * SLOTS) % SLOTS;
+      const real of_A = v.a[c], of_B = v.bb[(c + SLOTS - 1) % SLOTS];
+      if (checked && (q < 2 - alone || q >= own[2] + 2 + alone)) continue;
+      const int is_own = !alone || !checked || (q >= 2 && q < own[2] + 2);
+      const int p = base + (d - DONE) * s.stride, is_interface = exact && (q < low_interface || q >= high_interface);
+      real *const target_0 = is_interface ? interface_copy : to_0, *const target_1 = is_interface ? interface_copy : to_1;
+      const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
+      if (restricts) {
+        const real *const rows = f_rows + c * 2 * THREADS;
+        value[d][0] = (alone ? row0.exists : row0.mine) ? of_0 : (real)0;
+        value[d][1] = (alone ? row1.exists : row1.mine) ? of_1 : (real)0;
+        rhs[d][0] = row0.mine ? rows[0] : (real)0, rhs[d][1] = row1.mine ? rows[THREADS] : (real)0;
+        if (checked && is_wall(q)) more[d] = more_at(q);
+      }
+      if (updates) {
+        if (row0.mine) put_update(o, scale, p + row0.place, of_0);
+        if (row1.mine) put_update(o, scale, p + row1.place, of_1);
+      } else if (dim == 2 && s.whole) {
+        /* own sizes are even */
+        if (row0.mine) gmg_store_relaxed((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1});
+      } else if (is_own) {
+        if (row0.mine) gmg_store_relaxed(target_0 + (p + row0.place), of_0);
+        if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.place), of_1);
+      }
+    }
+    if (restricts) gathers.take(s.coupling, value, rhs, more, t, (int)threadIdx.x);
+  }
+
+  /* The correction of what has come in. */
+  template <int checked>
+  __device__ __forceinline__ void prolong(prolongation &correction, int T, int t, real u[2][2], real beside[2])
+  {
+    pair_weights w[3];
+#pragma unroll
+    for (int d = 0; d < 3; d++) {
+      const int q = 2 * T + (d < 2 ? d : -1);
+      w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) :
+                       pair_weights{o.along.own[d % 2], o.along.side[d % 2]};
+    }
+    if (!checked) w[2] = pair_weights{o.along.own[1], o.along.side[1]};
+    correction.take(t % prolongation::SLOTS, w, ring_e, u, beside);
+  }
+
+  /* Two planes are new: A's 2 T - 1 and 2 T, B's 2 T and 2 T + 1. */
+  __device__ __forceinline__ void take(planes_held &v, int t, const real u[2][2], const real beside[2])
+  {
+    const real *const p0 = u[0], *const p1 = u[1];
+    const real new_a[2] = {v.before, swap ? p0[1] : p0[0]}, new_b[2] = {swap ? p0[0] : p0[1], swap ? p1[0] : p1[1]};
+    v.before = swap ? p1[1] : p1[0];
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+      const int c = (2 * t - 1 + d + SLOTS) % SLOTS;
+      v.a[c] = new_a[d], v.bb[c] = new_b[d];
+      if (inside_a) put_A[c * PLANE] = new_a[d];
+      if (inside_b) put_B[(c + 2) % SLOTS * PLANE] = new_b[d];
+      if (!alone && in_ring) (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = beside[d];
+    }
+  }
+
+  /* alone: the ring as the first half sweep will leave it. */
+  template <int checked> __device__ __forceinline__ void relax_ring(int T, int t, real rhs)
+  {
+    const int q = 2 * T - 1 + ring_e, c = (2 * t - 1 + SLOTS) % SLOTS;
+    real w = ring_relax;
+    if (!in_ring) return;
+    if (checked && is_wall(q)) w = at_wall(w, q);
+    (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = w * rhs;
+  }
+
+  template <int checked>
+  __device__ __forceinline__ void step(planes_held &v, prolongation &correction, plane_restriction<alone> &gathers, int T, int t)
+  {
+    const int base = (first + 2 * T) * s.stride, now = tight ? 0 : t % 2, next = tight ? 0 : (t + 1) % 2;
+    if (!tight) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
+    if (alone && checked) ask_ring(T + 1, v.ring_come[next]);
+    if (alone && !checked && ring_exists) v.ring_come[next][0] = __ldg(f + (base + (1 + ring_e) * s.stride + ring_place));
+#pragma unroll
+    for (int d = 1; d < 3; d++)
+      if (!checked || is_there(2 * T + d)) ask_f((2 * t + d) % SLOTS, checked ? place(2 * T + d) : base + d * s.stride);
+    if (prolongs) correction.ask(o, s.wraps[2], (first >> 1) + T + 4, (t + 3) % prolongation::SLOTS);
     __pipeline_commit();
+    __pipeline_wait_prior(2);
+    relax<checked>(v, T, t);
+    write_back<checked>(v, gathers, T, t, base);
+    if (prolongs) prolong<checked>(correction, T, t, v.come[now], v.ring_come[now]);
+    if (alone) relax_ring<checked>(T, t, v.ring_come[now][0]);
+    if (checked || !from_zero) { /* zeros are there, or will be relaxed before anybody looks */
+      take(v, t, v.come[now], v.ring_come[now]);
+      if (tight) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
+    }
+    __syncthreads();
   }
 
-  /* where the own unknowns go; planes below `low_aside` and from `high_aside` on are looked at */
-  const auto target_of = [&](const column &c, int ci, int cj) {
-    return exact && c.mine && (seen_by_others(s, 0, ci) || (dim == 3 && seen_by_others(s, 1, cj))) ? aside : to;
-  };
-  real *const to_0 = target_of(row0, i, j), *const to_1 = dim == 3 ? target_of(row1, i, j + 1) : target_of(row1, i + 1, j);
-  const int low_aside = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_aside = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
-
-  /* Steps in which every plane that is touched is there, and none is at a wall, go without checks; where `grouped` by whole groups,
-     whose instructions lie together: a pass in double 1.28 instead of 1.33 ms, a V(1,1) cycle in mixed precision 2.86 instead of 2.91 at
-     512^3 on an H200. One that is tight takes longer so, and red and black alone, too. */
-  const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
-  const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + DONE + 1) / 2 + (KIND & STREAM_SUMS ? 3 : 1);
-  for (int T0 = 0; T0 < last; T0 += STEPS) {
-    const auto step = [&](int t, auto checks) {
-      constexpr int checked = decltype(checks)::value;
-      const int T = T0 + t, base = (first + 2 * T) * stride;
-
-      /* ask for the next step's u and ring, and f */
-      const int now = tight ? 0 : t % 2, next = tight ? 0 : (t + 1) % 2;
-      const auto ask_next = [&] {
-        if (KIND & STREAM_ZERO) return;
-        if (checked) ask(T + 1, come[next], ring_come[next]);
+  /* Steps in which every plane that is touched is there, and none is at a wall, go without checks; where `grouped` by
+     whole groups, whose instructions lie together: a pass in double 1.28 instead of 1.33 ms, a V(1,1) cycle in mixed
+     precision 2.86 instead of 2.91 at 512^3 on an H200. One that is tight takes longer so, and red and black alone,
+     too. */
+  __device__ __forceinline__ void run(size_t block_index)
+  {
+    extern __shared__ double memory[];
+    real *const tile = (real *)memory;
+    place_columns(block_index, tile);
+    place_ring(tile);
+    place_planes();
+    planes_held v = {};
+    prolongation correction;
+    plane_restriction<alone> gathers;
+    begin_pass(tile, v, correction, gathers);
+    place_targets();
+    const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
+    const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + DONE + 1) / 2 + (restricts ? 3 : 1);
+    for (int T0 = 0; T0 < last; T0 += STEPS) {
+      if (grouped && T0 >= plain_from && T0 + STEPS <= plain_to) {
 #pragma unroll
-        for (int d = 0; !checked && d < 2; d++) {
-          ask_u(base + (2 + d) * stride, come[next][d]);
-          ring_come[next][d] = 0;
-          if (from && ring_exists) ring_come[next][d] = gmg_load_relaxed(from + (base + (1 + d + ring_e) * stride + ring_place));
-        }
-      };
-      if (!tight) ask_next();
-      if (alone && checked) ask_ring(T + 1, ring_come[next]);
-      if (alone && !checked && ring_exists) ring_come[next][0] = __ldg(f + (base + (1 + ring_e) * stride + ring_place));
-#pragma unroll
-      for (int d = 1; d < 3; d++)
-        if (!checked || is_there(2 * T + d)) ask_f((2 * t + d) % SLOTS, checked ? place(2 * T + d) : base + d * stride);
-      if (KIND & STREAM_LIFT) lifted.ask(o, s.wraps[2], K0 + T + 4, (t + 3) % lift::SLOTS);
-      __pipeline_commit();
-      __pipeline_wait_prior(2);
-
-      /* four half sweeps, none of which sees what another does here */
-      real now_a[STAGES], now_b[STAGES];
-#pragma unroll
-      for (int h = 1; h <= STAGES; h++) {
-        const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS, up = (c + 1) % SLOTS, down = (c + SLOTS - 1) % SLOTS;
-        const real *const by_A = near_A + up * PLANE, *const by_B = near_B + up * PLANE;
-        if (h <= 2 || !roomy) f_a[c] = f_A[c * 2 * THREADS], f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 need them again */
-        real sum_a = f_a[c], sum_b = f_b[c];
-        const int zeros = KIND & STREAM_ZERO && h == 1; /* all around */
-        if (dim == 3 && !zeros) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
-        const real across = s.coupling[dim == 3]; /* B's plane q has index q - 1, A's plane q + 1 index q + 1 */
-        if (!zeros) sum_a += across * (by_A[beyond] + bb[down]), sum_b += across * (by_B[-beyond] + a[up]);
-        if (!zeros) sum_a += s.coupling[2] * (a[down] + a[up]), sum_b += s.coupling[2] * (bb[down] + bb[up]);
-        real w_a = A.relax, w_b = B.relax;
-        if (checked) {
-          if (q == wall_low || q == wall_high) w_a = at_wall(s, w_a, q == wall_high ? more_high : more_low);
-          if (q + 1 == wall_low || q + 1 == wall_high) w_b = at_wall(s, w_b, q + 1 == wall_high ? more_high : more_low);
-        }
-        if (KIND & STREAM_ZERO && h <= 2) now_a[h - 1] = w_a * sum_a, now_b[h - 1] = w_b * sum_b; /* they were 0, too */
-        else now_a[h - 1] = keep_a * a[c] + w_a * sum_a, now_b[h - 1] = keep_b * bb[c] + w_b * sum_b;
+        for (int t = 0; t < STEPS; t++) step<0>(v, correction, gathers, T0 + t, t);
+        continue;
       }
 #pragma unroll
-      for (int h = 1; h <= STAGES; h++) {
-        const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS;
-        const int do_a = !checked || (q >= low && q < top), do_b = !checked || (q + 1 >= low && q + 1 < top);
-        if (do_a) a[c] = now_a[h - 1];
-        if (do_b) bb[c] = now_b[h - 1];
-        if (do_a && A.inside) put_A[c * PLANE] = now_a[h - 1];
-        if (do_b && B.inside) put_B[(c + 2) % SLOTS * PLANE] = now_b[h - 1];
+      for (int t = 0; t < STEPS; t++) {
+        const int T = T0 + t;
+        if (!grouped && T >= plain_from && T < plain_to) step<0>(v, correction, gathers, T, t);
+        else if (T < last) step<1>(v, correction, gathers, T, t);
       }
-
-      real value[2][2] = {}, rhs[2][2] = {}, more[2] = {};
-      constexpr int GATHERED = (DONE + 5) / 2; /* the step that gives the block's first coarse plane */
-      if (KIND & STREAM_SUMS && T > GATHERED - 2 + alone && (!alone || 2 * (T - GATHERED) < own[2]))
-        gathers.give(r, s.wraps[2], begin[2] / 2 + T - GATHERED, t, me);
-
-      /* two planes are done */
-#pragma unroll
-      for (int d = 0; d < 2; d++) {
-        const int q = 2 * T - DONE + d, c = (2 * t - DONE + d + 2 * SLOTS) % SLOTS;
-        const real of_A = a[c], of_B = bb[(c + SLOTS - 1) % SLOTS];
-        if (checked && (q < 2 - alone || q >= own[2] + 2 + alone)) continue;
-        const int is_own = !alone || !checked || (q >= 2 && q < own[2] + 2);
-        const int p = base + (d - DONE) * stride, goes_aside = exact && (q < low_aside || q >= high_aside);
-        real *const target_0 = goes_aside ? aside : to_0, *const target_1 = goes_aside ? aside : to_1;
-        const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
-        if (KIND & STREAM_SUMS) {
-          const real *const rows = f_rows + c * 2 * THREADS;
-          value[d][0] = (alone ? row0.exists : row0.mine) ? of_0 : (real)0;
-          value[d][1] = (alone ? row1.exists : row1.mine) ? of_1 : (real)0;
-          rhs[d][0] = row0.mine ? rows[0] : (real)0, rhs[d][1] = row1.mine ? rows[THREADS] : (real)0;
-          if (checked && (q == wall_low || q == wall_high)) more[d] = q == wall_high ? more_high : more_low;
-        }
-        if (KIND & STREAM_ONTO) {
-          if (row0.mine) put_onto(o, scale, p + row0.place, of_0);
-          if (row1.mine) put_onto(o, scale, p + row1.place, of_1);
-        } else if (dim == 2 && s.whole) {
-          if (row0.mine) gmg_store_relaxed((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1}); /* own sizes are even */
-        } else if (is_own) {
-          if (row0.mine) gmg_store_relaxed(target_0 + (p + row0.place), of_0);
-          if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.place), of_1);
-        }
-      }
-      if (KIND & STREAM_SUMS) gathers.take(s.coupling, value, rhs, more, t, me);
-      if (KIND & STREAM_LIFT) {
-        onto_pair w[3];
-#pragma unroll
-        for (int d = 0; d < 3; d++) {
-          const int q = 2 * T + (d < 2 ? d : -1);
-          w[d] = checked ? onto_pair_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) : onto_pair{o.own[d % 2], o.side[d % 2]};
-        }
-        if (!checked) w[2] = onto_pair{o.own[1], o.side[1]};
-        lifted.take(t % lift::SLOTS, w, ring_e, come[now], ring_come[now]);
-      }
-      if (alone && me < ring) { /* as the first half sweep will leave it */
-        const int r = 2 * T - 1 + ring_e, c = (2 * t - 1 + SLOTS) % SLOTS;
-        real w = ring_relax;
-        if (checked && (r == wall_low || r == wall_high)) w = at_wall(s, w, r == wall_high ? more_high : more_low);
-        (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = w * ring_come[now][0];
-      }
-      /* two are new: A's 2 T - 1 and 2 T, B's 2 T and 2 T + 1. Zeros are there, or will be relaxed before anybody looks. */
-      if (!checked && KIND & STREAM_ZERO) {
-        __syncthreads();
-        return;
-      }
-      const real *const p0 = come[now][0], *const p1 = come[now][1];
-      const real new_a[2] = {before, swap ? p0[1] : p0[0]}, new_b[2] = {swap ? p0[0] : p0[1], swap ? p1[0] : p1[1]};
-      before = swap ? p1[1] : p1[0];
-#pragma unroll
-      for (int d = 0; d < 2; d++) {
-        const int c = (2 * t - 1 + d + SLOTS) % SLOTS;
-        a[c] = new_a[d], bb[c] = new_b[d];
-        if (A.inside) put_A[c * PLANE] = new_a[d];
-        if (B.inside) put_B[(c + 2) % SLOTS * PLANE] = new_b[d];
-        if (!alone && me < ring) (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = ring_come[now][d];
-      }
-      if (tight) ask_next();
-      __syncthreads();
-    };
-    if (grouped && T0 >= plain_from && T0 + STEPS <= plain_to) {
-#pragma unroll
-      for (int t = 0; t < STEPS; t++) step(t, without());
-      continue;
-    }
-#pragma unroll
-    for (int t = 0; t < STEPS; t++) {
-      const int T = T0 + t;
-      if (!grouped && T >= plain_from && T < plain_to) step(t, without());
-      else if (T < last) step(t, with());
     }
   }
+};
+
+/* Block number `block_index` in the order given. */
+template <int dim, int STAGES, int KIND>
+static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size_t block_index, const real *f, const real *from,
+                                                    real *to, real *interface_copy, const update &o, const restriction &r)
+{
+  plane_sweep<dim, STAGES, KIND> p{s, f, from, to, interface_copy, o, r};
+  p.run(block_index);
+}
+
+/* A thread block to every block; a plain pass of four half sweeps may go over them several times. */
+template <int dim, int STAGES, int KIND>
+static __global__ void __launch_bounds__(plane_shape<dim, STAGES>::threads, plane_shape<dim, STAGES>::blocks)
+    plane_kernel(uniform_level s, const real *f, const real *from, real *to, real *interface_copy, update o, restriction r)
+{
+  const size_t block_index = STAGES == 4 && KIND == 0 ? blockIdx.x % s.total : blockIdx.x;
+  sweep_planes<dim, STAGES, KIND>(s, block_index, f, from, to, interface_copy, o, r);
 }
 
 template <int dim>
-static __global__ void __launch_bounds__(shape_of<dim, 4>::threads, shape_of<dim, 4>::blocks)
-    stream_kernel(stream s, const real *f, const real *from, real *to)
+static __global__ void __launch_bounds__(plane_shape<dim, 4>::threads, plane_shape<dim, 4>::blocks)
+    plane_kernel_dynamic(uniform_level s, work_queue queue, const real *f, const real *from, real *to)
 {
-  relax_stream<dim, 4, 0>(s, blockIdx.x % s.total, f, from, to, NULL, onto{}, sums{});
-}
-
-template <int dim>
-static __global__ void __launch_bounds__(shape_of<dim, 4>::threads, shape_of<dim, 4>::blocks)
-    stream_kernel_taking(stream s, tickets t, const real *f, const real *from, real *to)
-{
-  for_tickets(t, [&](unsigned long long n) {
-    relax_stream<dim, 4, 0>(s, (size_t)(n % s.total), f, from, to, NULL, onto{}, sums{});
+  for_queue(queue, [&](unsigned long long n) {
+    sweep_planes<dim, 4, 0>(s, (size_t)(n % s.total), f, from, to, NULL, update{}, restriction{});
     __pipeline_wait_prior(0); /* what was asked for beyond the end has landed */
   });
+}
+
+/* A kind of pass. */
+typedef struct {
+  int kind;
+  void (*kernel)(uniform_level, const real *, const real *, real *, real *, update, restriction); /* NULL: not in this type */
+  size_t bytes; /* of shared memory */
+} plane_pass;
+
+template <int dim, int STAGES> static constexpr size_t plane_pass_bytes(int kind)
+{
+  typedef plane_shape<dim, STAGES> shape;
+  return shape::reals * sizeof(real) + (kind & PASS_PROLONG ? plane_prolong_bytes<dim, STAGES>() : 0) +
+         (kind & PASS_RESTRICT ? 2 * shape::threads * sizeof(real) : 0);
+}
+
+#define PLANE_PASS(dim, STAGES, kind) {kind, plane_kernel<dim, STAGES, kind>, plane_pass_bytes<dim, STAGES>(kind)}
+#define PLANE_PASS_IN_FLOAT(dim, STAGES, kind) \
+  {kind, IN_FLOAT((plane_kernel<dim, STAGES, kind>)), plane_pass_bytes<dim, STAGES>(kind)}
+
+/* A pass from a table that ends with kind -1; NULL where it is not there or takes more than max_bytes. */
+static inline const plane_pass *plane_pass_of(const plane_pass *p, int kind, size_t max_bytes)
+{
+  while (p->kind >= 0 && p->kind != kind) p++;
+  return p->kind == kind && p->kernel && p->bytes <= max_bytes ? p : NULL;
+}
+
+/* One pass over all blocks. */
+static inline void launch_planes(const plane_pass *p, int dim, const gmg_blocks *b, cudaStream_t stream, const uniform_level &s,
+                                 const real *f, const real *from, real *to, real *interface_copy, const update &o,
+                                 const restriction &r, size_t passes = 1)
+{
+  p->kernel<<<(unsigned)(passes * b->total), (unsigned)(32 * plane_rows(dim, b)), p->bytes, stream>>>(s, f, from, to,
+                                                                                                      interface_copy, o, r);
 }
 
 #endif

@@ -1,41 +1,44 @@
-/* The asynchronous smoother's pass where coefficients lie on the faces: 3D, two local red-black sweeps, overlap 1. Included by
-   cuda/planes_faces.cuh; other kernels do everything else.
+/* Plane sweep over face coefficients: 3D, two local red-black sweeps of a block in one pass over memory, overlap 1.
 
-   Planes stream through a block of unknowns as in cuda/plane_sweep.cuh, here with a thread a column and its rows in registers
+   Planes stream through a block of unknowns as in plane_sweep.cuh, here with a thread a column and its rows in registers
    from their first relaxation to their second: so a face is read once for a column on either side, nothing is fetched twice along
    the last axis, and in float 32 x 16 relaxed columns for 30 x 14 own ones are 1.22 times as many (tiles on chip: 1.66).
 
-   A column is of kind A (turn = 0) or B (1), like a chessboard; a B's planes are counted from one higher: number c of a column is plane
-   c + turn of the tile. Odd numbers are relaxed first in all columns. Half sweeps h = 1..4 are three numbers apart. In step T
+   A column is of kind A (parity = 0) or B (1), like a chessboard; a B's planes are counted from one higher: number c of
+   a column is plane c + parity of the tile. Odd numbers are relaxed first in all columns. Half sweeps h = 1..4 are
+   three numbers apart. In step T
 
      half sweep h relaxes number 2 T - 3 h;  rows 2 T - 3 and 2 T - 6 are made;
      numbers 2 T - 13 and 2 T - 12 are done and written back;  2 T - 1 and 2 T come in.
 
-   Registers hold 12 numbers of u, c in number c % 12. Neighbours find number c of an A in slot c % 12 of shared memory, of a B in slot
-   (c + 2) % 12: what half sweep h reads around it is slot 2 T - 3 h + 1 for both. A slot is read last a step before it is
-   written again: even numbers, as they come in, are read in steps c / 2 + 1 + turn and three later, and written in step c / 2 and
-   with h = 2 in step c / 2 + 3; odd ones, written with h = 1 and 3 in steps (c + 3) / 2 and three later, are read in steps
-   (c + 5) / 2 + turn and three later. Nobody reads what h = 4 makes. So a step has one barrier. Six steps are unrolled, after which
-   everything is in place again. Where nothing is relaxed, rows are zeros and values stay.
+   Registers hold 12 numbers of u, c in number c % 12. Neighbours find number c of an A in slot c % 12 of shared memory,
+   of a B in slot (c + 2) % 12: what half sweep h reads around it is slot 2 T - 3 h + 1 for both. A slot is read last a
+   step before it is written again: even numbers, as they come in, are read in steps c / 2 + 1 + parity and three later,
+   and written in step c / 2 and with h = 2 in step c / 2 + 3; odd ones, written with h = 1 and 3 in steps (c + 3) / 2
+   and three later, are read in steps (c + 5) / 2 + parity and three later. Nobody reads what h = 4 makes. So a step has
+   one barrier. Six steps are unrolled, after which everything is in place again. Where nothing is relaxed, rows are
+   zeros and values stay.
 
-   What memory holds is asked for by whole planes, two steps before it is needed: coefficients go to shared memory without a register
-   on their way, plane q to slot q % 12, where rows are made of them, each face for a column on either side: by 16 bytes where lines
-   allow it (cuda/face_rows.cuh), else value by value. Columns that there are not ask for the nearest that there is, so groups
-   of six steps within the level go without checks. What counts then is the number of instructions and of accesses to shared memory.
-   From zero nothing comes in, and h = 1 is the right-hand side alone. */
+   What memory holds is asked for by whole planes, two steps before it is needed: coefficients go to shared memory
+   without a register on their way, plane q to slot q % 12, where rows are made of them, each face for a column on
+   either side: by 16 bytes where lines allow it (face_rows.cuh), else value by value. Columns that there are not ask
+   for the nearest that there is, so groups of six steps within the level go without checks. What counts then is the
+   number of instructions and of accesses to shared memory. From zero nothing comes in, and h = 1 is the right-hand side
+   alone. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_FACES_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_FACES_H
 
+#include "core/cuda/atomics.cuh"
 #include "face_rows.cuh"
-#include "plane_sweep.cuh"
+#include "fused.cuh"
 
 /* A row times weight / diagonal; keep: 1 - weight. */
 typedef struct {
   real lo[3], hi[3], rhs, keep;
-} flow_row;
+} face_row;
 
 /* Neither 0 nor denormal: the diagonal of a row that is relaxed. */
-static __device__ __forceinline__ real flow_inverse(real x)
+static __device__ __forceinline__ real face_inverse(real x)
 {
 #if GMG_REAL_F32
   real y;
@@ -46,113 +49,166 @@ static __device__ __forceinline__ real flow_inverse(real x)
 #endif
 }
 
-template <int kind, int wraps, int mode>
-static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, const real *from, real *to, const onto &o)
-{
-  constexpr int zero = mode & FLOW_ZERO, aside = mode & FLOW_ASIDE, by_lines = mode & FLOW_LINES;
-  typedef flow_slot<kind, by_lines> slot;
-  extern __shared__ double memory[];
-  __shared__ real_pair along_planes[FLOW_ALONG];
-  real *const tile = (real *)memory, *const stage = tile + FLOW_NUMBERS * FLOW_PLANE;
-  real_pair *const along = along_planes + FLOW_EARLY;
-  const int me = (int)threadIdx.x, x = me % FLOW_WIDE, y = me / FLOW_WIDE;
-  const size_t place = blockIdx.x % s.total, number = s.reversed ? s.total - 1 - place : place;
-  const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
-  const int at[3] = {b - line * s.count[0], line % s.count[1], line / s.count[1]};
-  int begin[3], own[3];
-#pragma unroll
-  for (int a = 0; a < 3; a++) begin[a] = at[a] * s.own[a], own[a] = min(s.own[a], s.n[a] - begin[a]);
-  const int first = begin[2] - 2, planes = own[2] + 4; /* plane q of the tile is plane first + q of the level */
-  const unsigned n0 = (unsigned)s.n[0], n1 = (unsigned)s.n[1], slice = n0 * n1;
-  const auto exists = [&](int a, int i) { return s.wraps[a] || (i >= 0 && i < s.n[a]); };
-  /* an unknown (more = 0) or a face (1) of an axis, or the nearest that there is */
-  const auto nearest = [&](int a, int i, int more) {
-    const int v = min(i, begin[a] + own[a] + 1);
-    return (unsigned)(s.wraps[a] ? gmg_around(v, s.n[a], 1) : min(max(v, 0), s.n[a] - 1 + more));
-  };
+/* A pass over one block. by_lines: coefficients come by 16 bytes. */
+template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
+  typedef face_slot<kind, by_lines> slot;
+  static constexpr int from_zero = KIND & PASS_FROM_ZERO, updates = KIND & PASS_UPDATE;
+  static constexpr int SIDES = 2 * FACE_DEEP, RING = SIDES + 2 * FACE_WIDE, BEHIND = 4 * FACE_WIDE, BESIDE = BEHIND + FACE_WIDE;
 
-  /* this thread's column, relaxed or of the ring or beyond it, where it is 0 and nobody looks */
-  const int i = begin[0] - 1 + x, j = begin[1] - 1 + y, turn = (i + j + first + 1 + s.reversed) & 1;
-  const int there = x < own[0] + 3 && y < own[1] + 3 && exists(0, i) && exists(1, j);
-  const int relaxed = there && x < own[0] + 2 && y < own[1] + 2;
-  const unsigned own_mine = relaxed && x > 0 && x <= own[0] && y > 0 && y <= own[1] ? (unsigned)own[2] : 0; /* planes */
-  const unsigned gi = nearest(0, i, 0), gj = nearest(1, j, 0), column = gj * n0 + gi;
-  const unsigned x_column = gj * (n0 + 1) + nearest(0, i, 1), y_column = nearest(1, j, 1) * n0 + gi;
-  const real lo_x = __ldg(s.lo[0] + gi), hi_x = __ldg(s.hi[0] + gi), lo_y = __ldg(s.lo[1] + gj), hi_y = __ldg(s.hi[1] + gj);
-  real *const here = tile + (y + 1) * FLOW_PITCH + x + 1, *const put = here + turn * 2 * FLOW_PLANE;
-  real *const put_wrapped = put - turn * FLOW_NUMBERS * FLOW_PLANE;
-  real *const sent = stage + y * slot::pitch + x;
-  const int late = (begin[0] - 1) & (slot::unit - 1), late_x = ((int)gj + begin[0] - 1) & (slot::unit - 1);
-  const real *const got = sent + late + turn * slot::size, *const got_wrapped = got - turn * FLOW_NUMBERS * slot::size;
-  const int to_x = slot::x + late_x - late;
+  const face_level &s;
+  const real *const f, *const from;
+  real *const to;
+  const update &o;
 
+  /* the tile: its own unknowns; plane q is plane first + q of the level; planes that there are, and are relaxed, first to last */
+  int begin[3], own[3], first, planes, low, high, low_row, high_row;
+  unsigned n0, n1, slice;
+  /* this thread's column, relaxed or of the ring or beyond it, where it is 0 and nobody looks; own_mine: its own planes */
+  int i, j, parity, there, relaxed;
+  unsigned own_mine, column, x_column, y_column;
+  real lo_x, hi_x, lo_y, hi_y, omega, keep; /* omega: 0 in columns that are not relaxed */
+  /* in shared memory: u here and where it is put, coefficients where they are sent and found, shares along */
+  real *here, *put, *put_wrapped, *sent;
+  const real *got, *got_wrapped;
+  int to_x;
+  real_pair *along;
   /* on the side, for some: a column of the ring; for others a face behind the last line or beside the last column */
-  enum { SIDES = 2 * FLOW_DEEP, RING = SIDES + 2 * FLOW_WIDE, BEHIND = 4 * FLOW_WIDE, BESIDE = BEHIND + FLOW_WIDE };
-  const int behind = !by_lines && me >= BEHIND && me < BESIDE, faces = behind || (!by_lines && me >= BESIDE && me < BESIDE + FLOW_DEEP);
-  int rx = me < FLOW_DEEP ? -1 : FLOW_WIDE, ry = me % FLOW_DEEP;
-  if (me >= SIDES) rx = (me - SIDES) % FLOW_WIDE, ry = me - SIDES < FLOW_WIDE ? -1 : FLOW_DEEP;
-  if (faces) rx = behind ? x : FLOW_WIDE, ry = behind ? FLOW_DEEP : me - BESIDE;
-  const int ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry, ring_turn = (ri + rj + first + 1 + s.reversed) & 1;
-  const int ring = !zero && me < RING && rx < own[0] + 3 && ry < own[1] + 3 && exists(0, ri) && exists(1, rj);
-  const real *const side = !faces ? from : behind ? s.face[1] : s.face[0];
-  const unsigned side_slice = !faces ? slice : behind ? slice + n0 : slice + n1;
-  const unsigned side_column = ring ? (unsigned)(gmg_around(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_around(ri, s.n[0], s.wraps[0]))
-                                    : nearest(1, rj, behind) * (behind ? n0 : n0 + 1) + nearest(0, ri, !behind);
-  real *const side_put = faces ? stage + (behind ? slot::y : slot::x) + ry * slot::pitch + rx
-                               : tile + (ry + 1) * FLOW_PITCH + rx + 1 + ring_turn * 2 * FLOW_PLANE;
-  const auto ring_slot = [&](int c) { return side_put + (c + 2 < FLOW_NUMBERS ? c : c - ring_turn * FLOW_NUMBERS) * FLOW_PLANE; };
+  int faces, ring, ring_parity;
+  const real *side;
+  unsigned side_slice, side_column;
+  real *side_put;
+  double scale;
 
-  for (int c = me; c < FLOW_NUMBERS * (FLOW_PLANE + slot::size) / 2; c += FLOW_THREADS) ((real_pair *)tile)[c] = real_pair{0, 0};
-  for (int q = me - FLOW_EARLY; q < FLOW_MOST_PLANES + FLOW_LATE; q += FLOW_THREADS) {
-    const int there = q >= 0 && q < planes && exists(2, first + q), k = there ? gmg_around(first + q, s.n[2], s.wraps[2]) : 0;
-    along[q].x = there ? __ldg(s.lo[2] + k) : (real)0, along[q].y = there ? __ldg(s.hi[2] + k) : (real)0;
-  }
-  /* planes that there are, and are relaxed; first to last */
-  const int low = wraps ? 0 : max(0, -first), high = wraps ? planes - 1 : min(planes, s.n[2] - first) - 1;
-  const int low_row = max(low, 1), high_row = min(high, planes - 2);
-  const auto level_plane = [&](int q) { return (unsigned)gmg_around(first + q, s.n[2], wraps); };
-  const auto fetch_u = [&](int q, int live, unsigned from_column) {
-    return live && q >= low && q <= high ? gmg_load_relaxed(from + (level_plane(q) * slice + from_column)) : (real)0;
+  /* What is in registers, apart from the rest for the compiler's sake. u on its way: planes 2 T - 1 (before); 2 T and 2
+     T + 1; the next two; of the ring numbers 2 T - 3 and 2 T and the next such. */
+  struct column_held {
+    face_row row[FACE_ROWS];
+    real u[FACE_NUMBERS], come[2][2], ring_come[2][2], before, held;
   };
-  const int live = !zero && there;
-  /* coefficients of plane q of the tile, k of the level, or of its bottom alone: on the way */
-  flow_lines<kind> lines;
-  if (by_lines) lines.begin(s, f, stage, me, begin[0] - 1, [&](int line, int more) { return nearest(1, begin[1] - 1 + line, more); });
-  const auto send_plane = [&](unsigned k, int at, int whole) {
+
+  __device__ __forceinline__ int exists(int a, int k) const { return s.wraps[a] || (k >= 0 && k < s.n[a]); }
+  /* an unknown (more = 0) or a face (1) of an axis, or the nearest that there is */
+  __device__ __forceinline__ unsigned nearest(int a, int k, int more) const
+  {
+    const int v = min(k, begin[a] + own[a] + 1);
+    return (unsigned)(s.wraps[a] ? gmg_around(v, s.n[a], 1) : min(max(v, 0), s.n[a] - 1 + more));
+  }
+  __device__ __forceinline__ unsigned level_plane(int q) const { return (unsigned)gmg_around(first + q, s.n[2], wraps); }
+
+  /* --- before the first step --- */
+
+  __device__ __forceinline__ void place_axis(int a, int at) { begin[a] = at * s.own[a], own[a] = min(s.own[a], s.n[a] - begin[a]); }
+
+  __device__ __forceinline__ void place_column(real *tile, real *stage)
+  {
+    const int me = (int)threadIdx.x, x = me % FACE_WIDE, y = me / FACE_WIDE;
+    const size_t place = blockIdx.x % s.total, number = s.reversed ? s.total - 1 - place : place;
+    const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
+    place_axis(0, b - line * s.count[0]), place_axis(1, line % s.count[1]), place_axis(2, line / s.count[1]);
+    first = begin[2] - 2, planes = own[2] + 4;
+    n0 = (unsigned)s.n[0], n1 = (unsigned)s.n[1], slice = n0 * n1;
+    i = begin[0] - 1 + x, j = begin[1] - 1 + y, parity = (i + j + first + 1 + s.reversed) & 1;
+    there = x < own[0] + 3 && y < own[1] + 3 && exists(0, i) && exists(1, j);
+    relaxed = there && x < own[0] + 2 && y < own[1] + 2;
+    own_mine = relaxed && x > 0 && x <= own[0] && y > 0 && y <= own[1] ? (unsigned)own[2] : 0;
+    const unsigned gi = nearest(0, i, 0), gj = nearest(1, j, 0);
+    column = gj * n0 + gi;
+    x_column = gj * (n0 + 1) + nearest(0, i, 1), y_column = nearest(1, j, 1) * n0 + gi;
+    lo_x = __ldg(s.lo[0] + gi), hi_x = __ldg(s.hi[0] + gi), lo_y = __ldg(s.lo[1] + gj), hi_y = __ldg(s.hi[1] + gj);
+    here = tile + (y + 1) * FACE_PITCH + x + 1, put = here + parity * 2 * FACE_PLANE;
+    put_wrapped = put - parity * FACE_NUMBERS * FACE_PLANE;
+    sent = stage + y * slot::pitch + x;
+    const int late = (begin[0] - 1) & (slot::unit - 1), late_x = ((int)gj + begin[0] - 1) & (slot::unit - 1);
+    got = sent + late + parity * slot::size, got_wrapped = got - parity * FACE_NUMBERS * slot::size;
+    to_x = slot::x + late_x - late;
+  }
+
+  __device__ __forceinline__ void place_side(real *tile, real *stage)
+  {
+    const int me = (int)threadIdx.x, x = me % FACE_WIDE, behind = !by_lines && me >= BEHIND && me < BESIDE;
+    faces = behind || (!by_lines && me >= BESIDE && me < BESIDE + FACE_DEEP);
+    int rx = me < FACE_DEEP ? -1 : FACE_WIDE, ry = me % FACE_DEEP;
+    if (me >= SIDES) rx = (me - SIDES) % FACE_WIDE, ry = me - SIDES < FACE_WIDE ? -1 : FACE_DEEP;
+    if (faces) rx = behind ? x : FACE_WIDE, ry = behind ? FACE_DEEP : me - BESIDE;
+    const int ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry;
+    ring_parity = (ri + rj + first + 1 + s.reversed) & 1;
+    ring = !from_zero && me < RING && rx < own[0] + 3 && ry < own[1] + 3 && exists(0, ri) && exists(1, rj);
+    side = !faces ? from : behind ? s.face[1] : s.face[0];
+    side_slice = !faces ? slice : behind ? slice + n0 : slice + n1;
+    side_column = ring ? (unsigned)(gmg_around(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_around(ri, s.n[0], s.wraps[0]))
+                       : nearest(1, rj, behind) * (behind ? n0 : n0 + 1) + nearest(0, ri, !behind);
+    side_put = faces ? stage + (behind ? slot::y : slot::x) + ry * slot::pitch + rx
+                     : tile + (ry + 1) * FACE_PITCH + rx + 1 + ring_parity * 2 * FACE_PLANE;
+  }
+  __device__ __forceinline__ real *ring_slot(int c) const
+  {
+    return side_put + (c + 2 < FACE_NUMBERS ? c : c - ring_parity * FACE_NUMBERS) * FACE_PLANE;
+  }
+
+  __device__ __forceinline__ void fill(real *tile)
+  {
+    const int me = (int)threadIdx.x;
+    for (int c = me; c < FACE_NUMBERS * (FACE_PLANE + slot::size) / 2; c += FACE_THREADS) ((real_pair *)tile)[c] = real_pair{0, 0};
+    for (int q = me - FACE_EARLY; q < FACE_MAX_PLANES + FACE_LATE; q += FACE_THREADS) {
+      const int is_there = q >= 0 && q < planes && exists(2, first + q),
+                k = is_there ? gmg_around(first + q, s.n[2], s.wraps[2]) : 0;
+      along[q].x = is_there ? __ldg(s.lo[2] + k) : (real)0, along[q].y = is_there ? __ldg(s.hi[2] + k) : (real)0;
+    }
+    low = wraps ? 0 : max(0, -first), high = wraps ? planes - 1 : min(planes, s.n[2] - first) - 1;
+    low_row = max(low, 1), high_row = min(high, planes - 2);
+    scale = updates ? update_scale(o) : 0;
+    omega = relaxed ? s.omega : (real)0, keep = 1 - omega;
+  }
+
+  /* --- what comes in --- */
+
+  __device__ __forceinline__ real fetch_u(int q, int live, unsigned from_column) const
+  {
+    return live && q >= low && q <= high ? gmg_load_relaxed(from + (level_plane(q) * slice + from_column)) : (real)0;
+  }
+  /* coefficients of plane k of the level, or of its bottom alone */
+  __device__ __forceinline__ void send_plane(const face_lines<kind> &lines, unsigned k, int at, int whole) const
+  {
     if (by_lines) {
       lines.send(k, at, whole);
       return;
     }
-    real *const put = sent + at * slot::size;
+    real *const target = sent + at * slot::size;
     const unsigned g = k * slice + column;
-    __pipeline_memcpy_async(put + slot::z, s.face[2] + g, sizeof(real));
+    __pipeline_memcpy_async(target + slot::z, s.face[2] + g, sizeof(real));
     if (!whole) return;
-    __pipeline_memcpy_async(put + slot::f, f + g, sizeof(real));
-    __pipeline_memcpy_async(put + slot::x, s.face[0] + (k * (slice + n1) + x_column), sizeof(real));
-    __pipeline_memcpy_async(put + slot::y, s.face[1] + (k * (slice + n0) + y_column), sizeof(real));
-    if (kind & GMG_SIGMA) __pipeline_memcpy_async(put + slot::sigma, s.sigma + g, sizeof(real));
-  };
-  const auto send_side = [&](unsigned k, int at) {
+    __pipeline_memcpy_async(target + slot::f, f + g, sizeof(real));
+    __pipeline_memcpy_async(target + slot::x, s.face[0] + (k * (slice + n1) + x_column), sizeof(real));
+    __pipeline_memcpy_async(target + slot::y, s.face[1] + (k * (slice + n0) + y_column), sizeof(real));
+    if (kind & GMG_SIGMA) __pipeline_memcpy_async(target + slot::sigma, s.sigma + g, sizeof(real));
+  }
+  __device__ __forceinline__ void send_side(unsigned k, int at) const
+  {
     __pipeline_memcpy_async(side_put + at * slot::size, side + (k * side_slice + side_column), sizeof(real));
-  };
-  const auto send = [&](int q, int at) {
+  }
+  /* plane q of the tile, as far as rows need it */
+  __device__ __forceinline__ void send(const face_lines<kind> &lines, int q, int at) const
+  {
     if (q < low_row || q > high_row + 1) return;
-    send_plane(level_plane(q), at, q <= high_row);
+    send_plane(lines, level_plane(q), at, q <= high_row);
     if (q <= high_row && faces) send_side(level_plane(q), at);
-  };
-  /* steps in which all that is asked for is there, and nothing lies around a wrap */
-  const int plain_from = max((low_row + 1) / 2, 4), plain_to = wraps && (first < 0 || first + planes > s.n[2]) ? -1 : (high_row - 5) / 2;
-  const double scale = aside ? o.scale * (o.size ? *o.size : 1) : 0;
-  const auto leave = [&](unsigned place, real v) {
-    if (aside) put_onto(o, scale, (int)place, v);
-    else gmg_store_relaxed(to + place, v);
-  };
-  const real omega = relaxed ? s.omega : (real)0;
+  }
+
+  /* --- a step --- */
+
+  static __device__ __forceinline__ int index(int c) { return (c + 4 * FACE_NUMBERS) % FACE_NUMBERS; } /* of number c + 2 T0 */
+  static __device__ __forceinline__ int kept(int c) { return index(c) % FACE_ROWS; }
+  __device__ __forceinline__ const real *coefficients(int c) const
+  {
+    return (index(c) + 1 < FACE_NUMBERS ? got : got_wrapped) + index(c) * slot::size;
+  }
+  __device__ __forceinline__ int is_relaxed(int q) const { return q >= low_row && q <= high_row; }
+
   /* of plane q, from where it is and its ceiling */
-  const auto make_row = [&](auto checks, int q, const real *p, const real *ceiling) {
+  template <int checked> __device__ __forceinline__ face_row make_row(int q, const real *p, const real *ceiling) const
+  {
     const real_pair z = along[q];
-    constexpr int checked = decltype(checks)::value;
-    const int now = !checked || (q >= low_row && q <= high_row);
+    const int now = !checked || is_relaxed(q);
     gmg_row a = {{lo_x * p[to_x], lo_y * p[slot::y], z.x * p[slot::z]},
                  {hi_x * p[to_x + 1], hi_y * p[slot::y + slot::pitch], z.y * ceiling[slot::z]}, 0};
     a.diag = s.shift + (a.lo[0] + a.hi[0]) + ((a.lo[1] + a.hi[1]) + (a.lo[2] + a.hi[2]));
@@ -165,139 +221,161 @@ static __device__ __forceinline__ void relax_flow(const flow &s, const real *f, 
       if (!wraps && first + q == 0) a.lo[2] = 0;
       if (!wraps && first + q + 1 == s.n[2]) a.hi[2] = 0;
     }
-    const real inverse = flow_inverse(a.diag);
-    real weight = omega; /* 0 in columns that are not relaxed */
+    const real inverse = face_inverse(a.diag);
+    real weight = omega;
     if (kind & GMG_SIGMA) weight = relaxed ? gmg_row_weight(3, kind, a, inverse, s.omega) : (real)0;
     if (!now) weight = 0;
     const real share = now ? weight * inverse : (real)0;
-    flow_row r;
+    face_row r;
 #pragma unroll
     for (int d = 0; d < 3; d++) r.lo[d] = share * a.lo[d], r.hi[d] = share * a.hi[d];
     r.rhs = share * p[slot::f], r.keep = 1 - weight;
     return r;
-  };
+  }
 
   /* Without sigma it is the same for all that is relaxed and needs no register. */
-  const real keep = 1 - omega;
-  const auto keep_of = [&](auto checks, const flow_row &r, int q) {
+  template <int checked> __device__ __forceinline__ real keep_of(const face_row &r, int q) const
+  {
     if (kind & GMG_SIGMA) return r.keep;
-    return !decltype(checks)::value || (q >= low_row && q <= high_row) ? keep : (real)1;
-  };
+    return !checked || is_relaxed(q) ? keep : (real)1;
+  }
 
-  /* u on its way: planes 2 T - 1; 2 T and 2 T + 1; the next two; of the ring numbers 2 T - 3 and 2 T and the next such */
-  real before = 0, come[2][2], ring_come[2][2], held = 0;
-#pragma unroll
-  for (int T = 0; T < 2 && !zero; T++) {
+  /* what half sweep h makes of its number */
+  template <int checked> __device__ __forceinline__ real relax(const column_held &v, int T, int t, int h) const
+  {
+    const int c = 2 * t - 3 * h;
+    const face_row &r = v.row[kept(c)];
+    const real *const beside = here + index(c + 1) * FACE_PLANE;
+    real now = r.rhs; /* one chain: additions come with the products */
+    if (from_zero && h == 1) return now;
+    if (!from_zero || h > 2) now += keep_of<checked>(r, 2 * T - 3 * h + parity) * v.u[index(c)];
+    now += r.lo[2] * v.u[index(c - 1)], now += r.hi[2] * v.u[index(c + 1)];
+    now += r.lo[0] * beside[-1], now += r.hi[0] * beside[1];
+    now += r.lo[1] * beside[-FACE_PITCH], now += r.hi[1] * beside[FACE_PITCH];
+    return now;
+  }
+
+  __device__ __forceinline__ void leave(unsigned place, real value) const
+  {
+    if (updates) put_update(o, scale, (int)place, value);
+    else gmg_store_relaxed(to + place, value);
+  }
+
+  /* Two numbers come in, planes at once; u for the step after the next is asked for. */
+  template <int checked> __device__ __forceinline__ void take(column_held &v, int T, int t) const
+  {
+    const int in_ring = (int)threadIdx.x < RING;
+    const unsigned ahead = (unsigned)(first + 2 * T + 4);
+    v.u[index(2 * t - 1)] = parity ? v.come[0][0] : v.before, v.u[index(2 * t)] = parity ? v.come[0][1] : v.come[0][0];
+    v.before = v.come[0][1];
+    (index(2 * t) + 2 < FACE_NUMBERS ? put : put_wrapped)[index(2 * t) * FACE_PLANE] = v.u[index(2 * t)];
+    if (in_ring) {
+      *ring_slot(index(2 * t - 3)) = v.ring_come[0][0];
+      *ring_slot(index(2 * t)) = v.ring_come[0][1];
+    }
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      come[T][d] = fetch_u(2 * T + d, live, column);
-      ring_come[T][d] = me < RING ? fetch_u(2 * T + (d ? 0 : -3) + ring_turn, ring, side_column) : (real)0;
+      v.come[0][d] = v.come[1][d], v.come[1][d] = 0, v.ring_come[0][d] = v.ring_come[1][d], v.ring_come[1][d] = 0;
+      const unsigned ring_ahead = ahead + ring_parity - (d ? 0 : 3);
+      if (checked) {
+        v.come[1][d] = fetch_u(2 * T + 4 + d, there, column);
+        if (in_ring) v.ring_come[1][d] = fetch_u(2 * T + 4 + (d ? 0 : -3) + ring_parity, ring, side_column);
+      } else {
+        if (there) v.come[1][d] = gmg_load_relaxed(from + ((ahead + d) * slice + column));
+        if (ring) v.ring_come[1][d] = gmg_load_relaxed(from + (ring_ahead * slice + side_column));
+      }
     }
   }
-  flow_row row[FLOW_ROWS];
-  real u[FLOW_NUMBERS];
-#pragma unroll
-  for (int c = 0; c < FLOW_NUMBERS; c++) u[c] = 0;
-#pragma unroll
-  for (int c = 0; c < FLOW_ROWS; c++) row[c] = {{0, 0, 0}, {0, 0, 0}, 0, 1};
-  __syncthreads();
-  send(1, 1), send(2, 2);
-  __pipeline_commit();
 
-  const auto step = [&](auto checks, int T, int t) {
-    constexpr int checked = decltype(checks)::value;
-    const auto index = [&](int c) { return (c + 4 * FLOW_NUMBERS) % FLOW_NUMBERS; }; /* of number c + 2 T0 */
-    const auto kept = [&](int c) { return index(c) % FLOW_ROWS; };
-    const auto coefficients = [&](int c) { return (index(c) + 1 < FLOW_NUMBERS ? got : got_wrapped) + index(c) * slot::size; };
+  template <int checked> __device__ __forceinline__ void step(column_held &v, const face_lines<kind> &lines, int T, int t) const
+  {
     const unsigned ahead = (unsigned)(first + 2 * T + 4);
     if (!checked) {
-      send_plane(ahead - 1, index(2 * t + 3), 1), send_plane(ahead, index(2 * t + 4), 1);
+      send_plane(lines, ahead - 1, index(2 * t + 3), 1), send_plane(lines, ahead, index(2 * t + 4), 1);
       if (faces) send_side(ahead - 1, index(2 * t + 3)), send_side(ahead, index(2 * t + 4));
     } else {
-      send(2 * T + 3, index(2 * t + 3)), send(2 * T + 4, index(2 * t + 4));
+      send(lines, 2 * T + 3, index(2 * t + 3)), send(lines, 2 * T + 4, index(2 * t + 4));
     }
     __pipeline_commit();
     real now[4];
-    const auto relax = [&](int h) {
-      const int c = 2 * t - 3 * h;
-      const flow_row &r = row[kept(c)];
-      const real *const beside = here + index(c + 1) * FLOW_PLANE;
-      real v = r.rhs; /* one chain: additions come with the products */
-      if (zero && h == 1) {
-        now[h - 1] = v;
-        return;
-      }
-      if (!zero || h > 2) v += keep_of(checks, r, 2 * T - 3 * h + turn) * u[index(c)];
-      v += r.lo[2] * u[index(c - 1)], v += r.hi[2] * u[index(c + 1)];
-      v += r.lo[0] * beside[-1], v += r.hi[0] * beside[1];
-      v += r.lo[1] * beside[-FLOW_PITCH], v += r.hi[1] * beside[FLOW_PITCH];
-      now[h - 1] = v;
-    };
-    relax(3), relax(4); /* new rows take the place of theirs */
-    row[kept(2 * t - 3)] = make_row(checks, 2 * T - 3 + turn, coefficients(2 * t - 3), coefficients(2 * t - 2));
-    row[kept(2 * t - 6)] = make_row(checks, 2 * T - 6 + turn, coefficients(2 * t - 6), coefficients(2 * t - 5));
-    relax(1), relax(2);
+    now[2] = relax<checked>(v, T, t, 3), now[3] = relax<checked>(v, T, t, 4); /* new rows take the place of theirs */
+    v.row[kept(2 * t - 3)] = make_row<checked>(2 * T - 3 + parity, coefficients(2 * t - 3), coefficients(2 * t - 2));
+    v.row[kept(2 * t - 6)] = make_row<checked>(2 * T - 6 + parity, coefficients(2 * t - 6), coefficients(2 * t - 5));
+    now[0] = relax<checked>(v, T, t, 1), now[1] = relax<checked>(v, T, t, 2);
 #pragma unroll
     for (int h = 1; h <= 4; h++) {
       const int c = 2 * t - 3 * h;
-      u[index(c)] = now[h - 1];
-      if (h < 4) (index(c) + 2 < FLOW_NUMBERS ? put : put_wrapped)[index(c) * FLOW_PLANE] = now[h - 1];
+      v.u[index(c)] = now[h - 1];
+      if (h < 4) (index(c) + 2 < FACE_NUMBERS ? put : put_wrapped)[index(c) * FACE_PLANE] = now[h - 1];
     }
-    /* two numbers are done, two come in: planes at once */
-    const real done = u[index(2 * t - 13)], also_done = u[index(2 * t - 12)];
+    /* two numbers are done */
+    const real done = v.u[index(2 * t - 13)], also_done = v.u[index(2 * t - 12)];
     const unsigned out = (unsigned)(first + 2 * T - 13) * slice + column;
-    if ((unsigned)(2 * T - 15) < own_mine) leave(out, turn ? held : done);
-    if ((unsigned)(2 * T - 14) < own_mine) leave(out + slice, turn ? done : also_done);
-    held = also_done;
-    if (!zero) {
-      u[index(2 * t - 1)] = turn ? come[0][0] : before, u[index(2 * t)] = turn ? come[0][1] : come[0][0];
-      before = come[0][1];
-      (index(2 * t) + 2 < FLOW_NUMBERS ? put : put_wrapped)[index(2 * t) * FLOW_PLANE] = u[index(2 * t)];
-      if (me < RING) {
-        *ring_slot(index(2 * t - 3)) = ring_come[0][0];
-        *ring_slot(index(2 * t)) = ring_come[0][1];
-      }
-      /* for the step after the next */
-#pragma unroll
-      for (int d = 0; d < 2; d++) {
-        come[0][d] = come[1][d], come[1][d] = 0, ring_come[0][d] = ring_come[1][d], ring_come[1][d] = 0;
-        const unsigned ring_ahead = ahead + ring_turn - (d ? 0 : 3);
-        if (checked) {
-          come[1][d] = fetch_u(2 * T + 4 + d, live, column);
-          if (me < RING) ring_come[1][d] = fetch_u(2 * T + 4 + (d ? 0 : -3) + ring_turn, ring, side_column);
-        } else {
-          if (live) come[1][d] = gmg_load_relaxed(from + ((ahead + d) * slice + column));
-          if (ring) ring_come[1][d] = gmg_load_relaxed(from + (ring_ahead * slice + side_column));
-        }
-      }
-    }
+    if ((unsigned)(2 * T - 15) < own_mine) leave(out, parity ? v.held : done);
+    if ((unsigned)(2 * T - 14) < own_mine) leave(out + slice, parity ? done : also_done);
+    v.held = also_done;
+    if (!from_zero) take<checked>(v, T, t);
     __pipeline_wait_prior(1);
     __syncthreads();
-  };
-  for (int T0 = 0; 2 * T0 <= own[2] + FLOW_FILL; T0 += FLOW_STEPS)
-    if (T0 >= plain_from && T0 + FLOW_STEPS <= plain_to + 1) {
+  }
+
+  __device__ __forceinline__ void begin_pass(column_held &v, const face_lines<kind> &lines) const
+  {
+    v.before = v.held = 0;
 #pragma unroll
-      for (int t = 0; t < FLOW_STEPS; t++) step(without{}, T0 + t, t);
-    } else {
+    for (int T = 0; T < 2 && !from_zero; T++) {
 #pragma unroll
-      for (int t = 0; t < FLOW_STEPS; t++) {
-        if (2 * (T0 + t) > own[2] + FLOW_FILL) return;
-        step(with{}, T0 + t, t);
+      for (int d = 0; d < 2; d++) {
+        v.come[T][d] = fetch_u(2 * T + d, there, column);
+        v.ring_come[T][d] = (int)threadIdx.x < RING ? fetch_u(2 * T + (d ? 0 : -3) + ring_parity, ring, side_column) : (real)0;
       }
     }
-}
+#pragma unroll
+    for (int c = 0; c < FACE_NUMBERS; c++) v.u[c] = 0;
+#pragma unroll
+    for (int c = 0; c < FACE_ROWS; c++) v.row[c] = {{0, 0, 0}, {0, 0, 0}, 0, 1};
+    __syncthreads();
+    send(lines, 1, 1), send(lines, 2, 2);
+    __pipeline_commit();
+  }
 
-/* With FLOW_ZERO from is not looked at. */
-template <int kind, int wraps, int mode>
-static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel(const flow s, const real *f, const real *from, real *to)
-{
-  relax_flow<kind, wraps, mode>(s, f, from, to, onto{});
-}
+  __device__ __forceinline__ void run(void)
+  {
+    extern __shared__ double memory[];
+    __shared__ real_pair along_planes[FACE_ALONG];
+    real *const tile = (real *)memory, *const stage = tile + FACE_NUMBERS * FACE_PLANE;
+    along = along_planes + FACE_EARLY;
+    place_column(tile, stage);
+    place_side(tile, stage);
+    fill(tile);
+    /* steps in which all that is asked for is there, and nothing lies around a wrap */
+    const int plain_from = max((low_row + 1) / 2, 4),
+              plain_to = wraps && (first < 0 || first + planes > s.n[2]) ? -1 : (high_row - 5) / 2;
+    face_lines<kind> lines;
+    if (by_lines)
+      lines.begin(s, f, stage, (int)threadIdx.x, begin[0] - 1,
+                  [&](int line, int more) { return nearest(1, begin[1] - 1 + line, more); });
+    column_held v;
+    begin_pass(v, lines);
+    for (int T0 = 0; 2 * T0 <= own[2] + FACE_FILL; T0 += FACE_STEPS)
+      if (T0 >= plain_from && T0 + FACE_STEPS <= plain_to + 1) {
+#pragma unroll
+        for (int t = 0; t < FACE_STEPS; t++) step<0>(v, lines, T0 + t, t);
+      } else {
+#pragma unroll
+        for (int t = 0; t < FACE_STEPS; t++) {
+          if (2 * (T0 + t) > own[2] + FACE_FILL) return;
+          step<1>(v, lines, T0 + t, t);
+        }
+      }
+  }
+};
 
-template <int kind, int wraps, int mode>
-static __global__ void __launch_bounds__(FLOW_THREADS, 1) flow_kernel_onto(const flow s, const real *f, const real *from, const onto o)
+template <int kind, int wraps, int by_lines, int KIND>
+static __global__ void __launch_bounds__(FACE_THREADS, 1)
+    face_plane_kernel(const face_level s, const real *f, const real *from, real *to, const update o)
 {
-  relax_flow<kind, wraps, mode | FLOW_ASIDE>(s, f, from, NULL, o);
+  face_plane_sweep<kind, wraps, by_lines, KIND>{s, f, from, to, o}.run();
 }
 
 #endif

@@ -1,23 +1,66 @@
-/* The asynchronous smoother's pass in 2D where it counts (constant coefficients, two local red-black sweeps, overlap 1) and lines are
-   whole vectors: a warp has a block of unknowns, a lane STRIP_COLS columns of it, and rows stream through its registers. Nothing is
-   shared but what lies beside a lane's columns, which a shuffle fetches: no barrier. Included by cuda/rows.cuh; blocks
-   of other sizes and fields that are not aligned go to cuda/plane_sweep.cuh, which does the same.
+/* A pass in 2D where it counts (constant coefficients, two local red-black sweeps, overlap 1) and lines are whole
+   vectors: a warp has a block of unknowns, a lane STRIP_COLS columns of it, and rows stream through its registers.
+   Nothing is shared but what lies beside a lane's columns, which a shuffle fetches: no barrier. Of a block's columns
+   those of the first and the last lane are not its own.
 
-   Of a block's columns those of the first and the last lane are not its own. In a step one row comes in and half sweep h = 1..4
-   relaxes the row h before it: one after the other, each finds around it what the half sweep before has left. The colour that is
-   relaxed is the same for all four, and the other one in the next step. */
+   In a step one row comes in and half sweep h = 1 .. HALVES relaxes the row h before it: one after the other, each
+   finds around it what the half sweep before has left. The colour that is relaxed is the same for all of them, and the
+   other one in the next step.
+
+   PASS_PROLONG | PASS_UPDATE does all of the way up to a level: a row gets its correction as it comes in, and goes to a
+   field of doubles when it is done. Blocks then see what was there before the pass, and with two half sweeps the pass
+   is exact. The way down, PASS_FROM_ZERO | PASS_RESTRICT: row_restrict.cuh. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 
 #include "core/cuda/atomics.cuh"
-#include "stencil/operator/cuda/warp_rows.cuh"
+#include "fused.cuh"
 #include "geometry.cuh"
 
-/* AHEAD: rows that are asked for before they are needed; SLOTS: those, and the rows that half sweeps look at. */
-enum { STRIP_HALVES = 4, STRIP_AHEAD = 4, STRIP_SLOTS = STRIP_AHEAD + STRIP_HALVES + 2 };
+template <int HALVES, int KIND> struct row_shape {
+  static constexpr int restricts = KIND & PASS_RESTRICT ? 1 : 0, updates = KIND & PASS_UPDATE ? 1 : 0;
+  static constexpr int ahead = updates ? 2 : 4;             /* rows that are asked for before they are needed */
+  static constexpr int slots = ahead + HALVES + 2;          /* those, and the rows that half sweeps look at */
+  static constexpr int margin = restricts ? HALVES + 1 : 2; /* rows that a block knows around its own */
+  static constexpr int blocks = updates ? 3 : STRIP_BLOCKS; /* thread blocks on a multiprocessor, as there are registers */
+};
 
-/* step(checks, t, q), in which row q comes in, for `last` steps in rounds of SLOTS, t of its round; whole rounds from step plain_from to
-   plain_to go without checks. */
+/* A warp's block, of which row q is row first + q of the level, and a lane's columns of it: whole vectors are there or not. */
+template <class shape> struct row_block {
+  int begin_x, end_x, begin, own, first, rows; /* own unknowns; rows of the block */
+  int i, exists, mine, column;
+  int there, gone, low, top, wall_low, wall_high; /* which rows there are, and are relaxed; those at walls */
+  int folded;                                     /* around a periodic axis */
+
+  __device__ __forceinline__ row_block(const uniform_level &s, int b, int lane)
+  {
+    begin_x = b % s.count[0] * s.own[0], begin = b / s.count[0] * s.own[2];
+    end_x = min(begin_x + s.own[0], s.n[0]), own = min(s.own[2], s.n[2] - begin);
+    first = begin - shape::margin, rows = own + 2 * shape::margin;
+    i = begin_x + STRIP_COLS * (lane - 1);
+    exists = i < end_x + STRIP_COLS && (s.wraps[0] || (i >= 0 && i < s.n[0])), mine = exists && lane > 0 && i < end_x;
+    column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
+    there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? rows : min(rows, s.n[2] - first);
+    low = shape::restricts ? there : max(there, 1), top = shape::restricts ? gone : min(gone, rows - 1);
+    wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
+    folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
+  }
+  __device__ __forceinline__ int is_row(int q) const { return q >= there && q < gone; }
+  __device__ __forceinline__ int place(const uniform_level &s, int q) const
+  {
+    return gmg_around(first + q, s.n[2], s.wraps[2]) * s.stride;
+  }
+};
+
+/* Weights of a lane's columns: what u keeps, and what the row's sum is multiplied by; on rows at walls other ones, in
+   shared memory. */
+template <int columns> struct row_weights {
+  gmg_cells keep, relax;
+  real (*walls)[columns][32 * STRIP_WARPS];
+};
+
+/* step(checks, t, q), in which row q comes in, for `last` steps in rounds of SLOTS, t of its round; whole rounds from
+   step plain_from to plain_to, in which every row that is touched is there and none is at a wall, go without checks. */
 template <int SLOTS, class Step>
 static __device__ __forceinline__ void for_steps(int plain_from, int plain_to, int last, int late, const Step &step)
 {
@@ -33,14 +76,20 @@ static __device__ __forceinline__ void for_steps(int plain_from, int plain_to, i
   }
 }
 
-/* Relaxes the cells of one colour, odd ones or not, of a row. at_end: `end` lies beside. */
+/* A value beside a lane's columns that no other lane has. */
+typedef struct {
+  int there;
+  real value;
+} row_end;
+
+/* Relaxes the cells of one colour, odd ones or not, of a row. */
 template <int odd>
-static __device__ __forceinline__ void relax_row(const stream &s, gmg_cells &row, const gmg_cells &below, const gmg_cells &above,
-                                                 const gmg_cells &f, const gmg_cells &keep, const gmg_cells &relax,
-                                                 int at_end = 0, real end = 0)
+static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cells &row, const gmg_cells &below,
+                                                 const gmg_cells &above, const gmg_cells &f, const gmg_cells &keep,
+                                                 const gmg_cells &relax, row_end end)
 {
   const real next = odd ? __shfl_down_sync(~0u, row.at[0], 1) : __shfl_up_sync(~0u, row.at[STRIP_COLS - 1], 1);
-  const real beside = at_end ? end : next;
+  const real beside = end.there ? end.value : next;
 #pragma unroll
   for (int c = odd; c < STRIP_COLS; c += 2) {
     const real left = c > 0 ? row.at[c - 1] : beside, right = c + 1 < STRIP_COLS ? row.at[c + 1] : beside;
@@ -49,96 +98,212 @@ static __device__ __forceinline__ void relax_row(const stream &s, gmg_cells &row
   }
 }
 
-/* Block number `turn` in the order given. */
-static __device__ __forceinline__ void relax_strip(const stream &s, unsigned turn, const real *f, const real *from, real *to)
+/* The half sweeps of step t, in which row q has come in. end_of(h, slot, wall): what lies beside, wall -1 or a row of
+   the weights' walls. */
+template <int HALVES, int checked, class shape, int SLOTS, int columns, class End>
+static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const row_block<shape> &b,
+                                                   const row_weights<columns> &weights, gmg_cells (&u)[SLOTS],
+                                                   const gmg_cells (&rhs)[SLOTS], int t, int odd, int q, End end_of)
 {
-  constexpr int COLS = STRIP_COLS, AHEAD = STRIP_AHEAD, SLOTS = STRIP_SLOTS, HALVES = STRIP_HALVES;
-  __shared__ real walls[2][COLS][32 * STRIP_WARPS]; /* weights on the rows at walls */
-  const int b = s.order[s.reversed ? (unsigned)s.total - 1 - turn : turn], me = (int)threadIdx.x, lane = me % 32;
-  const int begin_x = b % s.count[0] * s.own[0], begin = b / s.count[0] * s.own[2]; /* own unknowns */
-  const int end_x = min(begin_x + s.own[0], s.n[0]), own = min(s.own[2], s.n[2] - begin);
-  const int first = begin - 2, rows = own + 4, stride = s.stride; /* row q is row first + q of the level */
+#pragma unroll
+  for (int h = 1; h <= HALVES; h++) {
+    const int row = (t - h + SLOTS) % SLOTS, above = (row + 1) % SLOTS, below = (row + SLOTS - 1) % SLOTS, p = q - h;
+    if (checked && (p < b.low || p >= b.top)) continue;
+    const int wall = !checked || (p != b.wall_low && p != b.wall_high) ? -1 : p == b.wall_high;
+    gmg_cells w = weights.relax;
+    if (checked && wall >= 0)
+#pragma unroll
+      for (int c = 0; c < STRIP_COLS; c++) w.at[c] = weights.walls[wall][c][threadIdx.x];
+    if (odd) relax_row<1>(s, u[row], u[below], u[above], rhs[row], weights.keep, w, end_of(h, row, wall));
+    else relax_row<0>(s, u[row], u[below], u[above], rhs[row], weights.keep, w, end_of(h, row, wall));
+  }
+}
 
-  /* this lane's columns: whole vectors are there or not */
-  const int i = begin_x + COLS * (lane - 1);
-  const int exists = i < end_x + COLS && (s.wraps[0] || (i >= 0 && i < s.n[0])), mine = exists && lane > 0 && i < end_x;
-  const int column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
+/* The correction on its way in. Even rows come in in odd steps. The last of the coarse rows that an odd row reads is
+   taken as that comes in, which the next row reads, too. */
+template <int SLOTS> struct row_prolongation {
+  static constexpr int COARSE = SLOTS / 2; /* coarse rows on their way */
+  gmg_spread spread;
+  real fetched[COARSE][STRIP_PAIRS];
+  int place[STRIP_PAIRS];
+  gmg_cells before, here;
+
+  __device__ __forceinline__ void ask(const update &o, int slot, int K)
+  {
+#pragma unroll
+    for (int d = 0; d < STRIP_PAIRS; d++)
+      fetched[slot][d] = K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.map[0].cols + place[d]) : (real)0;
+  }
+  template <class shape> __device__ __forceinline__ void begin(const update &o, const row_block<shape> &b)
+  {
+    const int I = b.i / 2;
+#pragma unroll
+    for (int d = 0; d < STRIP_PAIRS; d++) {
+      place[d] = I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0;
+#pragma unroll
+      for (int c = 0; c < 2; c++) gmg_spread_column(&spread, o.map[0], d, c, b.column / 2 + d, b.exists);
+    }
+  }
+  __device__ __forceinline__ void fill(const update &o, int first_K)
+  {
+    ask(o, 0, first_K);
+    before = {}, here = gmg_spread_row(spread, fetched[0]);
+#pragma unroll
+    for (int c = 0; c < COARSE; c++) ask(o, c, first_K + 1 + c);
+  }
+  /* added to u, row q of the block, in step t */
+  template <int checked, class shape>
+  __device__ __forceinline__ void add(const uniform_level &s, const update &o, const row_block<shape> &b, int t, int q,
+                                      gmg_cells &u)
+  {
+    const int k = checked ? gmg_around(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
+    const int has = !checked || b.is_row(q), repeats = K >= o.along.begin && K < o.along.end;
+    gmg_cells beside = before;
+    if (odd) {
+      beside = gmg_spread_row(spread, fetched[t / 2]);
+      ask(o, t / 2, ((b.first + q) >> 1) + 1 + COARSE);
+    }
+    real w = 0, w_side = 0;
+    if (has) w = repeats ? o.along.own[odd] : gmg_weight_of(o.map[2], k, K);
+    if (has) w_side = repeats ? o.along.side[odd] : gmg_weight_of(o.map[2], k, K - 1 + 2 * odd);
+#pragma unroll
+    for (int c = 0; c < STRIP_COLS; c++) u.at[c] += w * here.at[c] + w_side * beside.at[c];
+    if (odd) before = here, here = beside;
+  }
+};
+
+/* Block b. reversed: the colours of PASS_UPDATE, where steps go by coarse rows. */
+template <int HALVES, int KIND, int reversed>
+static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int number, const real *f, const real *from, real *to,
+                                                  const update &o)
+{
+  typedef row_shape<HALVES, KIND> shape;
+  constexpr int COLS = STRIP_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates;
+  static_assert(!KIND || KIND == (PASS_PROLONG | PASS_UPDATE), "other kinds are not there");
+  __shared__ real walls[2][COLS][32 * STRIP_WARPS];
+  const int me = (int)threadIdx.x, stride = s.stride;
+  const row_block<shape> b(s, number, me % 32);
+  const int column = b.column, first = b.first, own = b.own;
   const real inner = gmg_at(s.diag[2], 1), lone = gmg_at(s.diag[1], 0) + s.shift;
-  gmg_cells keep, relax;
+  const double scale = updates ? update_scale(o) : 0;
+  row_weights<COLS> weights;
+  weights.walls = walls;
 #pragma unroll
   for (int c = 0; c < COLS; c++) {
-    const int relaxed = exists && i + c >= begin_x - 1 && i + c <= end_x;
+    const int relaxed = b.exists && b.i + c >= b.begin_x - 1 && b.i + c <= b.end_x;
     const real diag = gmg_at(s.diag[0], column + c) + lone;
-    keep.at[c] = relaxed ? 1 - s.omega : (real)1;
-    relax.at[c] = relaxed ? s.omega / (diag + inner) : (real)0;
+    weights.keep.at[c] = relaxed ? 1 - s.omega : (real)1;
+    weights.relax.at[c] = relaxed ? s.omega / (diag + inner) : (real)0;
     walls[0][c][me] = relaxed ? s.omega / (diag + gmg_at(s.diag[2], 0)) : (real)0;
     walls[1][c][me] = relaxed ? s.omega / (diag + gmg_at(s.diag[2], s.n[2] - 1)) : (real)0;
   }
-
-  /* which rows there are, and are relaxed; those at walls */
-  const int there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? rows : min(rows, s.n[2] - first);
-  const int low = max(there, 1), top = min(gone, rows - 1);
-  const int wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
+  row_prolongation<SLOTS> correction;
+  if (updates) correction.begin(o, b);
 
   gmg_cells u[SLOTS], rhs[SLOTS];
+  double2 old[2][STRIP_PAIRS]; /* updates: what stands in x, two rows of it on their way */
   const auto ask = [&](int slot, int is_there, int p) {
     u[slot] = rhs[slot] = {};
     if (!is_there) return;
-    if (from) u[slot] = gmg_cells_of(gmg_load_relaxed((const real_vector *)(from + p)));
+    if (updates || from) u[slot] = gmg_cells_of(gmg_load_relaxed((const real_vector *)(from + p)));
     rhs[slot] = gmg_cells_of(__ldg((const real_vector *)(f + p)));
   };
   const auto ask_row = [&](int slot, int q) {
-    const int is_there = exists && q >= there && q < gone;
-    ask(slot, is_there, is_there ? gmg_around(first + q, s.n[2], s.wraps[2]) * stride + column : 0);
+    const int is_there = b.exists && b.is_row(q);
+    ask(slot, is_there, is_there ? b.place(s, q) + column : 0);
   };
 
-  /* row q comes in in step q + late, so that odd steps relax odd columns */
-  const int late = (first + 1 + s.reversed) & 1;
+  /* row q comes in in step q + late, so that odd steps relax odd columns, or, by coarse rows, even ones if reversed */
+  const int late = (first + 1 + (updates ? 0 : s.reversed)) & 1;
 #pragma unroll
   for (int c = 0; c < SLOTS; c++) u[c] = rhs[c] = {};
 #pragma unroll
   for (int c = 0; c < AHEAD; c++) ask_row(c, c - late);
+  if (updates) correction.fill(o, (first - late) >> 1);
+#pragma unroll
+  for (int d = 0; d < STRIP_PAIRS; d++) old[0][d] = old[1][d] = double2{0, 0};
 
   const auto step = [&](auto checks, int t, int q) {
     constexpr int checked = decltype(checks)::value;
-    const int next = (t + AHEAD) % SLOTS, done = (t - HALVES + SLOTS) % SLOTS;
-    if (checked) ask_row(next, q + AHEAD);
-    else ask(next, exists, (first + q + AHEAD) * stride + column);
-#pragma unroll
-    for (int h = 1; h <= HALVES; h++) {
-      const int row = (t - h + SLOTS) % SLOTS, above = (row + 1) % SLOTS, below = (row + SLOTS - 1) % SLOTS, p = q - h;
-      if (checked && (p < low || p >= top)) continue;
-      gmg_cells w = relax;
-      if (checked && (p == wall_low || p == wall_high))
-#pragma unroll
-        for (int c = 0; c < COLS; c++) w.at[c] = walls[p == wall_high][c][me];
-      if (t % 2) relax_row<1>(s, u[row], u[below], u[above], rhs[row], keep, w);
-      else relax_row<0>(s, u[row], u[below], u[above], rhs[row], keep, w);
-    }
+    if (checked) ask_row((t + AHEAD) % SLOTS, q + AHEAD);
+    else ask((t + AHEAD) % SLOTS, b.exists, (first + q + AHEAD) * stride + column);
+    if (updates) correction.template add<checked>(s, o, b, t, q, u[t]);
+    half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, (t + reversed) % 2, q, [](int, int, int) { return row_end{0, 0}; });
+
+    /* row p is done */
     const int p = q - HALVES;
-    if (mine && (!checked || (p >= 2 && p < own + 2))) gmg_store_relaxed((real_vector *)(to + ((first + p) * stride + column)), gmg_vector_of(u[done]));
+    const gmg_cells &done = u[(t - HALVES + SLOTS) % SLOTS];
+    if (!updates) {
+      if (b.mine && (!checked || (p >= 2 && p < own + 2)))
+        gmg_store_relaxed((real_vector *)(to + ((first + p) * stride + column)), gmg_vector_of(done));
+      return;
+    }
+    const auto place_of = [&](int row) { return (double2 *)(o.x + ((first + row) * stride + column)); };
+    const auto is_own = [&](int row) { return b.mine && row >= 2 && row < own + 2; };
+    if (is_own(p))
+#pragma unroll
+      for (int d = 0; d < STRIP_PAIRS; d++) {
+        const double2 &was = old[t % 2][d];
+        place_of(p)[d] = double2{was.x + scale * (double)done.at[2 * d], was.y + scale * (double)done.at[2 * d + 1]};
+      }
+    if (o.keep && is_own(p + 2))
+#pragma unroll
+      for (int d = 0; d < STRIP_PAIRS; d++) old[t % 2][d] = place_of(p + 2)[d];
   };
-  /* steps in which every row that is touched is there, and none is at a wall, go without checks */
-  const int folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
-  const int plain_from = HALVES + 3 + late, plain_to = folded ? -1 : gone - AHEAD + late, last = own + 2 + HALVES + late;
-  for_steps<SLOTS>(plain_from, plain_to, last, late, step);
+  for_steps<SLOTS>(HALVES + 3 + late, b.folded ? -1 : b.gone - AHEAD + late, own + 2 + HALVES + late, late, step);
 }
 
-static inline unsigned strip_grid(size_t strips) { return ((unsigned)strips + STRIP_WARPS - 1) / STRIP_WARPS; }
+/* A warp to a block, of which there are `all` in one pass or more. Only a plain pass looks at the order of blocks. */
+template <int HALVES, int KIND, int reversed>
+static __global__ void __launch_bounds__(32 * STRIP_WARPS, row_shape<HALVES, KIND>::blocks)
+    row_kernel(uniform_level s, unsigned all, const real *f, const real *from, real *to, update o)
+{
+  const unsigned number = blockIdx.x * STRIP_WARPS + gmg_warp();
+  if (number >= all) return;
+  if (KIND) {
+    sweep_rows<HALVES, KIND, reversed>(s, (int)number, f, from, to, o);
+    return;
+  }
+  const unsigned total = (unsigned)s.total, block_index = number % total;
+  sweep_rows<HALVES, KIND, reversed>(s, s.order[s.reversed ? total - 1 - block_index : block_index], f, from, to, o);
+}
+
+static inline unsigned row_grid(size_t blocks) { return ((unsigned)blocks + STRIP_WARPS - 1) / STRIP_WARPS; }
 
 /* Blocks of unknowns for so many thread blocks at work at once; 0 where those that are wanted (0: any) do not fit. */
-static inline int strip_blocks(const gmg_operator *A, const size_t wanted[3], int at_once, gmg_blocks *b)
+static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], int at_once, gmg_blocks *b)
 {
-  enum { FILL = 12, LEAST = 8 };
+  enum { FILL_ROWS = 12, MIN_ROWS = 8 };
   const size_t cols = STRIP_COLS, room = (size_t)at_once * STRIP_WARPS;
   size_t want[3] = {STRIP_OWN, 1, 1};
   if (A->dim != 2 || A->n[0] % cols) return 0;
   *b = gmg_blocks_make(A, wanted, want);
   want[0] = wanted[0] ? wanted[0] : (b->shape[0] + cols - 1) / cols * cols;
-  want[1] = wanted[1] ? wanted[1] : (size_t)gmg_strip_rows((int)A->n[1], (A->n[0] + want[0] - 1) / want[0], room, FILL, LEAST);
-  if (!wanted[1]) want[1] += want[1] % 2; /* both rows of a coarse one (cuda/row_restrict.cuh) */
+  want[1] =
+      wanted[1] ? wanted[1] : (size_t)gmg_strip_rows((int)A->n[1], (A->n[0] + want[0] - 1) / want[0], room, FILL_ROWS, MIN_ROWS);
+  if (!wanted[1]) want[1] += want[1] % 2; /* both rows of a coarse one (row_restrict.cuh) */
   *b = gmg_blocks_make(A, want, want);
   return b->shape[0] <= STRIP_OWN && (b->shape[0] % cols == 0 || b->count[0] == 1);
 }
+
+/* Whether a pass can update another field: a correction comes in, unknowns go by pairs, and fields are made of whole vectors. */
+static inline int rows_can_update(const gmg_operator *A, const gmg_update_target *to, const void *f, const void *u)
+{
+  const gmg_map *map = to->prolong;
+  if (!to->coarse) return 0;
+  for (int a = 0; a < 2; a++)
+    if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows || (A->wraps[a] && map[a].cols < 4)) return 0;
+  return gmg_is_strip(f, u, to->x);
+}
+
+#if GMG_REAL_F32
+template <int HALVES>
+static inline void launch_rows_update(cudaStream_t on, const uniform_level &s, const update &o, const real *f, const real *from)
+{
+  constexpr int KIND = PASS_PROLONG | PASS_UPDATE;
+  (s.reversed ? row_kernel<HALVES, KIND, 1> : row_kernel<HALVES, KIND, 0>)<<<row_grid(s.total), 32 * STRIP_WARPS, 0, on>>>(
+      s, (unsigned)s.total, f, from, NULL, o);
+}
+#endif
 
 #endif

@@ -1,12 +1,10 @@
-/* The asynchronous smoother's pass with a tile wholly on chip: 2D and 3D, all kinds of coefficients, any overlap, local red-black
-   and Jacobi sweeps. Included by
-   cuda/tiles.cuh; the general kernel takes what does not fit here (1D, and blocks of more
-   threads than there are).
+/* Resident tiles: a block stays on chip for all of its sweeps. 2D and 3D, all kinds of coefficients, any overlap, local
+   red-black and Jacobi sweeps. 1D and blocks of more threads than a thread block may have are for other kernels.
 
-   A thread has HIGH unknowns of a column along the last axis in its registers, with all that relaxing them takes: nothing
-   is fetched, divided or counted out between two sweeps. threadIdx is the column (x, y) among those that are relaxed and the
-   stretch z of it. Tile coordinates count from the ring: columns from (1, 1), relaxed planes from 1 to `top`, planes 0 and
-   top + 1 are only read. Shared memory shows u to the columns beside.
+   A thread holds HIGH unknowns of a column along the last axis in registers, with everything that relaxing them needs:
+   between two sweeps nothing is fetched, divided or decided. threadIdx.x and y are the column among those that are
+   relaxed, z is the stretch of it. Tile coordinates count from the ring: columns from (1, 1), relaxed planes from 1 to
+   `top`; planes 0 and top + 1 are only read. Neighbouring columns see u in shared memory.
 
    Red-black: a column of colour e (columns beside each other differ) has its registers one plane lower than its neighbours
    have theirs: number c is plane first + c, first = 1 - e in the lowest stretch, so that one colour is even c in every column and
@@ -14,21 +12,22 @@
    contiguous and plane p at p + e: what a relaxation reads lies at c from pointers that do not change. Columns are an odd
    number of reals apart, and the lanes of a line meet in no bank.
 
-   A row is kept multiplied by weight / diagonal, so that a relaxation is a sum of products. Couplings across the column:
-   with constant coefficients four numbers a column; from faces four an unknown, in shared memory, read by their own thread alone.
-   In registers they would halve the tiles, and a pass over faces fetches in proportion to what tiles share: 32 x 8 x 14 relaxed
-   for 30 x 6 x 12 own are 1.66 times. */
+   A row is stored multiplied by weight / diagonal, so that a relaxation is a sum of products. Constant couplings across
+   the column are four numbers a column. From faces they are four numbers an unknown, in shared memory, each read by its
+   own thread alone: in registers they would halve the tiles, and the fetched volume grows with what tiles share (32 x 8
+   x 14 relaxed for 30 x 6 x 12 own: 1.66 times). */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_H
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_H
 
 #include "core/cuda/atomics.cuh"
 #include "stencil/operator/cuda/row.cuh"
+#include "geometry.cuh"
 #include "scheduling.cuh"
 
 /* Unknowns of a thread (even); threads of a block at most, and blocks of so many on a multiprocessor. */
 template <int kind> struct tile_of {
   static constexpr int faces = kind & GMG_FACES ? 1 : 0, wide = sizeof(real) == 8;
-  static constexpr int high = faces ? 8 : 4, most = faces ? (wide ? 288 : 512) : wide ? 640 : 1024, blocks = faces ? 2 : 1;
+  static constexpr int high = faces ? 8 : 4, max_threads = faces ? (wide ? 288 : 512) : wide ? 640 : 1024, blocks = faces ? 2 : 1;
 };
 
 /* Couplings of an unknown along an axis across its column. */
@@ -49,72 +48,66 @@ typedef struct {
   real shift, omega;
   int sweeps, extra, reversed; /* extra: more sweeps for a block at a seam */
   const int *order;   /* NULL: natural */
-} tiles;
+} tile_level;
 
 /* A rounding error more costs nothing here, a division as much as a sweep. */
 static __device__ __forceinline__ real tile_inverse(real x) { return sizeof(real) == 8 ? 1 / x : (real)__fdividef(1.0f, (float)x); }
 
-/* x, of which the compiler does not know that it has computed with it before: it would keep 8 places and 16 conditions at hand
-   and spill what counts. */
-static __device__ __forceinline__ unsigned tile_anew(unsigned x)
-{
-  asm volatile("" : "+r"(x));
-  return x;
-}
-
-static __device__ __forceinline__ int tile_unknown(int i, int n, int wraps)
+/* Any overlap may lie around an axis, which it may go around several times. */
+static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
 {
   while (wraps && i < 0) i += n;
   while (wraps && i >= n) i -= n;
   return i;
 }
 
-/* Block number `turn` of `total` in the order given. */
+/* Block number `block_index` of `total` in the order given. One function, as its registers are all taken: cut into
+   phases (methods of a structure, as the other engines) the passes over faces spill 176 bytes instead of 112 in double,
+   48 instead of none in float. */
 template <int dim, int kind, int local>
-static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn, unsigned total, const real *f, const real *from,
-                                                  real *to)
+static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, unsigned total, const real *f,
+                                                  const real *from, real *to)
 {
   constexpr int HIGH = tile_of<kind>::high, faces = tile_of<kind>::faces, across = dim - 1, OWN = HIGH * across + 1;
   constexpr int coloured = local == GMG_LOCAL_RED_BLACK, step = coloured ? 2 : 1;
   extern __shared__ double memory[];
   const int layer = (int)(blockDim.x * blockDim.y), threads = layer * (int)blockDim.z;
-  const int x = (int)threadIdx.x, y = (int)threadIdx.y, in_layer = y * (int)blockDim.x + x, me = (int)threadIdx.z * layer + in_layer;
+  const int x = (int)threadIdx.x, y = (int)threadIdx.y, in_layer = y * (int)blockDim.x + x,
+            me = (int)threadIdx.z * layer + in_layer;
   tile_plane *const planes = (tile_plane *)memory;
   tile_pair *const pairs = (tile_pair *)(planes + HIGH * blockDim.z + 1), *const mine = pairs + me * OWN; /* from faces only */
   real *const tile = (real *)(pairs + (faces ? threads * OWN : 0));
 
   /* where the tile lies: unknown of its coordinate 0, own unknowns, last relaxed coordinate, unknowns that there are */
-  const unsigned number = s.reversed ? total - 1 - turn : turn;
+  const unsigned number = s.reversed ? total - 1 - block_index : block_index;
   const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
   const int at[3] = {b - line * s.count[0], line % s.count[1], line / s.count[1]};
-  int origin[3], own[3], top[3], least[3], most[3], seam = 0;
+  int origin[3], own[3], top[3], lowest[3], highest[3], seam = 0;
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     const int begin = at[a] * s.own[a];
     own[a] = min(s.own[a], s.n[a] - begin), origin[a] = begin - s.margin[a], top[a] = own[a] + 2 * s.margin[a] - 2;
-    least[a] = s.wraps[a] ? 0 : max(0, -origin[a]), most[a] = s.wraps[a] ? top[a] + 1 : min(top[a] + 1, s.n[a] - 1 - origin[a]);
+    lowest[a] = s.wraps[a] ? 0 : max(0, -origin[a]), highest[a] = s.wraps[a] ? top[a] + 1 : min(top[a] + 1, s.n[a] - 1 - origin[a]);
     seam |= s.wraps[a] && s.n[a] % 2 && (origin[a] < 0 || origin[a] + top[a] + 2 > s.n[a]);
   }
   const unsigned n0 = (unsigned)s.n[0], n1 = (unsigned)s.n[1], last = s.wraps[2] ? (unsigned)s.n[2] - 1 : ~0u;
   const unsigned slice = n0 * n1, slice_x = n1 * (n0 + 1), slice_y = (n1 + 1) * n0; /* of unknowns, of the faces of axes 0, 1 */
-  const auto there = [&](int a, int v) { return v >= least[a] && v <= most[a]; };
+  const auto there = [&](int a, int v) { return v >= lowest[a] && v <= highest[a]; };
   const auto after = [&](unsigned k) { return k == last ? 0 : k + 1; };
   const int parity = origin[0] + (dim == 3 ? origin[1] : 0) + origin[2] + s.reversed + 1;
   const auto colour_of = [&](int vx, int vy) { return coloured ? (parity + vx + vy) & 1 : 0; };
   const auto column_of = [&](int vx, int vy) { return tile + ((dim == 3 ? vy * s.pitch : 0) + vx) * s.column; };
   /* numbers c of the stretch from plane `begin` on that are planes p to q, as bits */
-  const auto range = [&](int begin, int p, int q) {
-    const int start = min(max(p - begin, 0), HIGH), end = min(max(q + 1 - begin, 0), HIGH);
-    return ((1u << end) - 1) & ~((1u << start) - 1);
-  };
+  const auto range = [&](int begin, int p, int q) { return bit_range(begin, HIGH, p, q); };
 
   /* this thread's stretch of a column, and which numbers are there, or are relaxed */
   const int vy = dim == 3 ? y + 1 : 0, vx = x + 1, e = colour_of(vx, vy), first = (int)threadIdx.z * HIGH + 1 - e;
   const int inside = vx <= top[0] && (dim == 2 || vy <= top[1]), exists = inside && there(0, vx) && (dim == 2 || there(1, vy));
-  const unsigned present = exists ? range(first, least[2], most[2]) : 0, relaxed = exists ? present & range(first, 1, top[2]) : 0;
-  const int gi = exists ? tile_unknown(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
-  const int gj = exists && dim == 3 ? tile_unknown(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
-  const unsigned gk = (unsigned)tile_unknown(origin[2] + first, s.n[2], s.wraps[2]);
+  const unsigned present = exists ? range(first, lowest[2], highest[2]) : 0,
+                 relaxed = exists ? present & range(first, 1, top[2]) : 0;
+  const int gi = exists ? wrap_far(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
+  const int gj = exists && dim == 3 ? wrap_far(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
+  const unsigned gk = (unsigned)wrap_far(origin[2] + first, s.n[2], s.wraps[2]);
   const unsigned column = gj * n0 + gi; /* offsets are of 32 bits: faces are less than twice the unknowns */
   real *const here = column_of(vx, vy) + first + e;
   const real *const left = here - s.column + (coloured ? 1 - 2 * e : 0), *const right = left + 2 * s.column;
@@ -138,7 +131,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
     if (faces) hi_diag[a] = gmg_at(s.hi_diag[a], g);
   }
   /* plane 0, where no register has it */
-  const unsigned bottom = (unsigned)tile_unknown(origin[2], s.n[2], s.wraps[2]);
+  const unsigned bottom = (unsigned)wrap_far(origin[2], s.n[2], s.wraps[2]);
   const real under = from && first == 1 && exists && there(2, 0) ? gmg_load_relaxed(from + (column + slice * bottom)) : 0;
 
   /* the ring beside the columns, and the coefficients of all planes, to shared memory. What lies beyond a wall is 0. */
@@ -150,21 +143,22 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
       rx = r - sides - (other ? top[0] : 0) + 1, ry = other ? top[1] + 1 : 0;
     }
     const int ring_exists = from && there(0, rx) && (dim == 2 || there(1, ry));
-    const int ri = ring_exists ? tile_unknown(origin[0] + rx, s.n[0], s.wraps[0]) : 0;
-    const int rj = ring_exists && dim == 3 ? tile_unknown(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
-    const unsigned ring_present = ring_exists ? range(begin, least[2], most[2]) : 0, stored = range(begin, 1, top[2]);
+    const int ri = ring_exists ? wrap_far(origin[0] + rx, s.n[0], s.wraps[0]) : 0;
+    const int rj = ring_exists && dim == 3 ? wrap_far(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
+    const unsigned ring_present = ring_exists ? range(begin, lowest[2], highest[2]) : 0, stored = range(begin, 1, top[2]);
     const unsigned source = rj * n0 + ri;
     real *const target = column_of(rx, ry) + begin + colour_of(rx, ry), value[HIGH];
-    unsigned rk = (unsigned)tile_unknown(origin[2] + begin, s.n[2], s.wraps[2]);
+    unsigned rk = (unsigned)wrap_far(origin[2] + begin, s.n[2], s.wraps[2]);
 #pragma unroll
-    for (int c = 0; c < HIGH; c++, rk = after(rk)) value[c] = ring_present & 1u << c ? gmg_load_relaxed(from + (source + slice * rk)) : 0;
+    for (int c = 0; c < HIGH; c++, rk = after(rk))
+      value[c] = ring_present & 1u << c ? gmg_load_relaxed(from + (source + slice * rk)) : 0;
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
       if (stored & 1u << c) target[c] = value[c];
   }
   for (int p = 1 + me; p <= top[2]; p += threads)
     if (there(2, p)) {
-      const int g = tile_unknown(origin[2] + p, s.n[2], s.wraps[2]);
+      const int g = wrap_far(origin[2] + p, s.n[2], s.wraps[2]);
       planes[p] = {gmg_at(s.lo[2], g), gmg_at(s.hi[2], g), gmg_at(s.lo_diag[2], g), faces ? gmg_at(s.hi_diag[2], g) : 0};
     }
   const unsigned stored = inside ? range(first, 0, top[2] + 1) : 0;
@@ -175,11 +169,12 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
   __syncthreads();
 
   /* rows times weight / diagonal */
-  const real *const x_face = (const real *)s.face[0], *const y_face = (const real *)s.face[1], *const z_face = (const real *)s.face[2];
+  const real *const x_face = (const real *)s.face[0], *const y_face = (const real *)s.face[1],
+                    *const z_face = (const real *)s.face[2];
   const unsigned x_column = gj * (n0 + 1) + gi;
-  known = tile_anew(relaxed);
+  known = opaque(relaxed);
   real face_z = faces && (known & 1) ? __ldg(z_face + (column + slice * gk)) : 0;
-  k = tile_anew(gk);
+  k = opaque(gk);
 #pragma unroll
   for (int part = 0; part < HIGH; part += 4) { /* as many are asked for at once as there are registers */
     real face_lo[2][4], face_hi[2][4], below[4], beyond[4];
@@ -220,7 +215,7 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
 #pragma unroll
   for (int c = 0; c < HIGH && faces; c++) u[c] = here[c]; /* which made room */
 
-  known = tile_anew(relaxed);
+  known = opaque(relaxed);
   const int sweeps = s.sweeps + (seam ? s.extra : 0);
   for (int sweep = 0; sweep < sweeps; sweep++) {
 #pragma unroll
@@ -259,17 +254,17 @@ static __device__ __forceinline__ void relax_tile(const tiles &s, unsigned turn,
 
 /* A thread block to every block; blockIdx.y is the pass. */
 template <int dim, int kind, int local>
-static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blocks)
-    tile_kernel(tiles s, const real *f, const real *from, real *to)
+static __global__ void __launch_bounds__(tile_of<kind>::max_threads, tile_of<kind>::blocks)
+    tile_kernel(tile_level s, const real *f, const real *from, real *to)
 {
   relax_tile<dim, kind, local>(s, blockIdx.x, gridDim.x, f, from, to);
 }
 
 template <int dim, int kind, int local>
-static __global__ void __launch_bounds__(tile_of<kind>::most, tile_of<kind>::blocks)
-    tile_kernel_taking(tiles s, tickets t, unsigned total, const real *f, const real *from, real *to)
+static __global__ void __launch_bounds__(tile_of<kind>::max_threads, tile_of<kind>::blocks)
+    tile_kernel_dynamic(tile_level s, work_queue t, unsigned total, const real *f, const real *from, real *to)
 {
-  for_tickets(t, [&](unsigned long long n) { relax_tile<dim, kind, local>(s, (unsigned)(n % total), total, f, from, to); });
+  for_queue(t, [&](unsigned long long n) { relax_tile<dim, kind, local>(s, (unsigned)(n % total), total, f, from, to); });
 }
 
 #endif

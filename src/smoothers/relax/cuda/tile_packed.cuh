@@ -1,16 +1,16 @@
-/* The asynchronous smoother's pass on levels that lie in the cache: 3D, constant coefficients, float, local red-black sweeps,
-   overlap 1. Included by cuda/tiles_packed.cuh; other kernels do everything else and are the oracle in tests.
+/* Resident tiles of patches, for levels that fit in the cache: 3D, constant coefficients, float, local red-black
+   sweeps, overlap 1.
 
-   There the memory's speed is not the limit, but how many instructions a relaxation takes and how long a block waits for its
-   values. So a block is a tile wholly on chip, with the ring around it, and a thread has a patch of 2 x 2 columns, HIGH unknowns
-   each, in its registers, and f: of the six neighbours of an unknown two or three come from shared memory. All that a patch needs is
-   asked for at once. Patches lie at even places of the tile; which of their unknowns are red is the same for all threads, and
-   known to the compiler but for one bit. In shared memory an unknown of a patch is an array over the threads: all accesses go to the
-   thread's own place and those of the threads beside, at distances that the compiler knows, and lanes meet in no bank.
+   Such levels are limited not by memory bandwidth but by the instructions of a relaxation and the latency of a block's
+   values. A block is a tile on chip, with the ring around it. A thread holds a patch of 2 x 2 columns, HIGH unknowns
+   each, and their f in registers: of the six neighbours of an unknown two or three come from shared memory. All that a
+   patch needs is asked for at once. Patches lie at even places of the tile; which of their unknowns are red is the same
+   for all threads, and known to the compiler but for one bit. In shared memory an unknown of a patch is an array over
+   the threads: all accesses go to the thread's own place and those of the threads beside, at distances that the
+   compiler knows, and lanes meet in no bank.
 
-   The last pass of a mixed cycle goes onto a field in double (cuda/plane_prolong.cuh), whose pairs come to shared memory meanwhile, as do
-   the values of the next coarser level where their interpolation is still to be added. The first pass may restrict the residual that
-   it leaves, as in cuda/plane_restrict.cuh: a patch is a column of coarse unknowns. */
+   With PASS_UPDATE pairs of the target come to shared memory while the patch is relaxed. With PASS_PROLONG so do the
+   values of the coarse level, before. With PASS_RESTRICT a patch is a column of coarse unknowns. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_H
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_H
 
@@ -18,230 +18,302 @@
 
 #if GMG_REAL_F32 /* in double a patch would take twice the registers */
 
-/* What a pass does besides: PATCH_ZERO: u is 0 before; PATCH_ONTO: what is done goes to a field in double instead, of which every
-   unknown is one block's own; PATCH_LIFT: after the coarse correction has come in; PATCH_SUMS: restricts the residual. */
-enum { PATCH_ZERO = 1, PATCH_ONTO = 2, PATCH_LIFT = 4, PATCH_SUMS = 8 };
+/* A pass over one block. whole: pairs are aligned. */
+template <class shape, int KIND, int whole> struct patch_sweep {
+  static constexpr int from_zero = KIND & PASS_FROM_ZERO, updates = KIND & PASS_UPDATE, prolongs = KIND & PASS_PROLONG,
+                       restricts = KIND & PASS_RESTRICT;
+  static constexpr int leg = updates | restricts; /* then f is older than the kernel ahead, as is u where a correction comes in */
+  static constexpr int HIGH = shape::high, X = shape::x, LAYER = shape::layer, ROOM = shape::room, CELLS = 4 * HIGH;
 
-/* Block number `turn` in the order given. whole: pairs are aligned. */
-template <class shape, int KIND, int whole>
-static __device__ __forceinline__ void relax_patches(const patches &s, unsigned turn, const real *f, const real *from, real *to,
-                                                     const onto &o, const sums &r)
-{
-  constexpr int leg = KIND & (PATCH_ONTO | PATCH_SUMS); /* then f is older than the kernel ahead, as is u where a correction comes in */
-  constexpr int zero = KIND & PATCH_ZERO, aside = KIND & PATCH_ONTO, lifts = KIND & PATCH_LIFT, restricts = KIND & PATCH_SUMS;
-  constexpr int HIGH = shape::high, X = shape::x, LAYER = shape::layer, ROOM = shape::room, CELLS = 4 * HIGH;
-  extern __shared__ double memory[];
-  const int me = (int)threadIdx.x, x = 2 * (me % X), y = 2 * (me / X % shape::y), z = me / LAYER * HIGH; /* of the patch in the tile */
-  double2 *const kept = (double2 *)memory + me; /* of the field: the patch's pairs */
-  real *const start = (real *)(memory + (whole && aside ? 2 * shape::pairs : 0)), *const tile = start + X + me;
-  /* the stretches below and above; where there is none the other one, where nobody writes what is looked at */
-  const real *const under = tile + (me >= LAYER ? -LAYER : LAYER);
-  const real *const over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
-  const unsigned place = __ldg(s.order + (s.reversed ? s.total - 1 - turn : turn));
-  const int at[3] = {(int)(place & PATCH_MASK), (int)(place >> PATCH_BITS & PATCH_MASK), (int)(place >> 2 * PATCH_BITS)};
+  const patch_level &s;
+  const real *const f, *const from;
+  real *const to;
+  const update &o;
+  const restriction &r;
 
-  /* own unknowns lie at 2 .. own + 1 of the tile, relaxed ones at 1 .. own + 2; which there are */
-  int origin[3], own[3], low[3], high[3];
-#pragma unroll
-  for (int a = 0; a < 3; a++) {
-    const int begin = at[a] * s.own[a];
-    origin[a] = begin - 2, own[a] = min(s.own[a], s.n[a] - begin);
-    low[a] = s.around[a] ? 0 : max(0, -origin[a]);
-    high[a] = s.around[a] ? own[a] + 3 : min(own[a] + 3, s.n[a] - 1 - origin[a]);
-  }
-  /* of the patch: pairs along axis 0 are there together; planes as bits */
-  const int pair = x >= low[0] && x < high[0], pair_mine = x >= 2 && x < own[0] + 2;
-  const int wide[2] = {pair && x > 0, pair && x < own[0] + 2};
-  int there[2], deep[2], mine[2];
-#pragma unroll
-  for (int d = 0; d < 2; d++) {
-    there[d] = y + d >= low[1] && y + d <= high[1], mine[d] = y + d >= 2 && y + d < own[1] + 2;
-    deep[d] = there[d] && y + d >= 1 && y + d <= own[1] + 2;
-  }
-  const unsigned planes = patch_range(z, HIGH, low[2], high[2]), relaxed = planes & patch_range(z, HIGH, 1, own[2] + 2);
-  const auto pairs = [&](int any, const int row[2], unsigned bits) { /* of the patch: those of row d from bit d HIGH on */
-    return tile_anew(any ? (row[0] ? bits : 0) | (row[1] ? bits << HIGH : 0) : 0);
+  /* of the tile: what there is along axis 2; of the patch: its first unknown, in the tile and in the level; from plane
+     fold on those around the wrap */
+  int origin0, origin1, origin2, own2, x, y, z, pair, pair_mine, first, gi, gk, fold;
+  unsigned planes, relaxed;
+  /* in shared memory: pairs of the update target; where values begin, the patch's own, those below and above */
+  double2 *kept;
+  real *start, *tile;
+  const real *under, *over;
+  unsigned wall; /* planes at a wall, of which a patch has one at most */
+  real inner, outer;
+
+  /* What is in registers, apart from the rest for the compiler's sake: u and f of the patch; weight / diagonal of the
+     columns, and of those in a plane at a wall; by line of the patch: whether it is there, is relaxed, is the block's
+     own; where it is. */
+  struct patch_held {
+    real u[CELLS], rhs[CELLS], inside[4], beside[4];
+    int there[2], deep[2], mine[2], gj[2], column[2];
   };
-  const unsigned asked = pairs(pair, there, planes), asked_f = pairs(pair, deep, relaxed);
-  const auto pairs_mine = [&]() { return pairs(pair_mine, mine, patch_range(z, HIGH, 2, own[2] + 1)); };
 
-  /* sent for together */
-  const int n0 = s.n[0], slice = n0 * s.n[1], first = origin[2] + z, gi = pair ? patch_around(origin[0] + x, n0, s.around[0]) : 0;
-  const int gk = patch_around(first, s.n[2], s.around[2]), fold = s.around[2] ? s.n[2] - gk : HIGH; /* from fold on: the first */
-  int gj[2], column[2];
+  /* pairs of the patch: those of row d from bit d HIGH on */
+  static __device__ __forceinline__ unsigned pairs_of(int any, const int row[2], unsigned bits)
+  {
+    return opaque(any ? (row[0] ? bits : 0) | (row[1] ? bits << HIGH : 0) : 0);
+  }
+  __device__ __forceinline__ unsigned own_pairs(const patch_held &v) const
+  {
+    return pairs_of(pair_mine, v.mine, bit_range(z, HIGH, 2, own2 + 1));
+  }
+  __device__ __forceinline__ int place_of(const patch_held &v, int d, int c) const
+  {
+    return v.column[d] + (c >= fold ? c - s.n[2] : c) * (s.n[0] * s.n[1]);
+  }
+
+  /* Block number `block_index` in the order given. Own unknowns lie at 2 .. own + 1 of the tile, relaxed ones at 1 .. own + 2. */
+  __device__ __forceinline__ void place(unsigned block_index, patch_held &v, int wide[2])
+  {
+    extern __shared__ double memory[];
+    const int me = (int)threadIdx.x;
+    x = 2 * (me % X), y = 2 * (me / X % shape::y), z = me / LAYER * HIGH;
+    kept = (double2 *)memory + me;
+    start = (real *)(memory + (whole && updates ? 2 * shape::pairs : 0)), tile = start + X + me;
+    /* the stretches below and above; where there is none the other one, where nobody writes what is looked at */
+    under = tile + (me >= LAYER ? -LAYER : LAYER);
+    over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
+    const unsigned number = __ldg(s.order + (s.reversed ? s.total - 1 - block_index : block_index));
+    const int at[3] = {(int)(number & PATCH_MASK), (int)(number >> PATCH_BITS & PATCH_MASK), (int)(number >> 2 * PATCH_BITS)};
+    int origin[3], own[3], low[3], high[3]; /* which there are */
 #pragma unroll
-  for (int d = 0; d < 2; d++)
-    gj[d] = there[d] ? patch_around(origin[1] + y + d, s.n[1], s.around[1]) : 0, column[d] = gk * slice + gj[d] * n0 + gi;
-  const auto place_of = [&](int d, int c) { return column[d] + (c >= fold ? c - s.n[2] : c) * slice; };
-  real u[CELLS], rhs[CELLS];
-  const auto ask = [&](const real *x, int shared, unsigned bits, real *to) {
+    for (int a = 0; a < 3; a++) {
+      const int begin = at[a] * s.own[a];
+      origin[a] = begin - 2, own[a] = min(s.own[a], s.n[a] - begin);
+      low[a] = s.around[a] ? 0 : max(0, -origin[a]);
+      high[a] = s.around[a] ? own[a] + 3 : min(own[a] + 3, s.n[a] - 1 - origin[a]);
+    }
+    origin0 = origin[0], origin1 = origin[1], origin2 = origin[2], own2 = own[2];
+    /* pairs along axis 0 are there together; planes as bits */
+    pair = x >= low[0] && x < high[0], pair_mine = x >= 2 && x < own[0] + 2;
+    wide[0] = pair && x > 0, wide[1] = pair && x < own[0] + 2;
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+      v.there[d] = y + d >= low[1] && y + d <= high[1], v.mine[d] = y + d >= 2 && y + d < own[1] + 2;
+      v.deep[d] = v.there[d] && y + d >= 1 && y + d <= own[1] + 2;
+    }
+    planes = bit_range(z, HIGH, low[2], high[2]), relaxed = planes & bit_range(z, HIGH, 1, own2 + 2);
+    const int n0 = s.n[0], slice = n0 * s.n[1];
+    first = origin2 + z, gi = pair ? wrap_period(origin0 + x, n0, s.around[0]) : 0;
+    gk = wrap_period(first, s.n[2], s.around[2]), fold = s.around[2] ? s.n[2] - gk : HIGH;
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+      v.gj[d] = v.there[d] ? wrap_period(origin1 + y + d, s.n[1], s.around[1]) : 0;
+      v.column[d] = gk * slice + v.gj[d] * n0 + gi;
+    }
+  }
+
+  /* pairs of a field; shared: others may write there */
+  __device__ __forceinline__ void ask(const patch_held &v, const real *field, int shared, unsigned bits, real *values) const
+  {
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
 #pragma unroll
       for (int d = 0; d < 2; d++) {
         const int j = 2 * d * HIGH + c;
-        real_pair v = {0, 0};
-        if (bits & 1u << (d * HIGH + c)) v = patch_pair<whole>(x + place_of(d, c), shared);
-        to[j] = v.x, to[j + HIGH] = v.y;
+        real_pair p = {0, 0};
+        if (bits & 1u << (d * HIGH + c)) p = patch_pair<whole>(field + place_of(v, d, c), shared);
+        values[j] = p.x, values[j + HIGH] = p.y;
       }
-  };
-  if (!leg) gmg_take_over();
-  ask(f, 0, asked_f, rhs);
-  if (lifts) ask(from, 1, asked, u);
-  if (whole && aside && o.keep) {
-    const unsigned stored = pairs_mine();
-#pragma unroll
-    for (int m = 0; m < 2 * HIGH; m++)
-      if (stored & 1u << m) __pipeline_memcpy_async(kept + m * shape::threads, o.x + place_of(m / HIGH, m % HIGH), sizeof *kept);
   }
-  if (aside) __pipeline_commit();
-  if (leg) gmg_take_over();
-  if (!lifts) ask(from, 1, zero ? 0 : asked, u);
-  if (lifts) { /* values to where the patches will be */
+
+  /* All that a patch needs is sent for together. */
+  __device__ __forceinline__ void fetch(patch_held &v, unsigned asked) const
+  {
+    const unsigned asked_f = pairs_of(pair, v.deep, relaxed);
+    if (!leg) gmg_take_over();
+    ask(v, f, 0, asked_f, v.rhs);
+    if (prolongs) ask(v, from, 1, asked, v.u);
+    if (whole && updates && o.keep) {
+      const unsigned stored = own_pairs(v);
+#pragma unroll
+      for (int m = 0; m < 2 * HIGH; m++)
+        if (stored & 1u << m)
+          __pipeline_memcpy_async(kept + m * shape::threads, o.x + place_of(v, m / HIGH, m % HIGH), sizeof *kept);
+    }
+    if (updates) __pipeline_commit();
+    if (leg) gmg_take_over();
+    if (!prolongs) ask(v, from, 1, from_zero ? 0 : asked, v.u);
+  }
+
+  /* Values of the coarse level to where the patches will be. */
+  __device__ __forceinline__ void fetch_coarse(void) const
+  {
     constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1], VALUES = LINE * LINES * shape::coarse[2];
-    const auto coarse_at = [&](int a, int i) { /* walls: whatever is there */
-      const int I = (origin[a] >> 1) - 1 + i;
-      return min(max(patch_around(I, o.n[a], s.around[a] ? o.n[a] : 0), 0), o.n[a] - 1);
+    const auto coarse_at = [&](int a, int origin, int i) { /* walls: whatever is there */
+      return min(max(wrap_period((origin >> 1) - 1 + i, o.n[a], s.around[a] ? o.n[a] : 0), 0), o.n[a] - 1);
     };
-    for (int c = me; c < VALUES; c += shape::threads) {
+    for (int c = (int)threadIdx.x; c < VALUES; c += shape::threads) {
       const int line = c / LINE, plane = line / LINES;
-      const int g = (coarse_at(2, plane) * o.n[1] + coarse_at(1, line - plane * LINES)) * o.n[0] + coarse_at(0, c - line * LINE);
+      const int g = (coarse_at(2, origin2, plane) * o.n[1] + coarse_at(1, origin1, line - plane * LINES)) * o.n[0] +
+                    coarse_at(0, origin0, c - line * LINE);
       __pipeline_memcpy_async(start + c, o.coarse + g, sizeof(real));
     }
     __pipeline_commit();
   }
 
-  const double size = aside && o.size ? __ldg(o.size) : 1;
-
-  /* weight / diagonal of the columns, and in a plane at a wall, of which a patch has one at most */
-  const int low_wall = -first, high_wall = s.n[2] - 1 - first;
-  const unsigned wall = patch_range(0, HIGH, low_wall, low_wall) | patch_range(0, HIGH, high_wall, high_wall);
-  const real inner = gmg_at(s.diag[2], 1), outer = gmg_at(s.diag[2], low_wall >= 0 && low_wall < HIGH ? 0 : s.n[2] - 1);
-  real inside[4], beside[4];
-  unsigned known = 0; /* unknowns that are relaxed: those of column (b, d) from bit (2 d + b) HIGH on */
+  /* Returns the unknowns that are relaxed: those of column (b, d) from bit (2 d + b) HIGH on. */
+  __device__ __forceinline__ unsigned make_weights(patch_held &v, const int wide[2])
+  {
+    const int low_wall = -first, high_wall = s.n[2] - 1 - first;
+    wall = bit_range(0, HIGH, low_wall, low_wall) | bit_range(0, HIGH, high_wall, high_wall);
+    inner = gmg_at(s.diag[2], 1), outer = gmg_at(s.diag[2], low_wall >= 0 && low_wall < HIGH ? 0 : s.n[2] - 1);
+    unsigned known = 0;
 #pragma unroll
-  for (int d = 0; d < 2; d++)
+    for (int d = 0; d < 2; d++)
 #pragma unroll
-    for (int b = 0; b < 2; b++) {
-      const real across = s.shift + gmg_at(s.diag[0], gi + b) + gmg_at(s.diag[1], gj[d]);
-      inside[2 * d + b] = __fdividef(s.omega, across + inner), beside[2 * d + b] = __fdividef(s.omega, across + outer);
-      if (wide[b] && deep[d]) known |= relaxed << (2 * d + b) * HIGH;
-    }
+      for (int b = 0; b < 2; b++) {
+        const real across = s.shift + gmg_at(s.diag[0], gi + b) + gmg_at(s.diag[1], v.gj[d]);
+        v.inside[2 * d + b] = __fdividef(s.omega, across + inner), v.beside[2 * d + b] = __fdividef(s.omega, across + outer);
+        if (wide[b] && v.deep[d]) known |= relaxed << (2 * d + b) * HIGH;
+      }
+    return known;
+  }
 
-  if (lifts) {
-    onto_pair wx[2], wy[2], wz[HIGH];
+  __device__ __forceinline__ void prolong(patch_held &v, unsigned asked) const
+  {
+    constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1];
+    pair_weights wx[2], wy[2], wz[HIGH];
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      wx[d] = onto_pair_of(o.map[0], gi + d, n0, 0, pair), wy[d] = onto_pair_of(o.map[1], gj[d], s.n[1], 0, there[d]);
+      wx[d] = pair_weights_of(o.map[0], gi + d, s.n[0], 0, pair), wy[d] = pair_weights_of(o.map[1], v.gj[d], s.n[1], 0, v.there[d]);
 #pragma unroll
       for (int c = d * HIGH / 2; c < (d + 1) * HIGH / 2; c++)
-        wz[c] = onto_pair_of(o.map[2], c >= fold ? gk + c - s.n[2] : gk + c, s.n[2], 0, (planes >> c) & 1);
+        wz[c] = pair_weights_of(o.map[2], c >= fold ? gk + c - s.n[2] : gk + c, s.n[2], 0, (planes >> c) & 1);
     }
     __pipeline_wait_prior(0);
     __syncthreads();
-    constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1];
-    patch_lift<shape>(start + (z / 2 * LINES + y / 2) * LINE + x / 2, wx, wy, wz, asked, u);
+    patch_prolong<shape>(start + (z / 2 * LINES + y / 2) * LINE + x / 2, wx, wy, wz, asked, v.u);
     __syncthreads();
   }
 
-  /* relaxes the unknowns of a colour: b + d + c + colour is even */
-  const real keep = 1 - s.omega;
-  const auto half_sweep = [&](auto which, auto alone) {
-    constexpr int colour = decltype(which)::value, no_neighbours = decltype(alone)::value;
+  /* Relaxes the unknowns of a colour: b + d + c + colour is even. alone: all around is 0. */
+  template <int colour, int alone> __device__ __forceinline__ void half_sweep(patch_held &v, unsigned known) const
+  {
+    const real keep = 1 - s.omega;
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
 #pragma unroll
       for (int d = 0; d < 2; d++) {
         const int b = (c + d + colour) & 1, m = 2 * d + b, j = m * HIGH + c;
         const int jx = (2 * d + 1 - b) * HIGH + c, jy = (2 * (1 - d) + b) * HIGH + c;
-        real sum = rhs[j];
-        if (!no_neighbours) {
-          const real below = c > 0 ? u[j - (c > 0)] : under[(j + HIGH - 1) * ROOM];
-          const real above = c < HIGH - 1 ? u[j + (c < HIGH - 1)] : over[(j - HIGH + 1) * ROOM];
-          sum += s.coupling[0] * (u[jx] + tile[jx * ROOM + (b ? 1 : -1)]);
-          sum += s.coupling[1] * (u[jy] + tile[jy * ROOM + (d ? X : -X)]);
+        real sum = v.rhs[j];
+        if (!alone) {
+          const real below = c > 0 ? v.u[j - (c > 0)] : under[(j + HIGH - 1) * ROOM];
+          const real above = c < HIGH - 1 ? v.u[j + (c < HIGH - 1)] : over[(j - HIGH + 1) * ROOM];
+          sum += s.coupling[0] * (v.u[jx] + tile[jx * ROOM + (b ? 1 : -1)]);
+          sum += s.coupling[1] * (v.u[jy] + tile[jy * ROOM + (d ? X : -X)]);
           sum += s.coupling[2] * (below + above);
         }
-        const real now = keep * u[j] + (wall & 1u << c ? beside[m] : inside[m]) * sum;
+        const real now = keep * v.u[j] + (wall & 1u << c ? v.beside[m] : v.inside[m]) * sum;
         if (known & 1u << j) {
-          u[j] = now;
-          if (!no_neighbours) tile[j * ROOM] = now;
+          v.u[j] = now;
+          if (!alone) tile[j * ROOM] = now;
         }
       }
-  };
-  const int parity = (origin[0] + origin[1] + origin[2] + s.reversed) & 1;
-  int h = 0;
-  if (zero) {
-    if (parity) half_sweep(with(), with());
-    else half_sweep(without(), with());
-    h = 1;
-  }
-#pragma unroll
-  for (int j = 0; j < CELLS; j++) tile[j * ROOM] = u[j];
-  __syncthreads();
-  for (; h < 2 * s.sweeps; h++) {
-    if ((parity + h) & 1) half_sweep(with(), without());
-    else half_sweep(without(), without());
-    __syncthreads();
   }
 
-  const unsigned stored = pairs_mine();
-  const double scale = aside ? o.scale * size : 0;
-  if (whole && aside) __pipeline_wait_prior(0); /* for what this thread asked for */
-#pragma unroll
-  for (int c = 0; c < HIGH; c++)
-#pragma unroll
-    for (int d = 0; d < 2; d++) {
-      const int m = d * HIGH + c, j = m + d * HIGH, place = place_of(d, c);
-      double2 was = {0, 0};
-      if (whole && aside && o.keep) was = kept[m * shape::threads]; /* whatever stands there where nothing is stored */
-      if (!(stored & 1u << m)) continue;
-      if (aside) {
-        if (!whole && o.keep) was = double2{o.x[place], o.x[place + 1]};
-        const double2 v = {was.x + scale * (double)u[j], was.y + scale * (double)u[j + HIGH]};
-        if (whole) *(double2 *)(o.x + place) = v;
-        else o.x[place] = v.x, o.x[place + 1] = v.y;
-      } else if (whole) gmg_store_relaxed((real_pair *)(to + place), real_pair{u[j], u[j + HIGH]});
-      else gmg_store_relaxed(to + place, u[j]), gmg_store_relaxed(to + place + 1, u[j + HIGH]);
+  __device__ __forceinline__ void relax(patch_held &v, unsigned known) const
+  {
+    const int parity = (origin0 + origin1 + origin2 + s.reversed) & 1;
+    int h = 0;
+    if (from_zero) {
+      if (parity) half_sweep<1, 1>(v, known);
+      else half_sweep<0, 1>(v, known);
+      h = 1;
     }
-  if (!restricts) return;
-  real within[4];
-  const real along[2] = {inner, outer}, pair_of_all = s.coupling[0] + s.coupling[1] + s.coupling[2];
-  const int ends[2] = {me < LAYER, me >= shape::threads - LAYER};
 #pragma unroll
-  for (int m = 0; m < 4; m++) within[m] = s.shift + gmg_at(s.diag[0], gi + m % 2) + gmg_at(s.diag[1], gj[m / 2]) - pair_of_all;
-#pragma unroll
-  for (int m = 0; m < 2 * HIGH; m++)
-    if (!(stored & 1u << m)) {
-      const int j = m + m / HIGH * HIGH;
-      u[j] = u[j + HIGH] = tile[j * ROOM] = tile[(j + HIGH) * ROOM] = 0;
+    for (int j = 0; j < CELLS; j++) tile[j * ROOM] = v.u[j];
+    __syncthreads();
+    for (; h < 2 * s.sweeps; h++) {
+      if ((parity + h) & 1) half_sweep<1, 0>(v, known);
+      else half_sweep<0, 0>(v, known);
+      __syncthreads();
     }
-  for (int c = me; c < (CELLS + 1) * X; c += shape::threads) start[c / X * ROOM + c % X] = 0; /* what lies between the arrays */
-  __syncthreads();
-  patch_sums<shape>(s, r, tile, under, over, u, rhs, ends, stored, asked, within, along, wall, [&](int c) {
-    const int k = c >= fold ? gk + c - s.n[2] : gk + c;
-    return ((k >> 1) * r.n[1] + (gj[0] >> 1)) * r.n[0] + (gi >> 1);
-  });
-}
+  }
+
+  __device__ __forceinline__ void write_back(const patch_held &v, unsigned stored, double size) const
+  {
+    const double scale = updates ? o.scale * size : 0;
+    if (whole && updates) __pipeline_wait_prior(0); /* for what this thread asked for */
+#pragma unroll
+    for (int c = 0; c < HIGH; c++)
+#pragma unroll
+      for (int d = 0; d < 2; d++) {
+        const int m = d * HIGH + c, j = m + d * HIGH, place = place_of(v, d, c);
+        double2 was = {0, 0};
+        if (whole && updates && o.keep) was = kept[m * shape::threads]; /* whatever stands there where nothing is stored */
+        if (!(stored & 1u << m)) continue;
+        if (updates) {
+          if (!whole && o.keep) was = double2{o.x[place], o.x[place + 1]};
+          const double2 now = {was.x + scale * (double)v.u[j], was.y + scale * (double)v.u[j + HIGH]};
+          if (whole) *(double2 *)(o.x + place) = now;
+          else o.x[place] = now.x, o.x[place + 1] = now.y;
+        } else if (whole) gmg_store_relaxed((real_pair *)(to + place), real_pair{v.u[j], v.u[j + HIGH]});
+        else gmg_store_relaxed(to + place, v.u[j]), gmg_store_relaxed(to + place + 1, v.u[j + HIGH]);
+      }
+  }
+
+  __device__ __forceinline__ void restrict_residual(patch_held &v, unsigned stored, unsigned asked) const
+  {
+    const int me = (int)threadIdx.x, ends[2] = {me < LAYER, me >= shape::threads - LAYER};
+    const real along[2] = {inner, outer}, pair_of_all = s.coupling[0] + s.coupling[1] + s.coupling[2];
+    real within[4];
+#pragma unroll
+    for (int m = 0; m < 4; m++) within[m] = s.shift + gmg_at(s.diag[0], gi + m % 2) + gmg_at(s.diag[1], v.gj[m / 2]) - pair_of_all;
+#pragma unroll
+    for (int m = 0; m < 2 * HIGH; m++)
+      if (!(stored & 1u << m)) {
+        const int j = m + m / HIGH * HIGH;
+        v.u[j] = v.u[j + HIGH] = tile[j * ROOM] = tile[(j + HIGH) * ROOM] = 0;
+      }
+    for (int c = me; c < (CELLS + 1) * X; c += shape::threads) start[c / X * ROOM + c % X] = 0; /* what lies between the arrays */
+    __syncthreads();
+    patch_restrict<shape>(s, r, tile, under, over, v.u, v.rhs, ends, stored, asked, within, along, wall, [&](int c) {
+      const int k = c >= fold ? gk + c - s.n[2] : gk + c;
+      return ((k >> 1) * r.n[1] + (v.gj[0] >> 1)) * r.n[0] + (gi >> 1);
+    });
+  }
+
+  __device__ __forceinline__ void run(unsigned block_index)
+  {
+    patch_held v;
+    int wide[2];
+    place(block_index, v, wide);
+    const unsigned asked = pairs_of(pair, v.there, planes);
+    fetch(v, asked);
+    if (prolongs) fetch_coarse();
+    const double size = updates && o.size ? __ldg(o.size) : 1;
+    const unsigned known = make_weights(v, wide);
+    if (prolongs) prolong(v, asked);
+    relax(v, known);
+    const unsigned stored = own_pairs(v);
+    write_back(v, stored, size);
+    if (restricts) restrict_residual(v, stored, asked);
+  }
+};
 
 template <class shape, int zero, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks) /* blockIdx.y is the pass */
-    patch_kernel(patches s, const real *f, const real *from, real *to)
+    patch_kernel(patch_level s, const real *f, const real *from, real *to)
 {
-  relax_patches<shape, zero ? PATCH_ZERO : 0, whole>(s, blockIdx.x, f, from, to, onto{}, sums{});
+  patch_sweep<shape, zero ? PASS_FROM_ZERO : 0, whole>{s, f, from, to, update{}, restriction{}}.run(blockIdx.x);
 }
 
 template <class shape, int KIND, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
-    patch_kernel_onto(patches s, const real *f, const real *from, onto o)
+    patch_kernel_update(patch_level s, const real *f, const real *from, update o)
 {
-  relax_patches<shape, PATCH_ONTO | KIND, whole>(s, blockIdx.x, f, from, NULL, o, sums{});
+  patch_sweep<shape, PASS_UPDATE | KIND, whole>{s, f, from, NULL, o, restriction{}}.run(blockIdx.x);
 }
 
 template <class shape>
-static __global__ void __launch_bounds__(shape::threads, shape::blocks) patch_kernel_sums(patches s, const real *f, real *to, sums r)
+static __global__ void __launch_bounds__(shape::threads, shape::blocks)
+    patch_kernel_restrict(patch_level s, const real *f, real *to, restriction r)
 {
-  relax_patches<shape, PATCH_ZERO | PATCH_SUMS, 1>(s, blockIdx.x, f, NULL, to, onto{}, r);
+  patch_sweep<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1>{s, f, NULL, to, update{}, r}.run(blockIdx.x);
 }
 
 #endif

@@ -1,18 +1,19 @@
-/* Tiles of patches (cuda/tile_packed.cuh): how they lie, and what a pass does with a patch besides relaxing it. Included by
-   cuda/tile_packed.cuh. */
+/* Tiles of patches (tile_packed.cuh): how they lie, and the prolongation and restriction of a patch. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_PARTS_H
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_PARTS_H
 
 #include "core/cuda/atomics.cuh"
 #include "core/cuda/pdl.cuh"
-#include "plane_sweep.cuh"
-#include "tile.cuh"
+#include "fused.cuh"
+#include "geometry.cuh"
+
+#include <cuda_pipeline.h>
 
 /* Threads across the axes, unknowns a thread has along the last one, blocks of a multiprocessor at least. */
 template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
   static constexpr int x = X, y = Y, z = Z, high = HIGH, blocks = BLOCKS, layer = X * Y, threads = X * Y * Z;
   static constexpr int room = threads + X; /* of an array: threads at the tile's faces look beyond, and ignore what they see */
-  static constexpr int reals = 4 * HIGH * room + X, pairs = 2 * HIGH * threads; /* of patches, to put aside */
+  static constexpr int reals = 4 * HIGH * room + X, pairs = 2 * HIGH * threads; /* of patches; pairs of the update target */
   static constexpr int coarse[3] = {X + 2, Y + 2, Z * HIGH / 2 + 2}; /* values of the next coarser level that a tile lies between */
   static_assert(coarse[0] * coarse[1] * coarse[2] <= 4 * HIGH * room, "they lie where the patches will");
   static_assert(Z > 1 && HIGH % 2 == 0, "stretches beside each other, colours that are the same in all of them");
@@ -25,19 +26,12 @@ typedef struct {
   int sweeps, reversed;
   unsigned total;
   const unsigned *order; /* blocks by their places, PATCH_BITS along each axis */
-} patches;
+} patch_level;
 
 enum { PATCH_BITS = 10, PATCH_MASK = (1 << PATCH_BITS) - 1 };
 
-/* Planes c < count of low <= first + c <= high, as bits. */
-static __device__ __forceinline__ unsigned patch_range(int first, int count, int low, int high)
-{
-  const int start = min(max(low - first, 0), count), end = min(max(high + 1 - first, 0), count);
-  return ((1u << end) - 1) & ~((1u << start) - 1);
-}
-
-/* Unknown i of an axis of n, which lies beyond its ends by less than n where it wraps; around: n there, or else 0. */
-static __device__ __forceinline__ int patch_around(int i, int n, int around) { return i + (i < 0 ? around : i >= n ? -around : 0); }
+/* gmg_around() of an axis with that period, 0 where it does not wrap: 16 instructions less of 1,000. */
+static __device__ __forceinline__ int wrap_period(int i, int n, int period) { return i + (i < 0 ? period : i >= n ? -period : 0); }
 
 /* shared: others may write there. */
 template <int whole> static __device__ __forceinline__ real_pair patch_pair(const real *at, int shared)
@@ -46,11 +40,11 @@ template <int whole> static __device__ __forceinline__ real_pair patch_pair(cons
   return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
 }
 
-/* The correction of a patch, from values of the next coarser level that lie between its unknowns: the first of them, below, in front
-   and to the left of the patch; weights of the columns and planes. */
+/* The correction of a patch, from values of the next coarser level that lie between its unknowns: the first of them,
+   below, in front and to the left of the patch; weights of the columns and planes. */
 template <class shape>
-static __device__ __forceinline__ void patch_lift(const real *at, const onto_pair wx[2], const onto_pair wy[2],
-                                                  const onto_pair wz[shape::high], unsigned asked, real *u)
+static __device__ __forceinline__ void patch_prolong(const real *at, const pair_weights wx[2], const pair_weights wy[2],
+                                                  const pair_weights wz[shape::high], unsigned asked, real *u)
 {
   constexpr int HIGH = shape::high, LINE = shape::coarse[0], PLANE = LINE * shape::coarse[1];
   real e[3][4]; /* planes below, here and above, interpolated across */
@@ -74,13 +68,15 @@ static __device__ __forceinline__ void patch_lift(const real *at, const onto_pai
   }
 }
 
-/* What the own unknowns of a block give to the coarse unknowns of a patch, those beyond the block's faces included. u is 0 where
-   others own it. ends: the patch is at the tile's lower, upper end; stored: own pairs; asked: those that are there; inside: diagonals
-   less the couplings inside eight, of the columns, to which comes that along, in planes `wall` the other one. */
+/* What the own unknowns of a block give to the coarse unknowns of a patch, those beyond the block's faces included. u
+   is 0 where others own it. ends: the patch is at the tile's lower, upper end; stored: own pairs; asked: those that are
+   there; inside: diagonals less the couplings inside eight, of the columns, to which comes that along, in planes `wall`
+   the other one. */
 template <class shape, class Place>
-static __device__ __forceinline__ void patch_sums(const patches &s, const sums &r, const real *tile, const real *under, const real *over,
-                                                  const real *u, const real *rhs, const int ends[2], unsigned stored, unsigned asked,
-                                                  const real inside[4], const real along[2], unsigned wall, Place place)
+static __device__ __forceinline__ void patch_restrict(const patch_level &s, const restriction &r, const real *tile,
+                                                      const real *under, const real *over, const real *u, const real *rhs,
+                                                      const int ends[2], unsigned stored, unsigned asked, const real inside[4],
+                                                      const real along[2], unsigned wall, Place place)
 {
   constexpr int HIGH = shape::high, X = shape::x, ROOM = shape::room;
 #pragma unroll

@@ -15,42 +15,36 @@
 
 #define EVEN_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two are at work on each */
 
-static __device__ double unit_of(const gmg_total *squares, double *size)
-{
-  const double norm = sqrt(squares->first), unit = norm > 0 && isfinite(norm) ? norm : 1;
-  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) *size = unit;
-  return unit;
-}
-
-/* What the residual is scaled by on its way into the narrower type. */
+/* What a residual is multiplied by on its way into the narrower type, and what follows from its norm. */
 typedef struct {
-  real number;              /* that, */
-  const double *given;      /* or what stands there, */
-  const gmg_total *squares; /* or over the root of that, which also goes to size */
-  double *size;
-  const double *over;       /* or over what stands there */
-  int starts;               /* it is the first, unless a solve is under way: then nothing is to be done */
-  gmg_turn turn;            /* what follows from its norm */
+  const double *size;  /* one over that; NULL: scale->next, */
+  gmg_scale *scale;    /* which takes note of the norm; NULL: 1, and nothing takes note */
+  int first;           /* the residual before a recorded loop: nothing is to be done where that goes on with a solve */
+  gmg_loop_test test;  /* of a recorded loop */
 } scaling;
 
 static __device__ int is_done(const scaling &s)
 {
-  if (!s.starts || !s.turn.tally->under_way) return 0;
-  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_turn_start(s.turn);
+  if (!s.first || !s.test.state->under_way) return 0;
+  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_loop_start(s.test, NULL, 1);
   return 1;
 }
 
-static __device__ real scale_of(const scaling &s)
+static __device__ double scale_of(const scaling &s) { return s.size ? 1 / *s.size : s.scale ? s.scale->next : 1; }
+
+/* By one thread of the grid. Apart from the kernels, whose registers it would cost. */
+static __device__ __noinline__ void note_norm(const scaling how, const gmg_total *squares)
 {
-  return s.given ? (real)*s.given : s.over ? (real)(1 / *s.over) : s.squares ? (real)(1 / unit_of(s.squares, s.size)) : s.number;
+  const double scale = scale_of(how), norm = sqrt(squares->first);
+  if (how.scale) gmg_scale_note(how.scale, scale, norm);
+  if (how.first) gmg_loop_start(how.test, squares, scale * norm);
+  else if (how.test.state) gmg_loop_end(how.test, norm, scale * norm);
 }
 
 /* Sums over the grid, and what follows from them. */
 static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, SUMS)
 {
-  if (!gmg_grid_total(t, part, arrived, to) || !how.turn.tally) return;
-  if (how.starts) gmg_turn_start(how.turn);
-  else gmg_turn_end(how.turn);
+  if (gmg_grid_total(t, part, arrived, to) && (how.scale || how.test.state)) note_norm(how, to);
 }
 
 /* first: squares of the residual; second: squares of f. The residual itself where it is wanted. */
@@ -59,7 +53,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
     norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
 {
   if (is_done(how)) return;
-  const real scale = scale_of(how);
+  const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
     const real rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
@@ -75,7 +69,7 @@ static __device__ __forceinline__ void norm_even(const gmg_even &s, const real *
 {
   gmg_take_over();
   if (is_done(how)) return;
-  const real scale = scale_of(how);
+  const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk_even<deep, once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
 #pragma unroll
@@ -109,7 +103,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
     norm_flows_kernel(gmg_flows w, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
 {
   if (is_done(how)) return;
-  const real scale = scale_of(how);
+  const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
 #pragma unroll

@@ -114,24 +114,19 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
 
 /* --- norms ----------------------------------------------------------------------------------------------------------- */
 
-static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r)
-{
-  gmg_total *const before = (gmg_total *)(size + GMG_SIZES / 2);
-  if (first) launch_norm(e, A, f, u, {1}, NULL, before);
-  launch_norm(e, A, f, u, {1, NULL, before, size}, r, before); /* all have read it before the last of them writes */
-  gmg_cuda_launched(e, "residual");
-}
-
 static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
 {
-  launch_norm(e, A, f, u, {1, NULL, NULL, NULL, size}, r, gmg_device_of(e)->scalar);
+  launch_norm(e, A, f, u, {size, NULL}, r, gmg_device_of(e)->scalar);
   gmg_cuda_launched(e, "residual");
 }
 
-static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
-                              double *f_norm)
+static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
+                              void *r, double *f_norm, gmg_wait wait)
 {
-  launch_norm(e, A, f, u, {(real)scale}, r, gmg_device_of(e)->total);
+  gmg_device *d = gmg_device_of(e);
+  launch_norm(e, A, f, u, {size, s}, r, wait ? d->total : d->scalar);
+  gmg_cuda_launched(e, "residual norm");
+  if (!wait) return NAN;
   const gmg_total t = gmg_cuda_total(e, "residual norm");
   if (f_norm) *f_norm = sqrt(t.second);
   return sqrt(t.first);
@@ -139,7 +134,7 @@ static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const vo
 
 static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
 {
-  return narrow_residual(e, A, f, u, 1, NULL, f_norm);
+  return residual_to_low(e, A, f, u, NULL, NULL, NULL, f_norm, GMG_WAIT);
 }
 
 template <int kind>
@@ -205,25 +200,26 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 
 /* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
 
-static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, double scale,
-                               void *r)
+static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
+                               const double *size, gmg_scale *s, void *r, gmg_wait wait)
 {
   change(e, A->cells, c, (real)1, u);
-  return narrow_residual(e, A, f, u, scale, r, NULL);
+  return residual_to_low(e, A, f, u, size, s, r, NULL, wait);
 }
 
-static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, void *r)
+static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r)
 {
-  gmg_tally *t = gmg_device_of(e)->tally;
+  gmg_device *d = gmg_device_of(e);
   if (c.z) change(e, A->cells, c, (real)1, u);
-  launch_norm(e, A, f, u, {1, &t->outlook.next, NULL, NULL, NULL, 0, gmg_device_of(e)->turn}, r, &t->residual);
+  launch_norm(e, A, f, u, {NULL, s, 0, d->loop_test}, r, &d->loop_state->residual);
   gmg_cuda_launched(e, "residual norm");
 }
 
-static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
+static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
+                                void *r)
 {
-  gmg_tally *t = gmg_device_of(e)->tally;
-  launch_norm(e, A, f, u, {1, NULL, NULL, NULL, NULL, 1, gmg_device_of(e)->turn}, r, &t->residual);
+  gmg_device *d = gmg_device_of(e);
+  launch_norm(e, A, f, u, {size, s, 1, d->loop_test}, r, &d->loop_state->residual);
   gmg_cuda_launched(e, "residual norm");
 }
 
@@ -231,10 +227,10 @@ static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const 
 
 template <typename type>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    share_kernel(gmg_operator A, gmg_points p, double scale, const double *given, const type *z, const real *y, int flexible,
+    beta_kernel(gmg_operator A, gmg_points p, const double *size, const type *z, const real *y, int flexible,
                  gmg_cg_scalars *direction, SUMS)
 {
-  if (dot_of(A, p, z, y, part, arrived, to)) gmg_cg_set_beta(direction, flexible, (given ? *given : scale) * to->first);
+  if (dot_of(A, p, z, y, part, arrived, to)) gmg_cg_set_beta(direction, flexible, (size ? *size : 1) * to->first);
 }
 
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
@@ -243,8 +239,8 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, 
   const dim3 grid = gmg_grid_of(p, 1), block = gmg_block_of(p);
   const cudaStream_t stream = gmg_device_of(e)->stream;
   if (c.narrow)
-    share_kernel<<<grid, block, 0, stream>>>(*A, p, c.scale, c.size, (const narrow_real *)c.z, (const real *)y, flexible, d, IN_SUMS(e));
-  else share_kernel<<<grid, block, 0, stream>>>(*A, p, c.scale, c.size, (const real *)c.z, (const real *)y, flexible, d, IN_SUMS(e));
+    beta_kernel<<<grid, block, 0, stream>>>(*A, p, c.size, (const narrow_real *)c.z, (const real *)y, flexible, d, IN_SUMS(e));
+  else beta_kernel<<<grid, block, 0, stream>>>(*A, p, c.size, (const real *)c.z, (const real *)y, flexible, d, IN_SUMS(e));
   gmg_cuda_launched(e, "inner product");
 }
 
@@ -323,10 +319,9 @@ extern void R(gmg_flux_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg
 
 const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .residual_norm = residual_norm,
-                                             .narrow_residual = narrow_residual,
+                                             .residual_to_low = residual_to_low,
                                              .scaled_residual = scaled_residual,
                                              .interpolated_residual = R(gmg_interpolated_residual_cuda),
-                                             .unit_residual = unit_residual,
                                              .correct_residual = correct_residual,
                                              .loop_residual = loop_residual,
                                              .loop_first_residual = loop_first_residual,

@@ -66,13 +66,13 @@ static inline gmg_pair_maps gmg_pair_maps_of(const gmg_map map[3])
 
 /* Rows 2 K and 2 K + 1 of a map: what family_of() tells, the same from begin to end. */
 typedef struct {
-  int begin, end;
   real own[2], side[2];
+  int begin, end;
 } gmg_pair_family;
 
 static inline gmg_pair_family gmg_pair_family_of(const gmg_map *m)
 {
-  gmg_pair_family p = {(m->begin + 1) / 2, m->end / 2, {0, 0}, {0, 0}};
+  gmg_pair_family p = {{0, 0}, {0, 0}, (m->begin + 1) / 2, m->end / 2};
   if (m->out != 2 || m->in != 1 || m->begin >= m->end) p.end = p.begin;
   for (int b = 0; b < 2 && p.begin < p.end; b++) {
     const int j = (b + m->begin) % 2, own = (m->begin + j) / 2 - m->at[j], side = own - 1 + 2 * b;

@@ -26,8 +26,8 @@ enum { SHARES = 256 };
 
 static int shares_of(size_t tasks) { return tasks < SHARES ? (int)tasks : SHARES; }
 
-static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r,
-                              double *f_norm)
+/* The norms of f - A u and of f; r = scale (f - A u) in the narrower type. */
+static double measure(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r, double *f_norm)
 {
   const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
   const real factor = (real)scale;
@@ -56,19 +56,20 @@ static double narrow_residual(const gmg_exec *e, const gmg_operator *A, const vo
 
 static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
 {
-  return narrow_residual(e, A, f, u, 1, NULL, f_norm);
+  return measure(e, A, f, u, 1, NULL, f_norm);
 }
 
 static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
 {
-  (void)narrow_residual(e, A, f, u, 1 / *size, r, NULL);
+  (void)measure(e, A, f, u, 1 / *size, r, NULL);
 }
 
-static void unit_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, int first, double *size, void *r)
+static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
+                              void *r, double *f_norm, gmg_wait wait)
 {
-  const double norm = first ? residual_norm(e, A, f, u, NULL) : size[1];
-  size[0] = norm > 0 && isfinite(norm) ? norm : 1;
-  size[1] = narrow_residual(e, A, f, u, 1 / size[0], r, NULL);
+  const double scale = size ? 1 / *size : s->next, norm = measure(e, A, f, u, scale, r, f_norm);
+  gmg_scale_note(s, scale, norm);
+  return wait ? norm : NAN;
 }
 
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
@@ -158,7 +159,7 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
 
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
 {
-  gmg_cg_set_beta(d, flexible, (c.size ? *c.size : c.scale) * field_dot(e, A, c.narrow, c.z, y));
+  gmg_cg_set_beta(d, flexible, (c.size ? *c.size : 1) * field_dot(e, A, c.narrow, c.z, y));
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
@@ -170,7 +171,7 @@ extern void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const vo
 extern void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                           const void *u, void *r, void *coarse);
 extern double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                                           double scale, void *r);
+                                           const double *size, gmg_scale *s, void *r, gmg_wait wait);
 extern void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p,
                                      const void *x, void *q);
 extern void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
@@ -191,10 +192,9 @@ static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, cons
 
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .residual_norm = residual_norm,
-                                             .narrow_residual = narrow_residual,
+                                             .residual_to_low = residual_to_low,
                                              .scaled_residual = scaled_residual,
                                              .interpolated_residual = interpolated_residual,
-                                             .unit_residual = unit_residual,
                                              .restrict_residual = R(gmg_restrict_residual_host),
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,

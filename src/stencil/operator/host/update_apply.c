@@ -108,7 +108,7 @@ static pair run(const gmg_exec *e, const work *x)
 
 GMG_INLINE void change_by(const int narrow, const work *x, const gmg_task *w)
 {
-  const real scale = (real)(x->c.size ? *x->c.size : x->c.scale), keep = x->keep;
+  const real scale = (real)(x->c.size ? *x->c.size : 1), keep = x->keep;
   const real *restrict wide = (const real *)x->c.z + w->offset;
   const narrow_real *restrict slim = (const narrow_real *)x->c.z + w->offset;
   real *restrict to = x->changed + w->offset;
@@ -156,10 +156,13 @@ static pair look_dots(const work *x, const gmg_task *w)
 }
 
 double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                                    double scale, void *r)
+                                    const double *size, gmg_scale *s, void *r, gmg_wait wait)
 {
+  const double scale = size ? 1 / *size : s->next;
   const work x = {change, look_residual, A, c, u, 1, f, r, (real)scale};
-  return sqrt(run(e, &x).first);
+  const double norm = sqrt(run(e, &x).first);
+  gmg_scale_note(s, scale, norm);
+  return wait ? norm : NAN;
 }
 
 void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,

@@ -3,7 +3,7 @@
    parent's value and moves towards the neighbour's (or a wall's zero) as linear interpolation would, times
    min(1, coefficient of the face towards it / coefficient of the face behind): all the way where the coefficient is smooth,
    not at all into what hardly conducts. The moves along the axes are added up. After Alcouffe, Brandt, Dendy, Painter (1981)
-   and, for cells, Khalil, Wesseling (1992). docs/omega.md has the numbers. Called through gmg_stencil_ops. */
+   and, for cells, Khalil, Wesseling (1992). docs/weights.md has the numbers. Called through gmg_stencil_ops. */
 #include "stencil/operator/host/grid_row.h"
 #include "stencil/stencil.h"
 

@@ -1,0 +1,18 @@
+# CMAKE_CUDA_ARCHITECTURES where the caller names none: all that gmg supports, or that of the device here, or 90.
+# Code for 90 also runs on newer devices, whose driver compiles it.
+if(DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS})
+  return()
+endif()
+set(CMAKE_CUDA_ARCHITECTURES 90)
+if(GMG_ALL_GPUS)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+else()
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE device ERROR_QUIET)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET)
+  if(device MATCHES "^([0-9]+)\\.([0-9])")
+    set(device ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
+    if(device GREATER_EQUAL 80 AND known MATCHES "compute_${device}\n")
+      set(CMAKE_CUDA_ARCHITECTURES ${device})
+    endif()
+  endif()
+endif()

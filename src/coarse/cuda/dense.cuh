@@ -1,0 +1,80 @@
+/* Sums over threads, and small dense matrices. Included by the kernels of coarse. */
+#ifndef GMG_COARSE_CUDA_DENSE_H
+#define GMG_COARSE_CUDA_DENSE_H
+
+#include "core/cuda/device.h"
+#include "core/real.h"
+
+#include <math.h>
+
+enum { MAX_CELLS_INVERSE = 64 }; /* unknowns of a coarsest grid that is solved by its inverse */
+
+/* Over LANES neighbouring threads of a warp. Every one of them gets the sum. */
+template <unsigned LANES, class Number> static __device__ __forceinline__ Number lanes_sum(Number x)
+{
+#pragma unroll
+  for (int d = LANES / 2; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
+  return x;
+}
+
+/* Over a thread block of that many warps. Every thread gets the sum. */
+template <unsigned WARPS> static __device__ __forceinline__ double block_sum(double x)
+{
+  __shared__ double of_warp[WARPS];
+  const unsigned me = threadIdx.y * blockDim.x + threadIdx.x;
+  x = lanes_sum<32>(x);
+  __syncthreads();
+  if (me % 32 == 0) of_warp[me / 32] = x;
+  __syncthreads();
+  if (WARPS == 32) return lanes_sum<32>(of_warp[me % 32]);
+  x = 0;
+  for (unsigned w = 0; w < WARPS; w++) x += of_warp[w];
+  return x;
+}
+
+/* A row of a matrix times a vector, by LANES neighbouring threads. Every one of them gets the sum. add(c, sum) adds column
+   c's product. */
+template <unsigned LANES, class Number, class Add> static __device__ __forceinline__ Number row_times(unsigned columns, Add add)
+{
+  Number sum = 0;
+#pragma unroll
+  for (unsigned c = threadIdx.x % LANES; c < columns; c += LANES) add(c, sum);
+  return lanes_sum<LANES>(sum);
+}
+
+/* The inverse of a coarsest grid as cg_block.cu leaves it: n rows of n, then a number that is 0 where they are of no use. */
+static __device__ __forceinline__ double *usable_flag(double *inverse, unsigned n) { return inverse + n * n; }
+
+/* u = inverse f, LANES threads a row. */
+template <unsigned LANES>
+static __device__ __forceinline__ void multiply(unsigned n, const double *inverse, const real *f, real *u)
+{
+  const unsigned row = threadIdx.x / LANES;
+  const double sum = row_times<LANES, double>(MAX_CELLS_INVERSE, [&](unsigned c, double &part) {
+    if (row < n && c < n) part += __ldg(inverse + row * n + c) * (double)f[c];
+  });
+  if (row < n && threadIdx.x % LANES == 0) u[row] = (real)sum;
+}
+
+/* Replaces a symmetric positive definite matrix of n <= MOST rows, `pitch` apart in shared memory, by its inverse (Gauss, Jordan):
+   it needs no pivoting. By a thread block. 0: rounding has made a pivot 0, negative or infinite, and the matrix is of no use. */
+template <unsigned MOST> static __device__ int gauss_jordan(unsigned n, unsigned pitch, double *m)
+{
+  __shared__ double row[MOST], column[MOST];
+  for (unsigned k = 0; k < n; k++) {
+    for (unsigned c = threadIdx.x; c < n; c += blockDim.x) row[c] = m[k * pitch + c], column[c] = m[c * pitch + k];
+    __syncthreads();
+    const double pivot = row[k], inverse = 1 / pivot;
+    if (!(pivot > 0) || !isfinite(inverse)) return 0;
+    for (unsigned t = threadIdx.x; t < n * n; t += blockDim.x) {
+      const unsigned i = t / n, j = t % n;
+      double *const at = m + i * pitch + j;
+      if (i == k) *at = j == k ? inverse : row[j] * inverse;
+      else *at = j == k ? -column[i] * inverse : *at - column[i] * (row[j] * inverse);
+    }
+    __syncthreads();
+  }
+  return 1;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* The V, W or F cycle over the fused levels, for kernels. */
+#ifndef GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
+#define GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
+
+#include "gmg.h"
+
+/* A cycle on the levels from `first` on, without recursion. presmooth_restrict(l) leaves the right-hand side of level l + 1
+   and a zero u there, solve_coarsest() solves on level `last`, prolong_postsmooth(l) corrects level l from level l + 1. */
+template <class Down, class Coarsest, class Up>
+static __device__ __forceinline__ void run_cycle(int first, int last, int kind, Down presmooth_restrict, Coarsest solve_coarsest,
+                                                 Up prolong_postsmooth)
+{
+  unsigned f_cycles = 0, w_cycles = 0, again = 0; /* a bit a level: its cycle; whether level l + 1 is on its second visit */
+  int l = first, now = kind;
+  for (;;) {
+    for (; l < last; l++) {
+      const unsigned bit = 1u << l;
+      presmooth_restrict(l);
+      f_cycles = now == GMG_CYCLE_F ? f_cycles | bit : f_cycles & ~bit;
+      w_cycles = now == GMG_CYCLE_W ? w_cycles | bit : w_cycles & ~bit;
+      again &= ~bit;
+    }
+    solve_coarsest();
+    int down = 0;
+    while (l > first && !down) {
+      const unsigned bit = 1u << (l - 1);
+      if (((f_cycles | w_cycles) & bit) && !(again & bit) && l < last) {
+        again |= bit, now = w_cycles & bit ? GMG_CYCLE_W : GMG_CYCLE_V, down = 1;
+        break;
+      }
+      l--;
+      prolong_postsmooth(l);
+    }
+    if (!down) break;
+  }
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* What a backend does by kernels of its own at the bottom of a cycle. Private to coarse. */
+#ifndef GMG_COARSE_KERNELS_H
+#define GMG_COARSE_KERNELS_H
+
+#include "bottom.h"
+
+enum { GMG_FUSED_KINDS = 2 };
+
+/* NULL: the backend has no such kernel, and src/coarse does without. */
+typedef struct gmg_coarse_kernels {
+  /* Conjugate gradients of cg.c in one launch, or by the inverse of a tiny matrix. 0: not done. r: the right-hand side, then the
+     residual; z, p, q: room. */
+  int (*cg)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *z, void *p, void *q);
+  size_t (*inverse_bytes)(const gmg_operator *A); /* room for that inverse; 0: there is none for a grid of this size */
+  void (*invert)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse);
+  /* y = m x, m a matrix of n x n doubles in exec's memory */
+  void (*product)(const gmg_exec *e, size_t n, const void *m, const void *x, void *y);
+  const gmg_bottom_ops *fused_levels[GMG_FUSED_KINDS + 1]; /* NULL ends the list */
+} gmg_coarse_kernels;
+
+const gmg_coarse_kernels *gmg_coarse_kernels_of(const gmg_exec *e);
+
+extern const gmg_bottom_ops gmg_coarsest_cg, gmg_coarsest_cholesky;
+
+#endif

@@ -1,0 +1,133 @@
+/* The legs of a cycle on one level: smoothing and restriction on the way down, prolongation and smoothing on the way up. A built-in
+   smoother may do several of these in one pass over memory (smoothers/fused.h). Which legs a level has is decided here, once, at
+   create. Called by the cycle; calls the smoother and the transfers. */
+#include "cycle.h"
+
+static void smooth(const gmg_multigrid *m, int l, const void *f, void *u, int steps, gmg_leg leg)
+{
+  if (steps == 0) return;
+  GMG_AT_LEVEL(m->solver, l, "smooth");
+  m->smoother->sweep(&m->level[l].view, m->state[l], f, u, steps, leg);
+}
+
+static void presmooth(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
+{
+  const gmg_level *L = &m->level[l];
+  if (start == GMG_FROM_ZERO && m->pre > 0 && m->smoother->sweep_from_zero) {
+    GMG_AT_LEVEL(m->solver, l, "smooth");
+    m->smoother->sweep_from_zero(&L->view, m->state[l], f, u, m->pre, GMG_LEG_DOWN);
+    return;
+  }
+  if (start == GMG_FROM_ZERO) m->exec->vector->fill(m->exec, L->A.cells, 0, u);
+  smooth(m, l, f, u, m->pre, GMG_LEG_DOWN);
+}
+
+static void restrict_residual(const gmg_multigrid *m, int l, const void *f, const void *u)
+{
+  const gmg_level *L = &m->level[l];
+  GMG_AT_LEVEL(m->solver, l, "restrict");
+  m->stencil->restrict_residual(m->exec, &L->A, L->restrict_, f, u, L->r, L[1].f);
+}
+
+static void prolong(const gmg_multigrid *m, int l, void *u)
+{
+  const gmg_level *L = &m->level[l];
+  GMG_AT_LEVEL(m->solver, l, "prolong");
+  if (L->by_faces) m->stencil->prolong_faces(m->exec, &L->A, L->prolong, L[1].u, u);
+  else m->stencil->tensor(m->exec, L->prolong, L[1].u, u, 1);
+}
+
+/* --- one operation after the other ------------------------------------------------------------------------------------- */
+
+static void plain_down(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
+{
+  presmooth(m, l, f, u, start);
+  restrict_residual(m, l, f, u);
+}
+
+static int plain_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
+{
+  (void)to;
+  prolong(m, l, u);
+  smooth(m, l, f, u, m->post, m->up);
+  return 0;
+}
+
+const gmg_legs gmg_plain_legs = {plain_down, plain_up};
+
+/* --- in one pass, where the smoother can do so -------------------------------------------------------------------------- */
+
+static int fused_down_to(const gmg_multigrid *m, int l, const void *f, void *u, void *to, gmg_start start)
+{
+  const gmg_level *L = &m->level[l];
+  if (m->pre == 0) return 0;
+  GMG_AT_LEVEL(m->solver, l, "smooth and restrict");
+  return m->fused->presmooth_restrict(&L->view, m->state[l], f, u, to, m->pre, start, L->restrict_, L[1].f);
+}
+
+static int fused_up_to(const gmg_multigrid *m, int l, const void *f, void *u, gmg_update_target to, int with_correction)
+{
+  const gmg_level *L = &m->level[l];
+  if (m->post == 0) return 0;
+  GMG_AT_LEVEL(m->solver, l, with_correction ? "prolong and smooth" : "smooth");
+  to.coarse = with_correction ? L[1].u : NULL;
+  to.prolong = L->prolong;
+  return m->fused->postsmooth_update(&L->view, m->state[l], f, u, m->post, m->up, &to);
+}
+
+static void fused_down(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
+{
+  if (!fused_down_to(m, l, f, u, u, start)) plain_down(m, l, f, u, start);
+}
+
+/* With a target: all of the leg in one pass, or at least the last sweep. */
+static int fused_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
+{
+  if (!to) return plain_up(m, l, f, u, to);
+  if (fused_up_to(m, l, f, u, *to, 1)) return 1;
+  prolong(m, l, u);
+  if (fused_up_to(m, l, f, u, *to, 0)) return 1;
+  smooth(m, l, f, u, m->post, m->up);
+  return 0;
+}
+
+static const gmg_legs fused_legs = {fused_down, fused_up};
+
+/* --- u alternates between two fields, the other one being r -------------------------------------------------------------- */
+
+static void buffered_down(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
+{
+  (void)fused_down_to(m, l, f, u, m->level[l].r, start); /* promised at create */
+}
+
+static int buffered_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
+{
+  const gmg_update_target back = {.x = u, .scale = 1};
+  (void)fused_up_to(m, l, f, m->level[l].r, to ? *to : back, 1); /* promised at create */
+  return to != NULL;
+}
+
+const gmg_legs gmg_double_buffered_legs = {buffered_down, buffered_up};
+
+void gmg_choose_legs(gmg_multigrid *m, int l)
+{
+  const gmg_level *L = &m->level[l];
+  m->legs[l] = m->fused ? &fused_legs : &gmg_plain_legs;
+  if (!m->fused || m->pre == 0 || m->post == 0 || L->by_faces || m->exec->dry) return;
+  if (m->fused->double_buffered(&L->view, m->state[l], L->restrict_, L->prolong)) m->legs[l] = &gmg_double_buffered_legs;
+}
+
+/* --- what the cycle calls -------------------------------------------------------------------------------------------------- */
+
+/* A singular coarse problem has a solution only if its right-hand side has no mean, which rounding brings in. */
+void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
+{
+  const gmg_level *C = &m->level[l + 1];
+  m->legs[l]->presmooth_restrict(m, l, f, u, start);
+  if (m->solver->singular) gmg_remove_mean(m->exec, &C->A, C->volume, C->f);
+}
+
+int gmg_prolong_postsmooth(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
+{
+  return m->legs[l]->prolong_postsmooth(m, l, f, u, to);
+}

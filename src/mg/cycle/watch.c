@@ -1,0 +1,48 @@
+/* Where a solve that blew up did so: one cycle with a smoother that looks at the residual before and after every sweep. That smoother
+   decorates the real one, and has no fused legs; the coarsest level alone is the bottom, so no level is passed over. Called by solve. */
+#include "cycle.h"
+
+#include <math.h>
+
+/* The state of the decorated smoother on a level. */
+typedef struct {
+  const gmg_multigrid *inner;
+  int level;
+  gmg_watch *seen;
+} watched_level;
+
+static double residual_norm(const gmg_multigrid *m, int l, const void *f, const void *u)
+{
+  return m->stencil->residual_norm(m->exec, &m->level[l].A, f, u, NULL);
+}
+
+static void sweep(const gmg_smoother_level *view, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  const watched_level *w = state;
+  const double before = residual_norm(w->inner, w->level, f, u);
+  w->inner->smoother->sweep(view, w->inner->state[w->level], f, u, steps, leg);
+  const double after = residual_norm(w->inner, w->level, f, u);
+  const double growth = !isfinite(after) ? INFINITY : before > 0 ? after / before : 0;
+  if (!isfinite(before) || growth <= w->seen->growth) return;
+  w->seen->level = w->level;
+  w->seen->growth = growth;
+}
+
+static const gmg_smoother_ops watching = {.sweep = sweep};
+
+gmg_watch gmg_watched_cycle(const gmg_multigrid *m, const void *f, void *u, gmg_cycle_kind kind)
+{
+  gmg_watch seen = {.level = -1, .growth = 1};
+  watched_level level[GMG_MAX_LEVELS];
+  gmg_multigrid watched = *m;
+  watched.smoother = &watching;
+  watched.fused = NULL;
+  watched.bottom = m->solver->coarsest;
+  for (int l = 0; l < m->levels; l++) {
+    level[l] = (watched_level){m, l, &seen};
+    watched.state[l] = &level[l];
+    watched.legs[l] = &gmg_plain_legs;
+  }
+  if (m->levels > 1) (void)gmg_cycle(&watched, 0, f, u, kind, GMG_FROM_CURRENT, NULL);
+  return seen;
+}

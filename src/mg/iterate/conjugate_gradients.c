@@ -1,0 +1,45 @@
+/* Conjugate gradients preconditioned by a cycle from zero. The flexible variant (Notay 2000; Golub, Ye 1999) takes a preconditioner that
+   varies, as asynchronous cycles do. Inner products are weighted by the control volumes, under which A is symmetric. All numbers but
+   the residual's norm, where somebody asks for it, stay in exec's memory (core/cg_scalars.h). Called by solve through gmg_method. */
+#include "iterate.h"
+
+#include <math.h>
+
+static void start(gmg_solver *s, gmg_iteration *it)
+{
+  it->has_direction = 0;
+  it->fresh = 0;
+  it->norm = NAN;
+  GMG_AT_LEVEL(s, 0, "residual");
+  s->vector->fill(&s->exec, sizeof *s->cg / s->exec.real_size, 0, s->cg);
+  s->stencil->residual(&s->exec, &s->finest->A, it->f, it->u, s->krylov[0]);
+  if (it->wait) it->norm = s->vector->norm2(&s->exec, s->finest->A.cells, s->krylov[0]);
+}
+
+static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
+{
+  (void)s, (void)f_norm; /* known before: solve asks for both in one pass only where norms are not by recursion */
+  return it->norm;
+}
+
+/* p becomes conjugate to the direction before: by <z, A p> / <p, A p> (flexible), or by <r, z> over the one before. */
+static void cycle(gmg_solver *s, gmg_iteration *it)
+{
+  const gmg_exec *e = &s->exec;
+  const gmg_operator *A = &s->finest->A;
+  const gmg_level *L = &s->level[0];
+  void *r = s->krylov[0], *p = s->krylov[2], *q = s->krylov[3];
+  const int flexible = s->params.accel == GMG_ACCEL_FLEXIBLE_CG;
+
+  const gmg_correction z = s->corrections->precondition(s, it);
+  gmg_charge(s, 0);
+  if (s->singular) gmg_remove_mean(s->levels_exec, &L->A, L->volume, (void *)z.z); /* else u drifts */
+  if (!flexible || it->has_direction) s->stencil->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg); /* q: nothing yet at first */
+  s->stencil->cg_direction(e, A, z, s->cg, p, r, q);
+  it->has_direction = 1;
+  void *low = s->scale ? L->f : NULL;
+  it->norm = s->vector->cg_update(e, A->cells, s->cg, p, q, it->u, r, s->scale, low, it->wait);
+  if (low) gmg_note_low_residual(it, it->norm);
+}
+
+const gmg_method gmg_conjugate_gradients = {.by_recursion = 1, .start = start, .residual = residual, .cycle = cycle};

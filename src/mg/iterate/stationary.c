@@ -1,0 +1,128 @@
+/* Cycles in the problem's type: u is improved in place. Called by solve through gmg_method, and by the acceleration. */
+#include "iterate.h"
+
+#include <math.h>
+
+double gmg_true_residual(gmg_solver *s, const gmg_iteration *it)
+{
+  GMG_AT_LEVEL(s, 0, "residual");
+  return s->stencil->residual_norm(&s->exec, &s->finest->A, it->f, it->u, NULL);
+}
+
+void gmg_add_correction(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
+{
+  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, u);
+}
+
+/* Not where something on the host has a part in the first residual or comes before it. */
+int gmg_loop_measures_first(gmg_solver *s)
+{
+  return s->params.fmg == 0 && !s->singular && !s->params.monitor && s->exec.graph->measures_first(s->context);
+}
+
+/* The finest grid is the coarsest, whose solver starts from zero. */
+static void solve_residual(gmg_solver *s, const void *f, void *u)
+{
+  gmg_level *L = &s->level[0];
+  s->stencil->residual(&s->exec, &L->A, f, u, L->f);
+  (void)gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, NULL);
+  s->vector->axpy(&s->exec, L->A.cells, 1, L->u, u);
+}
+
+static void improve(gmg_solver *s, const void *f, void *u)
+{
+  if (s->levels == 1) solve_residual(s, f, u);
+  else (void)gmg_cycle(&s->mg, 0, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
+}
+
+/* Else rounding lets the mean drift. */
+static void remove_mean(gmg_solver *s, void *u)
+{
+  if (s->singular) gmg_remove_mean(&s->exec, &s->finest->A, s->finest->volume, u);
+}
+
+static void start(gmg_solver *s, gmg_iteration *it)
+{
+  (void)s;
+  it->norm = NAN;
+}
+
+static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
+{
+  if (!isnan(it->norm) && !f_norm) return it->norm;
+  GMG_AT_LEVEL(s, 0, "residual");
+  return it->norm = s->stencil->residual_norm(&s->exec, &s->finest->A, it->f, it->u, f_norm);
+}
+
+static void cycle(gmg_solver *s, gmg_iteration *it)
+{
+  if (it->wait) improve(s, it->f, it->u);
+  else gmg_replay(s, improve, it->f, it->u);
+  remove_mean(s, it->u);
+  it->norm = NAN;
+  if (it->wait) (void)residual(s, it, NULL);
+}
+
+static void loop(gmg_solver *s, const void *f, void *u)
+{
+  const gmg_operator *A = &s->finest->A;
+  const int with_first = gmg_loop_measures_first(s);
+  const gmg_correction none = {.z = NULL};
+  if (with_first) s->stencil->loop_first_residual(&s->exec, A, f, u, NULL, NULL, NULL);
+  s->exec.graph->loop_body_begin(s->context, with_first);
+  improve(s, f, u);
+  remove_mean(s, u);
+  s->stencil->loop_residual(&s->exec, A, none, f, u, NULL, NULL);
+}
+
+static void loop_begin(gmg_solver *s, gmg_iteration *it, gmg_loop *l)
+{
+  (void)s, (void)it;
+  l->rescales = 0;
+}
+
+static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const double *norms, int cycles)
+{
+  (void)s;
+  it->norm = cycles > 0 ? norms[cycles - 1] : l->standing.first;
+}
+
+const gmg_method gmg_stationary = {
+    .start = start, .residual = residual, .cycle = cycle, .loop = loop, .loop_begin = loop_begin, .loop_end = loop_end};
+
+/* --- a correction for a residual --------------------------------------------------------------------------------------- */
+
+/* The solver of the coarsest grid may change its f: it is given a copy. */
+static void apply(gmg_solver *s, const void *r, gmg_scale *scale, void *z)
+{
+  (void)scale;
+  if (s->levels == 1) {
+    s->vector->copy(&s->exec, s->level[0].A.cells, r, s->level[0].f);
+    r = s->level[0].f;
+  }
+  (void)gmg_cycle(&s->mg, 0, r, z, s->params.cycle, GMG_FROM_ZERO, NULL);
+}
+
+static void apply_work(gmg_solver *s, const void *r, void *z) { apply(s, r, NULL, z); }
+
+static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
+{
+  (void)it;
+  gmg_replay(s, apply_work, s->krylov[0], s->krylov[1]);
+  return (gmg_correction){.z = s->krylov[1]};
+}
+
+static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)
+{
+  *f = it->f;
+  *u = s->f_eff;
+  if (finite) s->vector->copy(&s->exec, s->finest->A.cells, it->u, *u);
+  else s->vector->fill(&s->exec, s->finest->A.cells, 1, *u);
+}
+
+const gmg_correction_ops gmg_same_type = {.precision = GMG_PRECISION_SAME,
+                                          .fmg = &gmg_fmg_same_type,
+                                          .plain = &gmg_stationary,
+                                          .apply = apply,
+                                          .precondition = precondition,
+                                          .watched = watched};

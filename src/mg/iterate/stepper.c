@@ -1,0 +1,84 @@
+/* The steps of a solve: cycles and the residuals that they leave. One stepper enqueues each cycle and waits for its residual; the other
+   one replays a recorded loop, in which the device itself applies the stopping rule. Both end with the host's judgement of every
+   residual, by the same rule (core/stopping.h). Called by solve. */
+#include "solve.h"
+
+#include <math.h>
+
+void gmg_measured(gmg_solver *s, gmg_progress *p, double norm)
+{
+  p->verdict = p->measured ? gmg_judge_next(&p->rule, &p->standing, norm) : gmg_judge_first(&p->rule, &p->standing, norm, p->standing.f_norm);
+  s->history[p->measured++] = norm;
+}
+
+/* --- by the host --------------------------------------------------------------------------------------------------------- */
+
+void gmg_one_cycle(gmg_solver *s, gmg_progress *p)
+{
+  if (p->cycles++ == 0 && s->params.fmg > 0) gmg_full_multigrid(s, p->f, &p->it);
+  else s->method->cycle(s, &p->it);
+  gmg_charge(s, 0);
+}
+
+static void step_and_wait(gmg_solver *s, gmg_progress *p)
+{
+  do {
+    const int next = p->cycles + 1;
+    p->it.wait = next % s->params.check_every == 0 || next >= s->params.max_cycles ? GMG_WAIT : GMG_NOBODY_WAITS;
+    gmg_one_cycle(s, p);
+  } while (!p->it.wait);
+  gmg_measured(s, p, s->method->residual(s, &p->it, NULL));
+}
+
+/* --- by a recorded loop -------------------------------------------------------------------------------------------------- */
+
+/* Every residual is measured there, and the cycle must stay the same. */
+static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
+{
+  const gmg_params *q = &s->params;
+  const int cycle_may_change = s->free_cycle && q->cycle != GMG_CYCLE_V;
+  if (!s->method->loop || q->check_every != 1 || cycle_may_change) return NULL;
+  return gmg_recorded_loop(s, s->method->loop, p->it.f, p->it.u);
+}
+
+/* Does nothing where the device could do no cycle at all. */
+static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
+{
+  gmg_loop loop = {.rule = p->rule, .standing = p->standing, .measures_first = with_first};
+  double *norms = s->history + p->measured + with_first;
+  loop.most = s->params.monitor ? 1 : s->params.max_cycles - p->cycles;
+  GMG_AT_LEVEL(s, 0, "cycles");
+  s->method->loop_begin(s, &p->it, &loop);
+  const int cycles = s->exec.graph->run_loop(s->context, p->loop, &loop, norms);
+  s->method->loop_end(s, &p->it, &loop, norms, cycles);
+  if (with_first) {
+    p->standing.f_norm = loop.standing.f_norm;
+    gmg_measured(s, p, loop.standing.first);
+  }
+  for (int i = 0; i < cycles; i++) gmg_measured(s, p, norms[i]);
+  p->cycles += cycles;
+}
+
+/* --- either -------------------------------------------------------------------------------------------------------------- */
+
+/* A full multigrid start replaces the guess: the residual of u = 0 is f. */
+void gmg_first_residual(gmg_solver *s, gmg_progress *p)
+{
+  p->loop = recorded_loop(s, p);
+  if (s->params.fmg > 0) {
+    gmg_measured(s, p, p->standing.f_norm);
+  } else if (p->loop && gmg_loop_measures_first(s)) {
+    step_by_loop(s, p, 1);
+  } else {
+    double *f_norm = isnan(p->standing.f_norm) ? &p->standing.f_norm : NULL;
+    const double norm = s->method->residual(s, &p->it, f_norm);
+    gmg_measured(s, p, norm);
+  }
+}
+
+void gmg_step(gmg_solver *s, gmg_progress *p)
+{
+  const int done = p->cycles, is_start = p->cycles == 0 && s->params.fmg > 0;
+  if (p->loop && !is_start) step_by_loop(s, p, 0);
+  if (p->cycles == done) step_and_wait(s, p);
+}

@@ -1,0 +1,69 @@
+/* Block-asynchronous smoother async-(k) (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra, Gates, Tomov
+   2011). */
+#include "core/backend.h"
+#include "async.h"
+
+#include "smoothers/fourier.h"
+#include "smoothers/weight.h"
+
+static int local_sweeps_of_a_step(const gmg_params *p) { return p->local_sweeps * p->passes; }
+
+/* The deterministic twin is a fixed linear map. With overlap the restriction of the write-back makes it unsymmetric. */
+static unsigned traits(const gmg_params *p, int threads)
+{
+  (void)threads;
+  const unsigned coloured = p->local == GMG_LOCAL_RED_BLACK ? GMG_SMOOTHER_COLOURED : 0;
+  if (!p->deterministic) return coloured;
+  return coloured | GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_LINEAR | (p->overlap == 0 ? GMG_SMOOTHER_ADJOINT : 0);
+}
+
+double gmg_weight_async(const gmg_operator *A, const gmg_params *p)
+{
+  if (p->omega > 0) return p->omega;
+  if (p->local == GMG_LOCAL_JACOBI) return gmg_jacobi_damping(A);
+  if (p->local == GMG_LOCAL_GAUSS_SEIDEL || p->overlap == 0) return 1;
+  return gmg_red_black_over_relaxation(A, local_sweeps_of_a_step(p));
+}
+
+/* The limit of blocks that always see fresh values: every local sweep counts as a global one. */
+static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
+{
+  const double omega = gmg_weight_async(A, p);
+  const int sweeps = local_sweeps_of_a_step(p), reversed = leg == GMG_LEG_UP_REVERSED;
+  if (p->local == GMG_LOCAL_RED_BLACK) gmg_symbol_red_black(s, omega, reversed, sweeps);
+  else if (p->local == GMG_LOCAL_JACOBI) gmg_symbol_jacobi(s, omega, sweeps);
+  else gmg_symbol_gauss_seidel(s, omega, reversed, sweeps);
+}
+
+/* A small level is a single block, unless the caller chose their shape. */
+static int whole_level_sweeps(const gmg_params *p)
+{
+  const int chosen = p->block[0] || p->block[1] || p->block[2];
+  return p->local == GMG_LOCAL_RED_BLACK && !chosen ? local_sweeps_of_a_step(p) : 0;
+}
+
+static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2),
+                                     GMG_OPTION(INT, local_sweeps, 2, 1, 100),
+                                     GMG_OPTION(ENUM, local, GMG_LOCAL_RED_BLACK, GMG_LOCAL_RED_BLACK, GMG_LOCAL_GAUSS_SEIDEL),
+                                     GMG_OPTION(INT, overlap, 1, 0, 2),
+                                     GMG_OPTION(INT, passes, 1, 1, 100),
+                                     GMG_OPTION(ENUM, order, GMG_ORDER_NATURAL, GMG_ORDER_NATURAL, GMG_ORDER_BACKWARD),
+                                     GMG_OPTION(ENUM, assignment, GMG_ASSIGN_AUTO, GMG_ASSIGN_AUTO, GMG_ASSIGN_DYNAMIC),
+                                     GMG_OPTION(INT, in_flight, 0, 0, 1 << 20),
+                                     GMG_OPTION(INT, oversubscription, 0, 0, 64),
+                                     GMG_OPTION(INT, deterministic, 0, 0, 1),
+                                     {0}};
+
+extern const gmg_smoother_ops gmg_async_host_f32, gmg_async_host_f64, gmg_async_cuda_f32, gmg_async_cuda_f64;
+extern const gmg_fused_ops gmg_async_fused_cuda_f32, gmg_async_fused_cuda_f64;
+
+const gmg_builtin_smoother gmg_smoother_async = {
+    .shown = {.name = "async",
+              .traits = traits,
+              .weight = gmg_weight_async,
+              .ops = {[GMG_BACKEND_HOST] = {&gmg_async_host_f32, &gmg_async_host_f64},
+                      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_async_cuda_f32), GMG_ON_CUDA(&gmg_async_cuda_f64)}}},
+    .symbol = symbol,
+    .whole_level_sweeps = whole_level_sweeps,
+    .fused = {[GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_async_fused_cuda_f32), GMG_ON_CUDA(&gmg_async_fused_cuda_f64)}},
+    .options = options};

@@ -1,0 +1,9 @@
+/* Block-asynchronous smoother async-(k): what its backends share. */
+#ifndef GMG_SMOOTHERS_ASYNC_H
+#define GMG_SMOOTHERS_ASYNC_H
+
+#include "smoothers/smoother.h"
+
+double gmg_weight_async(const gmg_operator *A, const gmg_params *p); /* p->omega if given, else the best for the level */
+
+#endif

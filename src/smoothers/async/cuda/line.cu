@@ -1,0 +1,260 @@
+/* The asynchronous smoother's pass in 1D, constant coefficients, rows alike but for the ends of the axis; any overlap, number of
+   local sweeps and order, red-black or Jacobi. cuda/reference.cu does the same, slowly.
+
+   A thread block has a stretch of the axis: its own unknowns, `overlap` layers around them and a ring that is only read. u and f
+   are read once, as they lie, and change places in shared memory, so that a thread then has LINE_PER neighbouring unknowns in
+   registers; of its neighbours it needs one value a half sweep: from the next lane, or, at the end of a warp, through shared
+   memory and one barrier. That leaves all the time to memory: at 64 registers a multiprocessor has 1024 threads, with 128 bytes
+   asked for each, 128 kB in flight where 4 TB/s need about 25.
+
+   Place v of the stretch is unknown origin + v of the axis, and the origin is such that the first colour has the even places. */
+#include "variant.h"
+
+#include "core/cuda/atomics.cuh"
+#include "stencil/operator/cuda/row.cuh"
+
+enum {
+  LINE_PER = 64 / sizeof(real),    /* unknowns of a thread */
+  LINE_LEAD = 32 / sizeof(real),   /* places before the own unknowns: room for the ring, and reads begin with a sector */
+  LINE_SPARE = 128 / sizeof(real), /* places that the default stretch leaves, so that stretches begin with a cache line */
+  LINE_MAX_THREADS = 1024,                /* threads */
+  LINE_FAR = 2 * LINE_MAX_THREADS * LINE_PER
+};
+
+/* Coefficients of a row; those of the first, of the inner ones and of the last are in shared memory. */
+typedef struct {
+  real lo, hi, inverse;
+} line_row;
+enum { FIRST_ROW, INNER_ROW, LAST_ROW, LINE_ROWS };
+
+typedef struct {
+  long n;
+  int wraps, own, overlap, sweeps, extra; /* extra: more sweeps for a stretch at a seam */
+  int reversed;
+  unsigned first, total;
+  const int *order; /* NULL: natural, and nothing waits for it */
+  const void *lo, *hi, *diag[3];
+  real shift, omega;
+} line_pass;
+
+/* Threads for stretches of so many own unknowns; more than LINE_MAX_THREADS: too long. */
+static size_t line_threads(size_t own, int overlap)
+{
+  const size_t places = LINE_LEAD + 1 + own + (size_t)overlap + 1;
+  return (places + 32 * LINE_PER - 1) / (32 * LINE_PER) * 32;
+}
+
+/* u and f, values passed between warps (two rounds, to either side), rows */
+static size_t line_bytes(size_t threads)
+{
+  return 2 * threads * (LINE_PER + 1) * sizeof(real) + 4 * (LINE_MAX_THREADS / 32) * sizeof(real) + LINE_ROWS * sizeof(line_row);
+}
+
+/* Where the places of the stretch are that are relaxed, and the ends of the axis: its unknown 0 and, beyond the last, n. */
+typedef struct {
+  int low, high, zero, end;
+} line_places;
+
+static __device__ __forceinline__ real relaxed_in_line(const line_row a, real left, real right, real f, real u, real omega)
+{
+  return u + omega * ((f + a.lo * left + a.hi * right) * a.inverse - u);
+}
+
+/* The row of place v; around a periodic axis, the ends of the axis come again. */
+static __device__ __forceinline__ line_row row_at_place(const line_row *rows, const line_places &p, int v)
+{
+  return rows[v == p.zero || v == p.end ? FIRST_ROW : v == p.zero - 1 || v == p.end - 1 ? LAST_ROW : INNER_ROW];
+}
+
+/* One colour of the unknowns u of a thread, which are at v and on; `beside`: what lies before them (colour 0) or after. */
+template <int colour, int checked>
+static __device__ __forceinline__ void relax_colour(real (&u)[LINE_PER], const real (&f)[LINE_PER], real beside, line_row inner,
+                                                    const line_row *rows, const line_places &p, int v, real omega)
+{
+#pragma unroll
+  for (int r = colour; r < LINE_PER; r += 2) {
+    if (checked && (v + r < p.low || v + r >= p.high)) continue;
+    const line_row a = checked ? row_at_place(rows, p, v + r) : inner;
+    const real left = r > 0 ? u[(r + LINE_PER - 1) % LINE_PER] : beside, right = r + 1 < LINE_PER ? u[(r + 1) % LINE_PER] : beside;
+    u[r] = relaxed_in_line(a, left, right, f[r], u[r], omega);
+  }
+}
+
+/* All of them, by Jacobi. */
+template <int checked>
+static __device__ __forceinline__ void relax_all(real (&u)[LINE_PER], const real (&f)[LINE_PER], real before, real after,
+                                                 line_row inner, const line_row *rows, const line_places &p, int v, real omega)
+{
+#pragma unroll
+  for (int r = 0; r < LINE_PER; r++) {
+    const real here = u[r], right = r + 1 < LINE_PER ? u[(r + 1) % LINE_PER] : after;
+    const line_row a = checked ? row_at_place(rows, p, v + r) : inner;
+    if (!checked || (v + r >= p.low && v + r < p.high)) u[r] = relaxed_in_line(a, before, right, f[r], here, omega);
+    before = here;
+  }
+}
+
+/* Stretch number `block_index` in the order given. */
+template <int coloured>
+static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block_index, const real *f, const real *from, real *to)
+{
+  constexpr int PER = LINE_PER, WARPS = LINE_MAX_THREADS / 32;
+  extern __shared__ double memory[];
+  const int me = (int)threadIdx.x, threads = (int)blockDim.x, lane = me % 32, warp = me / 32, warps = threads / 32;
+  real *tile_u = (real *)memory, *tile_f = tile_u + threads * (PER + 1), *edge = tile_f + threads * (PER + 1);
+  line_row *rows = (line_row *)(edge + 4 * WARPS);
+
+  /* where the stretch lies */
+  const unsigned b = s.reversed ? s.total - 1 - block_index : block_index;
+  const long begin = (s.order ? (long)s.order[b] : (long)b) * s.own;
+  const int own = (int)min((long)s.own, s.n - begin), reach = s.overlap + 1;
+  const int lead = LINE_LEAD + (int)((begin + s.reversed) & 1);
+  const long origin = begin - lead;
+  line_places p = {lead - reach, lead + own + reach, (int)max(-origin, -(long)LINE_FAR), (int)min(s.n - origin, (long)LINE_FAR)};
+  if (!s.wraps) p.low = max(p.low, p.zero), p.high = min(p.high, p.end);
+
+  /* u and f as they lie */
+  real u[PER], rhs[PER];
+  const auto read = [&](int folded) {
+#pragma unroll
+    for (int i = 0; i < PER; i++) {
+      const int v = i * threads + me, there = v >= p.low && v < p.high;
+      const long g = origin + v + (!folded ? 0 : v < p.zero ? s.n : v >= p.end ? -s.n : 0);
+      u[i] = from && there ? gmg_load_relaxed(from + g) : (real)0;
+      rhs[i] = there ? __ldg(f + g) : (real)0;
+    }
+  };
+  if (p.low < p.zero || p.high > p.end) read(1); /* around a periodic axis */
+  else read(0);
+  if (me < LINE_ROWS) {
+    const size_t i = me == FIRST_ROW ? 0 : me == INNER_ROW ? 1 : (size_t)s.n - 1;
+    const real diag = s.shift + gmg_at(s.diag[0], i) + gmg_at(s.diag[1], 0) + gmg_at(s.diag[2], 0);
+    rows[me] = {gmg_at(s.lo, i), gmg_at(s.hi, i), 1 / diag};
+  }
+
+  /* to the threads: one place is left free after each thread's, or all would be in the same banks */
+  const int mine = me * (PER + 1), as_read = me + me / PER, step = threads + threads / PER;
+#pragma unroll
+  for (int i = 0; i < PER; i++) tile_u[as_read + i * step] = u[i], tile_f[as_read + i * step] = rhs[i];
+  __syncthreads();
+#pragma unroll
+  for (int r = 0; r < PER; r++) u[r] = tile_u[mine + r], rhs[r] = tile_f[mine + r];
+
+  /* the ring is not relaxed, unless it is a wall; most warps need not look */
+  p.low = max(p.low, lead - s.overlap), p.high = min(p.high, lead + own + s.overlap);
+  const line_row inner = rows[INNER_ROW];
+  const int v = me * PER, begins = warp * 32 * PER, ends = begins + 32 * PER;
+  const int plain = begins >= p.low && ends <= p.high && begins > p.zero && ends < p.end;
+  const int sweeps = s.sweeps + (begin < reach || begin + own + reach > s.n ? s.extra : 0);
+  real *const last = edge, *const first = edge + 2 * WARPS; /* of a warp; two rounds of each */
+#pragma unroll 1
+  for (int k = 0; k < sweeps; k++) {
+    const int round = coloured ? 0 : (k & 1) * WARPS; /* colours wait for each other anyway */
+    if (lane == 31) last[round + warp] = u[PER - 1];
+    if (!coloured && lane == 0) first[round + warp] = u[0];
+    __syncthreads();
+    real before = __shfl_up_sync(~0u, u[PER - 1], 1);
+    if (lane == 0) before = warp > 0 ? last[round + warp - 1] : (real)0;
+    if (coloured) {
+      if (plain) relax_colour<0, 0>(u, rhs, before, inner, rows, p, v, s.omega);
+      else relax_colour<0, 1>(u, rhs, before, inner, rows, p, v, s.omega);
+      if (lane == 0) first[warp] = u[0];
+      __syncthreads();
+    }
+    real after = __shfl_down_sync(~0u, u[0], 1);
+    if (lane == 31) after = warp + 1 < warps ? first[round + warp + 1] : (real)0;
+    if (coloured) {
+      if (plain) relax_colour<1, 0>(u, rhs, after, inner, rows, p, v, s.omega);
+      else relax_colour<1, 1>(u, rhs, after, inner, rows, p, v, s.omega);
+    } else {
+      if (plain) relax_all<0>(u, rhs, before, after, inner, rows, p, v, s.omega);
+      else relax_all<1>(u, rhs, before, after, inner, rows, p, v, s.omega);
+    }
+  }
+
+  /* own unknowns back */
+#pragma unroll
+  for (int r = 0; r < PER; r++) tile_u[mine + r] = u[r];
+  __syncthreads();
+  const int as_written = lead + me + (lead + me) / PER; /* past the own unknowns this reads f: not written */
+#pragma unroll
+  for (int i = 0; i < PER; i++) u[i] = tile_u[as_written + i * step];
+#pragma unroll
+  for (int i = 0; i < PER; i++)
+    if (i * threads + me < own) gmg_store_relaxed(to + begin + i * threads + me, u[i]);
+}
+
+template <int coloured>
+static __global__ void __launch_bounds__(LINE_MAX_THREADS, 1) line_kernel(line_pass s, const real *f, const real *from, real *to)
+{
+  relax_stretch<coloured>(s, (s.first + blockIdx.x) % s.total, f, from, to);
+}
+
+template <int coloured>
+static __global__ void __launch_bounds__(LINE_MAX_THREADS, 1)
+    line_kernel_dynamic(line_pass s, work_queue t, const real *f, const real *from, real *to)
+{
+  for_queue(t, [&](unsigned long long n) { relax_stretch<coloured>(s, (unsigned)(n % s.total), f, from, to); });
+}
+
+/* --- levels that are taken so ----------------------------------------------------------------------------------------- */
+
+/* Stretches of a line: as long as pays, but two for each multiprocessor. */
+static int lay_out(const gmg_smoother_level *l, async_state *s)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  enum { MAX_THREADS = 256, MIN_THREADS = 64 };
+  const size_t across[3] = {1, 1, 1};
+  size_t want[3] = {p->block[0], p->block[1], p->block[2]};
+  if (A->dim != 1 || gmg_kind_of(A) != GMG_CONSTANT || !A->uniform[0] || A->n[0] < 3) return 0;
+  for (size_t threads = MAX_THREADS; !p->block[0] && threads >= MIN_THREADS; threads /= 2) {
+    want[0] = threads * LINE_PER - LINE_SPARE;
+    if (A->n[0] / want[0] >= 2 * processors_of(l)) break;
+  }
+  s->blocks = gmg_blocks_make(A, want, across);
+  const size_t threads = line_threads(s->blocks.shape[0], p->overlap);
+  s->threads = dim3((unsigned)threads), s->bytes = line_bytes(threads);
+  return threads <= LINE_MAX_THREADS;
+}
+
+typedef struct {
+  void (*fixed)(line_pass s, const real *f, const real *from, real *to);
+  void (*dynamic)(line_pass s, work_queue t, const real *f, const real *from, real *to);
+} function;
+
+/* By whether relaxation is by colours. */
+static const function kernels[2] = {{line_kernel<0>, line_kernel_dynamic<0>}, {line_kernel<1>, line_kernel_dynamic<1>}};
+
+static function kernel_of(const gmg_smoother_level *l) { return kernels[l->params->local == GMG_LOCAL_RED_BLACK]; }
+
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
+{
+  const function f = kernel_of(l);
+  const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
+  allow_shared(l, kernel, s->max_bytes);
+  return kernel;
+}
+
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *q = l->params;
+  const int extra = q->local == GMG_LOCAL_RED_BLACK && A->wraps[0] && A->n[0] % 2 ? SEAM_SWEEPS : 0;
+  const size_t all = p->passes * s->blocks.total;
+  const function kernel = kernel_of(l);
+  line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->overlap, q->local_sweeps, extra, p->reversed, 0,
+                 (unsigned)s->blocks.total, q->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
+                 {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
+  if (k->resident) {
+    kernel.dynamic<<<k->resident, k->threads, k->bytes, k->stream>>>(x, k->queue, p->f, p->from, p->to);
+    return;
+  }
+  for (size_t first = 0; first < all; first += MAX_GRID_X) {
+    const unsigned grid = (unsigned)(all - first < MAX_GRID_X ? all - first : MAX_GRID_X);
+    x.first = (unsigned)(first % s->blocks.total);
+    kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
+  }
+}
+
+const async_variant R(async_line) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -1,0 +1,118 @@
+/* Levels with constant coefficients as planes that stream through thread blocks (relax/cuda/plane_sweep.cuh): which,
+   and the launches. Legs are such passes, too. At 512^3 on an H200 the one that restricts takes 1.49 ms in double
+   instead of 2.0, from zero in float 0.59 instead of 0.88; the one that takes the correction in and updates another
+   field 1.24 instead of 1.80. */
+#include "variant.h"
+
+#include "smoothers/relax/cuda/plane_sweep.cuh"
+
+/* From MIN_CELLS_RESTRICT on a pass over a u that is not 0 restricts, too: 0.157 instead of 0.167 ms at 256^3 in float,
+   but 57 instead of 52 us at 128^3. From MIN_CELLS_DOUBLE_BUFFERED on u is double buffered: a V(1,1) cycle at 512^3 in
+   double takes 3.95 ms, 4.06 where coarser levels do so, too, whose blocks are short: the steps at their ends, each of
+   which goes through instructions of its own, are not in the cache yet. */
+enum { MIN_CELLS_RESTRICT = 1 << 22, MIN_CELLS_DOUBLE_BUFFERED = 1 << 26 };
+
+/* By dimension. */
+static const plane_pass passes[2][7] = {
+    {PLANE_PASS(2, 4, 0), PLANE_PASS_IN_FLOAT(2, 4, PASS_UPDATE), PLANE_PASS_IN_FLOAT(2, 4, PASS_UPDATE | PASS_PROLONG), {-1}},
+    {PLANE_PASS(3, 4, 0),
+     PLANE_PASS(3, 4, PASS_FROM_ZERO),
+     PLANE_PASS(3, 4, PASS_RESTRICT),
+     PLANE_PASS(3, 4, PASS_RESTRICT | PASS_FROM_ZERO),
+     PLANE_PASS_IN_FLOAT(3, 4, PASS_UPDATE),
+     PLANE_PASS(3, 4, PASS_UPDATE | PASS_PROLONG),
+     {-1}}};
+
+/* Shared memory is set apart in steps, and what it leaves is the L1 cache: one step more, and the cycle takes 5.08
+   instead of 4.58 ms. */
+static_assert(plane_shape<3, 4>::blocks * (plane_pass_bytes<3, 4>(PASS_PROLONG) + 1024) <= (sizeof(real) == 8 ? 196 : 164) * 1024,
+              "the way up takes a step more of shared memory than the pass");
+
+static const plane_pass *pass_of(const gmg_smoother_level *l, const async_state *s, int kind)
+{
+  return plane_pass_of(passes[l->A->dim - 2], kind, s->max_bytes);
+}
+
+static int lay_out(const gmg_smoother_level *l, async_state *s)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  if (!is_uniform_level(A) || !is_large(l, MIN_CELLS_PLANES) || !is_usual(p)) return 0;
+  if (!(A->dim == 3 ? plane_blocks<3, 4> : plane_blocks<2, 4>)(A, p->block, processors_of(l), &s->blocks)) return 0;
+  s->bytes = passes[A->dim - 2][0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(A->dim, &s->blocks)));
+  return 1;
+}
+
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
+{
+  const void *dynamic = l->A->dim == 3 ? (const void *)plane_kernel_dynamic<3> : (const void *)plane_kernel_dynamic<2>;
+  for (const plane_pass *p = passes[l->A->dim - 2]; p->kind >= 0; p++)
+    if (p->kernel) allow_shared(l, (const void *)p->kernel, s->max_bytes);
+  if (!is_dynamic(l->params)) return NULL;
+  allow_shared(l, dynamic, s->max_bytes);
+  return dynamic;
+}
+
+static uniform_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed, const void *u, const void *other)
+{
+  return uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, u, other);
+}
+
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+{
+  const uniform_level x = level_of(l, s, p->reversed, p->from, p->to);
+  const plane_pass *from_zero = !p->from && p->passes == 1 ? pass_of(l, s, PASS_FROM_ZERO) : NULL;
+  if (k->resident)
+    (l->A->dim == 3 ? plane_kernel_dynamic<3> : plane_kernel_dynamic<2>)<<<k->resident, k->threads, k->bytes, k->stream>>>(
+        x, k->queue, p->f, p->from, p->to);
+  else
+    launch_planes(from_zero ? from_zero : pass_of(l, s, 0), l->A->dim, &s->blocks, k->stream, x, p->f, p->from, p->to, NULL,
+                  update{}, restriction{}, p->passes);
+}
+
+static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d)
+{
+  const size_t first = d->from_zero && d->passes > 1, between = d->passes - 1 - first;
+  const int zero = d->from_zero && d->passes == 1;
+  /* small levels only where the caller wants such blocks */
+  const int pays = zero || d->to != d->u || l->params->block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
+  const plane_pass *last = pass_of(l, s, PASS_RESTRICT | (zero ? PASS_FROM_ZERO : 0));
+  restriction r;
+  if (!pays || !last || !restriction_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
+  if (first) R(async_run_blocks)(l, s, 1, d->f, NULL, d->u, 0);
+  if (between) R(async_run_blocks)(l, s, between, d->f, d->u, d->u, 0);
+  l->exec->vector->fill(l->exec, (size_t)r.n[0] * (size_t)r.n[1] * (size_t)r.n[2], 0, d->coarse);
+  launch_planes(last, l->A->dim, &s->blocks, launch_of(l, s, 1).stream, level_of(l, s, 0, d->u, d->to), d->f, d->u, d->to, NULL,
+                update{}, r);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
+{
+  const int corrects = u->to->coarse != NULL;
+  const plane_pass *last = pass_of(l, s, PASS_UPDATE | (corrects ? PASS_PROLONG : 0));
+  if (!last || (corrects && (u->passes > 1 || !planes_can_prolong(u->to, l->A, &s->blocks)))) return 0;
+  if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
+  launch_planes(last, l->A->dim, &s->blocks, launch_of(l, s, 1).stream, level_of(l, s, u->reversed, u->u, NULL), u->f, u->u, NULL,
+                NULL, update_of(u->to, l->A), restriction{});
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+
+/* In double alone: the way up brings u back in double. */
+static int double_buffered(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong)
+{
+  const gmg_update_target to = {.scale = 1, .prolong = prolong};
+  restriction r;
+  return l->A->type == GMG_F64 && is_large(l, MIN_CELLS_DOUBLE_BUFFERED) && pass_of(l, s, PASS_RESTRICT) &&
+         pass_of(l, s, PASS_RESTRICT | PASS_FROM_ZERO) && pass_of(l, s, PASS_UPDATE | PASS_PROLONG) &&
+         restriction_of(&r, NULL, l->A, restrict_, &s->blocks) && planes_can_prolong(&to, l->A, &s->blocks);
+}
+
+const async_variant R(async_planes) = {.lay_out = lay_out,
+                                       .prepare = prepare,
+                                       .run = run,
+                                       .presmooth_restrict = presmooth_restrict,
+                                       .postsmooth_update = postsmooth_update,
+                                       .double_buffered = double_buffered};

@@ -1,0 +1,116 @@
+/* Levels with coefficients on the faces as planes that stream through thread blocks (relax/cuda/plane_sweep_faces.cuh):
+   which, in what blocks, and the launches. */
+#include "variant.h"
+
+#include "smoothers/relax/cuda/plane_sweep_faces.cuh"
+
+static int suits(const gmg_smoother_level *l)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  for (int a = 0; a < 3; a++)
+    if (A->wraps[a] && A->n[a] % 2) return 0; /* at a seam colours meet */
+  return A->face[0] && A->dim == 3 && A->cells <= 0x7fffffff && is_large(l, MIN_CELLS_PLANES) && !is_dynamic(p) && is_usual(p);
+}
+
+/* Blocks for planes that stream through; 0 where the level or the caller has others, that leave half of the threads idle or hardly
+   fill the pipeline. */
+static int face_blocks(const gmg_smoother_level *l, gmg_blocks *b)
+{
+  const gmg_operator *A = l->A;
+  const size_t processors = processors_of(l);
+  gmg_blocks best = {};
+  size_t least = 0;
+  for (size_t parts = 1; parts <= 64 && parts <= A->n[2]; parts++) {
+    const size_t want[3] = {FACE_WIDE - 2, FACE_DEEP - 2, (A->n[2] + parts - 1) / parts};
+    *b = gmg_blocks_make(A, l->params->block, want);
+    const size_t time = (b->total + processors - 1) / processors * (b->shape[2] + FACE_FILL);
+    if (b->shape[0] > want[0] || b->shape[1] > want[1] || b->shape[2] + 4 > FACE_MAX_PLANES || (least && time >= least)) continue;
+    if (2 * (b->shape[0] + 2) * (b->shape[1] + 2) < (size_t)FACE_THREADS || b->shape[2] < FACE_FILL) continue;
+    best = *b, least = time;
+  }
+  *b = best;
+  return least > 0;
+}
+
+/* Of shared memory. */
+static size_t bytes_of(const gmg_operator *A, int lines)
+{
+  static const size_t bytes[2][2] = {{face_slot<GMG_FACES, 0>::bytes, face_slot<GMG_FACES, 1>::bytes},
+                                     {face_slot<GMG_FACES | GMG_SIGMA, 0>::bytes, face_slot<GMG_FACES | GMG_SIGMA, 1>::bytes}};
+  return bytes[A->sigma != NULL][lines];
+}
+
+/* A field of the caller's may begin anywhere. */
+static int comes_by_lines(const gmg_operator *A, const void *f) { return face_fields_have_lines(A) && (uintptr_t)f % 16 == 0; }
+
+static int lay_out(const gmg_smoother_level *l, async_state *s)
+{
+  s->bytes = bytes_of(l->A, 1), s->threads = dim3(FACE_THREADS); /* value by value takes less */
+  return suits(l) && s->bytes + FACE_ALONG_BYTES <= s->max_bytes && face_blocks(l, &s->blocks);
+}
+
+typedef void (*face_kernel)(face_level, const real *, const real *, real *, update);
+enum { PLAIN, FROM_ZERO, UPDATE, PASSES };
+
+/* Of the passes; NULL: not in this type. */
+static const face_kernel *kernels_of(const gmg_operator *A, int lines)
+{
+#define KERNELS(kind, wraps, by_lines)                                                                          \
+  {face_plane_kernel<kind, wraps, by_lines, 0>, face_plane_kernel<kind, wraps, by_lines, PASS_FROM_ZERO>,       \
+   IN_FLOAT((face_plane_kernel<kind, wraps, by_lines, PASS_UPDATE>))}
+#define BY_LINES(kind, wraps) {KERNELS(kind, wraps, 0), KERNELS(kind, wraps, 1)}
+  static const face_kernel kernels[2][2][2][PASSES] = {{BY_LINES(GMG_FACES, 0), BY_LINES(GMG_FACES, 1)},
+                                                       {BY_LINES(GMG_FACES | GMG_SIGMA, 0), BY_LINES(GMG_FACES | GMG_SIGMA, 1)}};
+#undef BY_LINES
+#undef KERNELS
+  return kernels[A->sigma != NULL][A->wraps[2]][lines];
+}
+
+/* Kernels are common to levels, and each asks for the same. */
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
+{
+  (void)s;
+  for (int lines = 0; lines < 2; lines++)
+    for (int pass = 0; pass < PASSES; pass++)
+      if (kernels_of(l->A, lines)[pass]) allow_shared(l, (const void *)kernels_of(l->A, lines)[pass], bytes_of(l->A, lines));
+  return NULL;
+}
+
+static face_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed)
+{
+  const gmg_operator *A = l->A;
+  const gmg_blocks *b = &s->blocks;
+  face_level x = {};
+  for (int a = 0; a < 3; a++) {
+    x.n[a] = (int)A->n[a], x.wraps[a] = A->wraps[a], x.own[a] = (int)b->shape[a], x.count[a] = (int)b->count[a];
+    x.lo[a] = (const real *)A->lo_diag[a], x.hi[a] = (const real *)A->hi_diag[a], x.face[a] = (const real *)A->face[a];
+  }
+  x.sigma = (const real *)A->sigma, x.shift = (real)A->shift, x.omega = (real)gmg_weight_async(A, l->params);
+  x.reversed = reversed, x.total = b->total, x.order = l->params->order == GMG_ORDER_NATURAL ? NULL : s->order;
+  return x;
+}
+
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+{
+  const int lines = comes_by_lines(l->A, p->f);
+  const face_kernel kernel = kernels_of(l->A, lines)[p->from ? PLAIN : FROM_ZERO];
+  kernel<<<(unsigned)(p->passes * s->blocks.total), k->threads, bytes_of(l->A, lines), k->stream>>>(
+      level_of(l, s, p->reversed), p->f, p->from, p->to, update{});
+}
+
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
+{
+  const int lines = comes_by_lines(l->A, u->f);
+  const face_kernel kernel = kernels_of(l->A, lines)[UPDATE];
+  if (!kernel || u->to->coarse) return 0;
+  if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
+  const async_launch k = launch_of(l, s, 1);
+  kernel<<<(unsigned)s->blocks.total, k.threads, bytes_of(l->A, lines), k.stream>>>(
+      level_of(l, s, u->reversed), u->f, u->u, NULL, update_of(u->to, l->A));
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+
+const async_variant R(async_planes_faces) = {
+    .lay_out = lay_out, .prepare = prepare, .run = run, .postsmooth_update = postsmooth_update};

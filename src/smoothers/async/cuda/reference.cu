@@ -1,0 +1,201 @@
+/* The asynchronous smoother's pass for whatever no other kernel takes: any dimension, coefficients, overlap and block that fits in
+   shared memory. Slow and obviously right: the oracle of the others in tests. */
+#include "variant.h"
+
+#include "core/cuda/atomics.cuh"
+#include "stencil/operator/cuda/row.cuh"
+
+static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};
+
+/* The blocks of a level as tiles. */
+typedef struct {
+  gmg_blocks blocks;
+  int margin[3];  /* layers of a tile around its block: overlap and the ring, or the ring alone */
+  int size[3];    /* of a tile */
+  int longest;    /* of them */
+  int versions;   /* Jacobi keeps u before a sweep apart */
+  size_t bytes;   /* of shared memory */
+  const int *order;
+} reference_tiles;
+
+static reference_tiles tiles_of(const gmg_smoother_level *l)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  reference_tiles s = {};
+  s.blocks = gmg_blocks_make(A, p->block, preferred_block[A->dim]);
+  size_t cells = 1;
+  for (int a = 0; a < 3; a++) {
+    s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? p->overlap + 1 : 1;
+    s.size[a] = (int)s.blocks.shape[a] + 2 * s.margin[a];
+    s.longest = s.size[a] > s.longest ? s.size[a] : s.longest;
+    cells *= (size_t)s.size[a];
+  }
+  s.versions = p->local == GMG_LOCAL_JACOBI ? 2 : 1;
+  s.bytes = (size_t)s.versions * cells * sizeof(real) + 3 * (size_t)s.longest * (3 * sizeof(real) + sizeof(int));
+  return s;
+}
+
+typedef struct {
+  int local, sweeps, extra; /* extra: more sweeps for a block at a seam */
+  int reversed;
+  real omega;
+} relaxation;
+
+/* Axis coefficients and the unknown of every tile coordinate (-1: beyond a wall), in shared memory. */
+typedef struct {
+  real *lo[3], *hi[3], *diag[3];
+  int *place[3];
+} tile_axes;
+
+template <int kind>
+static __device__ __forceinline__ gmg_row row_in_tile(const gmg_operator &A, const tile_axes &t, const int v[3])
+{
+  if (kind & GMG_FACES) return gmg_row_at<kind>(A, (size_t)t.place[0][v[0]], (size_t)t.place[1][v[1]], (size_t)t.place[2][v[2]]);
+  gmg_row r;
+  r.diag = (real)A.shift;
+#pragma unroll
+  for (int a = 0; a < 3; a++) r.lo[a] = t.lo[a][v[a]], r.hi[a] = t.hi[a][v[a]], r.diag += t.diag[a][v[a]];
+  if (kind & GMG_SIGMA) {
+    const size_t line = (size_t)t.place[2][v[2]] * A.n[1] + (size_t)t.place[1][v[1]];
+    r.diag += gmg_at(A.sigma, line * A.n[0] + (size_t)t.place[0][v[0]]);
+  }
+  return r;
+}
+
+/* Block number `block_index` in the order given. */
+template <int kind>
+static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const reference_tiles &s, const relaxation &how,
+                                                  size_t block_index, const real *f, const real *from, real *to)
+{
+  extern __shared__ double memory[];
+  const int sx = s.size[0], sy = s.size[1], sz = s.size[2], me = (int)threadIdx.x, plane = sx * sy, cells = plane * sz;
+  real *u = (real *)memory, *rest = u + (size_t)s.versions * cells;
+  tile_axes t;
+  for (int a = 0; a < 3; a++, rest += 3 * s.longest) t.lo[a] = rest, t.hi[a] = rest + s.longest, t.diag[a] = rest + 2 * s.longest;
+  for (int a = 0; a < 3; a++) t.place[a] = (int *)rest + a * s.longest;
+  /* where the tile lies */
+  const size_t b = (size_t)s.order[how.reversed ? s.blocks.total - 1 - block_index : block_index];
+  const size_t at[3] = {b % s.blocks.count[0], b / s.blocks.count[0] % s.blocks.count[1],
+                        b / (s.blocks.count[0] * s.blocks.count[1])};
+  long origin[3];
+  int own[3], seam = 0, parity = 0;
+  for (int a = 0; a < 3; a++) {
+    const long n = (long)A.n[a], begin = (long)(at[a] * s.blocks.shape[a]);
+    own[a] = (int)(begin + (long)s.blocks.shape[a] < n ? (long)s.blocks.shape[a] : n - begin);
+    origin[a] = begin - s.margin[a];
+    parity += (int)(origin[a] & 1);
+    seam |= A.wraps[a] && n % 2 && (origin[a] < 0 || origin[a] + own[a] + 2 * s.margin[a] > n);
+    for (int v = me; v < s.size[a]; v += GMG_THREADS) {
+      long g = origin[a] + v;
+      const int there = v < own[a] + 2 * s.margin[a] && (A.wraps[a] || (g >= 0 && g < n));
+      g = ((g % n) + n) % n;
+      t.place[a][v] = there ? (int)g : -1;
+      t.lo[a][v] = gmg_at(A.lo[a], (size_t)g), t.hi[a][v] = gmg_at(A.hi[a], (size_t)g), t.diag[a][v] = gmg_at(A.diag[a], (size_t)g);
+    }
+  }
+  __syncthreads();
+  for (int c = me; c < cells; c += GMG_THREADS) {
+    const int z = c / plane, y = (c - z * plane) / sx, x = c - z * plane - y * sx;
+    const int i = t.place[0][x], j = t.place[1][y], k = t.place[2][z];
+    const int there = i >= 0 && j >= 0 && k >= 0;
+    u[c] = there && from ? gmg_load_relaxed(from + ((size_t)k * A.n[1] + (size_t)j) * A.n[0] + (size_t)i) : (real)0;
+    if (s.versions == 2) u[cells + c] = u[c];
+  }
+  __syncthreads();
+  /* relaxed k times */
+  const int coloured = how.local == GMG_LOCAL_RED_BLACK, sweeps = how.sweeps + (seam ? how.extra : 0);
+  const int stages = coloured ? 2 * sweeps : sweeps, wx = coloured ? (sx - 1) / 2 : sx - 2, wy = sy - 2, wz = sz - 2;
+  real *old = u, *next = s.versions == 2 ? u + cells : u;
+  for (int stage = 0; stage < stages; stage++) {
+    for (int h = me; h < wx * wy * wz; h += GMG_THREADS) {
+      const int z = h / (wx * wy), y = (h - z * wx * wy) / wx, m = h - z * wx * wy - y * wx;
+      int v[3] = {1 + m, 1 + y, 1 + z};
+      if (coloured) v[0] = 1 + 2 * m + ((parity + 1 + v[1] + v[2] + stage + how.reversed) & 1);
+      const int i = v[0] < sx - 1 ? t.place[0][v[0]] : -1, j = t.place[1][v[1]], k = t.place[2][v[2]];
+      if (i < 0 || j < 0 || k < 0) continue;
+      /* the ring at a tile cut short by the level's end lies further in */
+      if (v[0] > own[0] + 2 * s.margin[0] - 2 || v[1] > own[1] + 2 * s.margin[1] - 2 || v[2] > own[2] + 2 * s.margin[2] - 2)
+        continue;
+      const int c = (v[2] * sy + v[1]) * sx + v[0];
+      const gmg_neighbours near = {{old[c - 1], old[c - sx], old[c - plane]}, {old[c + 1], old[c + sx], old[c + plane]}};
+      const real rhs = f[((size_t)k * A.n[1] + (size_t)j) * A.n[0] + (size_t)i];
+      next[c] = gmg_row_relaxed(3, kind, row_in_tile<kind>(A, t, v), near, rhs, old[c], how.omega);
+    }
+    __syncthreads();
+    if (s.versions == 2) {
+      real *swap = old;
+      old = next, next = swap;
+    }
+  }
+  /* own unknowns back */
+  const int mine = own[0] * own[1] * own[2];
+  for (int c = me; c < mine; c += GMG_THREADS) {
+    const int z = c / (own[0] * own[1]), y = (c - z * own[0] * own[1]) / own[0], x = c - z * own[0] * own[1] - y * own[0];
+    const size_t i = at[0] * s.blocks.shape[0] + (size_t)x, j = at[1] * s.blocks.shape[1] + (size_t)y;
+    const size_t k = at[2] * s.blocks.shape[2] + (size_t)z;
+    gmg_store_relaxed(to + (k * A.n[1] + j) * A.n[0] + i, old[((z + s.margin[2]) * sy + y + s.margin[1]) * sx + x + s.margin[0]]);
+  }
+}
+
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS)
+    reference_kernel(gmg_operator A, reference_tiles s, relaxation how, size_t first, const real *f, const real *from, real *to)
+{
+  relax_tile<kind>(A, s, how, (first + blockIdx.x) % s.blocks.total, f, from, to);
+}
+
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS)
+    reference_kernel_dynamic(gmg_operator A, reference_tiles s, relaxation how, work_queue t, const real *f, const real *from,
+                             real *to)
+{
+  for_queue(t, [&](unsigned long long n) { relax_tile<kind>(A, s, how, (size_t)(n % s.blocks.total), f, from, to); });
+}
+
+typedef struct {
+  void (*fixed)(gmg_operator A, reference_tiles s, relaxation how, size_t first, const real *f, const real *from, real *to);
+  void (*dynamic)(gmg_operator A, reference_tiles s, relaxation how, work_queue t, const real *f, const real *from, real *to);
+} function;
+
+#define KERNELS(kind) {reference_kernel<kind>, reference_kernel_dynamic<kind>}
+static const function kernels[4] = {KERNELS(GMG_CONSTANT), KERNELS(GMG_FACES), KERNELS(GMG_SIGMA),
+                                                    KERNELS(GMG_FACES | GMG_SIGMA)};
+#undef KERNELS
+
+/* Any level. */
+static int lay_out(const gmg_smoother_level *l, async_state *s)
+{
+  const reference_tiles t = tiles_of(l);
+  s->blocks = t.blocks, s->bytes = t.bytes, s->threads = dim3(GMG_THREADS);
+  return 1;
+}
+
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
+{
+  const function f = kernels[gmg_kind_of(l->A)];
+  const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
+  allow_shared(l, kernel, s->max_bytes);
+  return kernel;
+}
+
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+{
+  const gmg_params *q = l->params;
+  const function kernel = kernels[gmg_kind_of(l->A)];
+  const relaxation how = {(int)q->local, q->local_sweeps, q->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, p->reversed,
+                          (real)gmg_weight_async(l->A, q)};
+  const size_t all = p->passes * s->blocks.total;
+  reference_tiles t = tiles_of(l);
+  t.order = s->order;
+  if (k->resident) {
+    kernel.dynamic<<<k->resident, k->threads, k->bytes, k->stream>>>(*l->A, t, how, k->queue, p->f, p->from, p->to);
+    return;
+  }
+  for (size_t first = 0; first < all; first += MAX_GRID_X) {
+    const unsigned grid = (unsigned)(all - first < MAX_GRID_X ? all - first : MAX_GRID_X);
+    kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(*l->A, t, how, first, p->f, p->from, p->to);
+  }
+}
+
+const async_variant R(async_reference) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -1,0 +1,65 @@
+/* Levels in 2D as rows that stream through the registers of warps (relax/cuda/row_sweep.cuh, row_restrict.cuh): which,
+   and the launches. */
+#include "variant.h"
+
+#include "smoothers/relax/cuda/row_restrict.cuh"
+
+enum { MIN_CELLS_ROWS = 300000 }; /* on smaller levels tiles take less time: 512^2 6 instead of 15 us */
+enum { HALVES = 4 };              /* half sweeps of a pass: two local sweeps */
+
+static int lay_out(const gmg_smoother_level *l, async_state *s)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  const int processors = (int)processors_of(l);
+  if (!is_uniform_level(A) || A->dim != 2 || !is_large(l, MIN_CELLS_ROWS) || !is_usual(p) || is_dynamic(p)) return 0;
+  if (!row_blocks(A, p->block, STRIP_BLOCKS * processors, &s->blocks)) return 0;
+  s->update_blocks = s->blocks;
+  if (GMG_REAL_F32 && !p->deterministic)
+    (void)row_blocks(A, p->block, row_shape<HALVES, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &s->update_blocks);
+  s->bytes = 0, s->threads = dim3(32 * STRIP_WARPS);
+  return 1;
+}
+
+/* Fields of the caller's may begin anywhere, and a call may bring other ones than the last: those that are not aligned
+   go by planes, in the same blocks. */
+static const void *prepare(const gmg_smoother_level *l, const async_state *s) { return R(async_planes).prepare(l, s); }
+
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+{
+  const unsigned all = (unsigned)(p->passes * s->blocks.total);
+  if (!gmg_is_strip(p->f, p->from, p->to)) R(async_planes).run(l, s, k, p);
+  else
+    row_kernel<HALVES, 0, 0><<<row_grid(all), k->threads, 0, k->stream>>>(
+        uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), p->reversed, p->from, p->to), all, p->f,
+        p->from, p->to, update{});
+}
+
+#if GMG_REAL_F32
+/* From zero in one pass. */
+static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d)
+{
+  if (!d->from_zero || d->passes > 1 || !rows_can_restrict(l->A, &s->blocks, d->map, d->f, d->u, d->coarse)) return 0;
+  const uniform_level x = uniform_level_of(l->A, &s->blocks, NULL, gmg_weight_async(l->A, l->params), 0, d->u, NULL);
+  launch_rows_restrict<HALVES>(launch_of(l, s, 1).stream, x, d->map, d->f, d->u, d->coarse);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+
+/* One pass, with a correction. */
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
+{
+  if (u->passes > 1 || !rows_can_update(l->A, u->to, u->f, u->u)) return 0;
+  const uniform_level x =
+      uniform_level_of(l->A, &s->update_blocks, NULL, gmg_weight_async(l->A, l->params), u->reversed, u->u, NULL);
+  launch_rows_update<HALVES>(launch_of(l, s, 1).stream, x, update_of(u->to, l->A), u->f, u->u);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+#endif
+
+const async_variant R(async_rows) = {.lay_out = lay_out,
+                                     .prepare = prepare,
+                                     .run = run,
+                                     .presmooth_restrict = IN_FLOAT(presmooth_restrict),
+                                     .postsmooth_update = IN_FLOAT(postsmooth_update)};

@@ -1,0 +1,142 @@
+/* Levels as tiles wholly on chip (relax/cuda/tile.cuh): which, in what blocks, and the launches. */
+#include "variant.h"
+
+#include "smoothers/relax/cuda/tile.cuh"
+
+/* Unknowns relaxed together along the axes, where there are so many blocks for every multiprocessor. Small levels take small
+   ones: what counts there is how long one block takes, and below about 200 threads that falls no more. */
+typedef struct {
+  size_t relaxed[3];
+  size_t blocks;
+} tile_choice;
+enum { TILE_CHOICES = 3, MAX_BLOCK_Z = 64 };
+static const tile_choice tile_choices[2][2][TILE_CHOICES] = {
+    {{{{64, 30, 1}, 2}, {{34, 18, 1}, 0}}, {{{64, 30, 1}, 2}, {{34, 14, 1}, 0}}},
+    {{{{32, 6, 10}, 8}, {{18, 10, 10}, 1}, {{10, 10, 10}, 0}},
+     {{{sizeof(real) == 8 ? 16 : 32, sizeof(real) == 8 ? 9 : 8, 14}, 4}, {{16, 9, 10}, 1}, {{10, 10, 10}, 0}}}};
+
+/* How the blocks of a level lie in tiles. */
+typedef struct {
+  dim3 threads;
+  int margin[3], pitch, column; /* of a tile: columns of a line, reals of a column */
+  size_t bytes;                /* of shared memory; 0: they do not fit */
+} tile_shape;
+
+static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b, size_t max_bytes)
+{
+  const gmg_operator *A = l->A;
+  const int kind = gmg_kind_of(A), dim = A->dim, faces = kind & GMG_FACES;
+  const size_t high = faces ? tile_of<GMG_FACES>::high : tile_of<GMG_CONSTANT>::high;
+  const size_t max_threads = faces ? tile_of<GMG_FACES>::max_threads : tile_of<GMG_CONSTANT>::max_threads;
+  tile_shape t = {};
+  size_t relaxed[3];
+  for (int a = 0; a < 3; a++) {
+    t.margin[a] = b->count[a] > 1 || A->wraps[a] ? l->params->overlap + 1 : 1;
+    relaxed[a] = b->shape[a] + 2 * (size_t)t.margin[a] - 2;
+  }
+  const size_t wide = relaxed[0], deep = dim == 3 ? relaxed[1] : 1, stretches = (relaxed[dim - 1] + 2 + high - 1) / high;
+  if (wide > max_threads || deep > max_threads || stretches > MAX_BLOCK_Z || wide * deep * stretches > max_threads) return t;
+  const size_t threads = wide * deep * stretches, planes = stretches * high + 1, pitch = wide + 2;
+  const size_t columns = pitch * (dim == 3 ? deep + 2 : 1);
+  t.threads = dim3((unsigned)wide, (unsigned)deep, (unsigned)stretches);
+  t.pitch = (int)pitch, t.column = (int)planes;
+  t.bytes = planes * sizeof(tile_plane) + (columns * planes + 2) * sizeof(real);
+  if (faces) t.bytes += threads * (high * (size_t)(dim - 1) + 1) * sizeof(tile_pair);
+  if (t.bytes > max_bytes) t.bytes = 0;
+  return t;
+}
+
+/* Blocks for tiles: the caller's, or as large as pays. */
+static tile_shape tile_blocks(const gmg_smoother_level *l, size_t max_bytes, gmg_blocks *b)
+{
+  const gmg_operator *A = l->A;
+  const size_t processors = processors_of(l);
+  const tile_choice *choice = tile_choices[A->dim - 2][gmg_kind_of(A) & GMG_FACES ? 1 : 0];
+  for (int c = 0;; c++) {
+    size_t want[3];
+    for (int a = 0; a < 3; a++) want[a] = a < A->dim ? choice[c].relaxed[a] - 2 * (size_t)l->params->overlap : 1;
+    *b = gmg_blocks_make(A, l->params->block, want);
+    const tile_shape t = tile_shape_of(l, b, max_bytes);
+    if (!choice[c].blocks || (t.bytes && b->total >= choice[c].blocks * processors)) return t;
+  }
+}
+
+static int lay_out(const gmg_smoother_level *l, async_state *s)
+{
+  const gmg_operator *A = l->A;
+  if (A->dim == 1 || A->cells >= (size_t)1 << 31 || l->params->local == GMG_LOCAL_GAUSS_SEIDEL) return 0;
+  const tile_shape t = tile_blocks(l, s->max_bytes, &s->blocks);
+  s->bytes = t.bytes, s->threads = t.threads;
+  return t.bytes > 0;
+}
+
+typedef struct {
+  void (*fixed)(tile_level s, const real *f, const real *from, real *to);
+  void (*dynamic)(tile_level s, work_queue t, unsigned total, const real *f, const real *from, real *to);
+} function;
+
+/* By dimension, kind and local. */
+#define KERNEL(dim, kind, local) {tile_kernel<dim, kind, local>, tile_kernel_dynamic<dim, kind, local>}
+#define KERNELS(dim, kind) {KERNEL(dim, kind, GMG_LOCAL_RED_BLACK), KERNEL(dim, kind, GMG_LOCAL_JACOBI)}
+#define KERNELS_OF(dim) \
+  {KERNELS(dim, 0), KERNELS(dim, GMG_FACES), KERNELS(dim, GMG_SIGMA), KERNELS(dim, GMG_FACES | GMG_SIGMA)}
+static const function kernels[2][4][2] = {KERNELS_OF(2), KERNELS_OF(3)};
+#undef KERNELS_OF
+#undef KERNELS
+#undef KERNEL
+
+static function kernel_of(const gmg_smoother_level *l)
+{
+  return kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->local];
+}
+
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
+{
+  const function f = kernel_of(l);
+  const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
+  allow_shared(l, kernel, s->max_bytes);
+  if (gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
+    gmg_cuda_note(gmg_device_of(l->exec),
+                  cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+                  "async");
+  return kernel;
+}
+
+static tile_level level_of(const gmg_smoother_level *l, const async_state *state, int reversed)
+{
+  const gmg_operator *A = l->A;
+  const gmg_params *p = l->params;
+  const gmg_blocks *b = &state->blocks;
+  const tile_shape t = tile_shape_of(l, b, state->max_bytes);
+  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}, faces = gmg_kind_of(A) & GMG_FACES;
+  tile_level s = {};
+  for (int a = 0; a < 3; a++) {
+    const int c = axis[a];
+    s.n[a] = (int)A->n[c], s.wraps[a] = A->wraps[c];
+    s.own[a] = (int)b->shape[c], s.count[a] = (int)b->count[c], s.margin[a] = t.margin[c];
+    s.lo[a] = A->lo[c], s.hi[a] = A->hi[c], s.face[a] = A->face[c];
+    s.lo_diag[a] = faces ? A->lo_diag[c] : A->diag[c], s.hi_diag[a] = A->hi_diag[c];
+  }
+  s.pitch = t.pitch, s.column = t.column;
+  s.sigma = A->sigma, s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, p);
+  s.sweeps = p->local_sweeps, s.extra = p->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, s.reversed = reversed;
+  s.order = p->order == GMG_ORDER_NATURAL ? NULL : state->order;
+  return s;
+}
+
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+{
+  const tile_level t = level_of(l, s, p->reversed);
+  const function kernel = kernel_of(l);
+  const unsigned total = (unsigned)s->blocks.total;
+  if (k->resident) {
+    kernel.dynamic<<<k->resident, k->threads, k->bytes, k->stream>>>(t, k->queue, total, p->f, p->from, p->to);
+    return;
+  }
+  for (size_t done = 0; done < p->passes; done += MAX_GRID_Y) {
+    const dim3 grid(total, (unsigned)(p->passes - done < MAX_GRID_Y ? p->passes - done : MAX_GRID_Y));
+    kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(t, p->f, p->from, p->to);
+  }
+}
+
+const async_variant R(async_tiles) = {.lay_out = lay_out, .prepare = prepare, .run = run};

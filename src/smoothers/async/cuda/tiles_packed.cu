@@ -1,0 +1,178 @@
+/* Levels that the cache holds as tiles of patches (relax/cuda/tile_packed.cuh): which, in what blocks, and the launches. */
+#include "variant.h"
+
+#include "smoothers/relax/cuda/tile_packed.cuh"
+
+#if GMG_REAL_F32
+
+enum { MAX_CELLS_PACKED = 5000000 }; /* unknowns of a level for which patches are faster than planes that stream */
+
+typedef struct {
+  /* whether u is 0 before; whether pairs are aligned */
+  void (*kernel[2][2])(patch_level s, const real *f, const real *from, real *to);
+  /* whether a correction comes in; whether pairs are aligned */
+  void (*update[2][2])(patch_level s, const real *f, const real *from, update o);
+  void (*restrict_)(patch_level s, const real *f, real *to, restriction r); /* from 0, pairs aligned */
+  int threads, max_own[3]; /* own unknowns of a block */
+  size_t bytes, update_bytes;
+} patch_passes;
+
+/* The larger a block, the less of what it loads and relaxes is its neighbours'; the smaller, the more multiprocessors
+   have one. In us on an H200, launched one after the other, with u and from zero: large 16.3 and 12.8 at 128^3 (planes
+   that stream: about 34), middle 3.9 and 3.3 at 64^3, small 2.6 and 2.3 at 32^3. More warps with fewer registers each
+   lose: nothing may be spilled while so much is on its way. */
+#define KERNEL(shape)                                                                                                \
+  {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}}, \
+   {{patch_kernel_update<shape, 0, 0>, patch_kernel_update<shape, 0, 1>},                                            \
+    {patch_kernel_update<shape, PASS_PROLONG, 0>, patch_kernel_update<shape, PASS_PROLONG, 1>}},                     \
+   patch_kernel_restrict<shape>, shape::threads,                                                                     \
+   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(real),                    \
+   shape::reals * sizeof(real) + shape::pairs * sizeof(double2)}
+typedef patch_shape<18, 14, 2, 6, 1> patch_large;
+typedef patch_shape<10, 10, 2, 6, 2> patch_middle;
+typedef patch_shape<6, 6, 3, 4, 4> patch_small;
+enum { PATCH_SHAPES = 3 };
+static const patch_passes functions[PATCH_SHAPES] = {KERNEL(patch_large), KERNEL(patch_middle), KERNEL(patch_small)};
+#undef KERNEL
+
+/* The largest blocks of which there are enough for the device, or the caller's in the smallest tile that holds them: 1
+   + the shape; 0 where none does. */
+static int patch_blocks(const gmg_smoother_level *l, gmg_blocks *b)
+{
+  const gmg_operator *A = l->A;
+  const size_t processors = processors_of(l);
+  const int given = l->params->block[0] > 0;
+  if (A->n[0] % 2 || A->n[2] < 12) return 0; /* pairs; a wall to a patch */
+  for (int i = 0; i < PATCH_SHAPES; i++) {
+    const int shape = given ? PATCH_SHAPES - 1 - i : i, *max_own = functions[shape].max_own;
+    size_t want[3] = {(size_t)max_own[0], (size_t)max_own[1], (size_t)max_own[2]}, fits = 1;
+    *b = gmg_blocks_make(A, l->params->block, want);
+    if (b->shape[0] % 2 && !given) want[0] = b->shape[0] + 1, *b = gmg_blocks_make(A, l->params->block, want);
+    for (int a = 0; a < 3; a++) fits = fits && b->shape[a] <= (size_t)max_own[a] && b->count[a] < 1 << PATCH_BITS;
+    if (!fits || (b->shape[0] % 2 && b->count[0] > 1)) continue;
+    if (given || 4 * b->total >= 3 * processors || i == PATCH_SHAPES - 1) return shape + 1;
+  }
+  return 0;
+}
+
+/* The places of blocks from their numbers. */
+static void renumber(const gmg_blocks *b, int *order)
+{
+  for (size_t t = 0; t < b->total; t++) {
+    const size_t n = (size_t)order[t], line = n / b->count[0];
+    order[t] = (int)(n % b->count[0] | line % b->count[1] << PATCH_BITS | line / b->count[1] << 2 * PATCH_BITS);
+  }
+}
+
+static const patch_passes *function_of(const async_state *s) { return &functions[s->shape - 1]; }
+
+static int lay_out(const gmg_smoother_level *l, async_state *s)
+{
+  const gmg_params *p = l->params;
+  if (l->A->dim != 3 || l->A->cells > MAX_CELLS_PACKED || !is_uniform_level(l->A) || is_dynamic(p)) return 0;
+  if (p->local != GMG_LOCAL_RED_BLACK || p->overlap != 1) return 0;
+  s->shape = patch_blocks(l, &s->blocks);
+  if (!s->shape) return 0;
+  s->bytes = function_of(s)->bytes, s->threads = dim3((unsigned)function_of(s)->threads);
+  return 1;
+}
+
+static size_t update_bytes_of(const async_state *s, int whole)
+{
+  const patch_passes *f = function_of(s);
+  return whole && f->update_bytes <= s->max_bytes ? f->update_bytes : s->bytes;
+}
+
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
+{
+  const patch_passes *f = function_of(s);
+  for (int k = 0; k < 4; k++) allow_shared(l, (const void *)f->kernel[k / 2][k % 2], s->bytes);
+  for (int k = 0; k < 4; k++) allow_shared(l, (const void *)f->update[k / 2][k % 2], update_bytes_of(s, k % 2));
+  allow_shared(l, (const void *)f->restrict_, s->bytes);
+  return NULL;
+}
+
+static patch_level level_of(const gmg_smoother_level *l, const async_state *state, int reversed)
+{
+  const gmg_operator *A = l->A;
+  const gmg_blocks *b = &state->blocks;
+  patch_level s = {};
+  for (int a = 0; a < 3; a++) {
+    s.n[a] = (int)A->n[a], s.around[a] = A->wraps[a] ? s.n[a] : 0, s.own[a] = (int)b->shape[a], s.diag[a] = A->diag[a];
+    s.coupling[a] = (real)A->coupling[a];
+  }
+  s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params), s.sweeps = l->params->local_sweeps;
+  s.reversed = reversed, s.total = (unsigned)b->total, s.order = (const unsigned *)state->order;
+  return s;
+}
+
+static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+{
+  const patch_level x = level_of(l, s, p->reversed);
+  const int whole = ((uintptr_t)p->f | (uintptr_t)p->from | (uintptr_t)p->to) % sizeof(real_pair) == 0;
+  for (size_t done = 0; done < p->passes; done += MAX_GRID_Y) {
+    const dim3 grid((unsigned)s->blocks.total, (unsigned)(p->passes - done < MAX_GRID_Y ? p->passes - done : MAX_GRID_Y));
+    gmg_launch_early(gmg_device_of(l->exec), function_of(s)->kernel[!p->from][whole], grid, k->threads, k->bytes, x, p->f,
+                     p->from, p->to);
+  }
+}
+
+/* The coarse field, before a pass adds to it. */
+static __global__ void __launch_bounds__(GMG_THREADS) clear_kernel(int n, real *x)
+{
+  gmg_take_over();
+  for (int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x); c < n; c += (int)gridDim.x * GMG_THREADS) x[c] = 0;
+}
+
+/* From zero, in one pass. */
+static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d)
+{
+  restriction r;
+  if (!d->from_zero || d->passes != 1 || ((uintptr_t)d->f | (uintptr_t)d->u) % sizeof(real_pair)) return 0;
+  if (!restriction_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
+  gmg_device *device = gmg_device_of(l->exec);
+  const async_launch k = launch_of(l, s, 1);
+  gmg_launch_early(device, clear_kernel, dim3((unsigned)device->processors), dim3(GMG_THREADS), 0, r.n[0] * r.n[1] * r.n[2],
+                   r.coarse);
+  gmg_launch_early(device, function_of(s)->restrict_, dim3((unsigned)s->blocks.total), k.threads, k.bytes, level_of(l, s, 0),
+                   d->f, d->u, r);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+
+/* The coarse correction on its way in. A launch less; where it pays was profiled at e55d834 (kernels alone, by ncu): in
+   us on an H200 8.4 instead of 4.2 and 5.3 apart at 64^3, where a launch counts, but 34.3 instead of 8.5 and 21.2 at
+   128^3. */
+static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
+{
+  const gmg_blocks *b = &s->blocks;
+  if (function_of(s) == &functions[0] && !l->params->block[0]) return 0;
+  for (int a = 0; a < 3; a++)
+    if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2)) return 0; /* all by pairs */
+  return 1;
+}
+
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
+{
+  const patch_passes *f = function_of(s);
+  const update o = update_of(u->to, l->A);
+  const int corrects = u->to->coarse != NULL;
+  if (corrects && (u->passes > 1 || !patches_can_prolong(l, s, u->to))) return 0;
+  const int whole = ((uintptr_t)u->f | (uintptr_t)u->u) % sizeof(real_pair) == 0 && (uintptr_t)o.x % sizeof(double2) == 0 &&
+                    f->update_bytes <= s->max_bytes;
+  if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
+  const async_launch k = launch_of(l, s, 1);
+  gmg_launch_early(gmg_device_of(l->exec), f->update[corrects][whole], dim3((unsigned)s->blocks.total), k.threads,
+                   update_bytes_of(s, whole), level_of(l, s, u->reversed), u->f, u->u, o);
+  gmg_cuda_launched(l->exec, "async");
+  return 1;
+}
+
+const async_variant R(async_tiles_packed) = {.lay_out = lay_out,
+                                             .prepare = prepare,
+                                             .run = run,
+                                             .presmooth_restrict = presmooth_restrict,
+                                             .postsmooth_update = postsmooth_update,
+                                             .renumber = renumber};
+
+#endif

@@ -1,0 +1,141 @@
+/* A variant takes a level in its own way, with kernels of its own; cuda/async.cu has the table of them. What they
+   share: their interface, a level's state, launches and passes. */
+#ifndef GMG_SMOOTHERS_ASYNC_CUDA_VARIANT_H
+#define GMG_SMOOTHERS_ASYNC_CUDA_VARIANT_H
+
+#include "core/cuda/device.h"
+#include "core/real.h"
+
+extern "C" {
+#include "smoothers/async/async.h"
+#include "smoothers/fused.h"
+#include "smoothers/relax/partition.h"
+#include "stencil/grid/map.h"
+}
+
+#include "smoothers/relax/cuda/scheduling.cuh"
+
+enum { SEAM_SWEEPS = 2 }; /* more red-black sweeps for a block at a seam, where colours meet */
+static const size_t MAX_GRID_X = 1u << 30, MAX_GRID_Y = 65535; /* thread blocks of a launch */
+
+/* On smaller levels filling the pipeline of planes takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57
+   instead of 1.84 ms. */
+static const size_t MIN_CELLS_PLANES = 500000;
+
+typedef struct async_variant async_variant;
+
+/* How a level is taken. */
+typedef struct {
+  const async_variant *variant;
+  gmg_blocks blocks;
+  gmg_blocks update_blocks; /* rows: of a pass that updates another field */
+  size_t bytes, max_bytes;  /* of shared memory: what a plain pass takes, what there is */
+  dim3 threads;             /* of a thread block */
+  int shape;                /* packed tiles: which of theirs */
+  int *order;               /* [blocks.total], device */
+  real *before;             /* deterministic: u before the pass */
+  size_t resident;          /* dynamic assignment: thread blocks that take blocks from the queue; 0: each has one block */
+  unsigned long long *next; /* of the queue, device */
+} async_state;
+
+/* One pass or more over all blocks. */
+typedef struct {
+  size_t passes;
+  const real *f, *from; /* from = NULL: u is 0 */
+  real *to;
+  int reversed;
+} async_pass;
+
+/* What launches of a level have in common. */
+typedef struct {
+  dim3 threads;
+  size_t bytes;
+  cudaStream_t stream;
+  unsigned resident;
+  work_queue queue; /* of those */
+} async_launch;
+
+/* Legs of the cycle, of one pass at least. The last pass restricts the residual that it leaves; or it updates another field. */
+typedef struct {
+  size_t passes;
+  const real *f;
+  real *u, *to; /* to: u unless the level is double buffered */
+  int from_zero;
+  const gmg_map *map;
+  real *coarse;
+} async_presmooth;
+
+typedef struct {
+  size_t passes;
+  const real *f;
+  real *u;
+  int reversed;
+  const gmg_update_target *to;
+} async_postsmooth;
+
+/* What a variant cannot do is NULL. */
+struct async_variant {
+  /* Whether it suits, .max_bytes being known; then fills .blocks, .bytes, .threads, and what is its own. */
+  int (*lay_out)(const gmg_smoother_level *l, async_state *s);
+  /* Shared memory for its kernels; returns the one for dynamic assignment where that is asked for, NULL where it has none. */
+  const void *(*prepare)(const gmg_smoother_level *l, const async_state *s);
+  void (*run)(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p);
+  /* As in gmg_fused_ops; not with dynamic assignment. Of a deterministic level only postsmooth_update. */
+  int (*presmooth_restrict)(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d);
+  int (*postsmooth_update)(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u);
+  int (*double_buffered)(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong);
+  /* From the numbers of blocks to what its kernels have in their place. */
+  void (*renumber)(const gmg_blocks *b, int *order);
+};
+
+extern const async_variant R(async_line), R(async_planes_faces), R(async_tiles_packed), R(async_rows), R(async_planes),
+    R(async_tiles), R(async_reference);
+
+/* --- levels and parameters -------------------------------------------------------------------------------------------- */
+
+static inline int is_dynamic(const gmg_params *p)
+{
+  return p->assignment == GMG_ASSIGN_DYNAMIC || p->in_flight || p->oversubscription;
+}
+
+static inline int has_chosen_blocks(const gmg_params *p) { return p->block[0] || p->block[1] || p->block[2]; }
+
+/* Whether blocks are as the caller wants them, or the level has so many unknowns. */
+static inline int is_large(const gmg_smoother_level *l, size_t cells)
+{
+  return has_chosen_blocks(l->params) || l->A->cells >= cells;
+}
+
+/* The relaxation inside blocks that rows and planes are made for. */
+static inline int is_usual(const gmg_params *p)
+{
+  return p->local == GMG_LOCAL_RED_BLACK && p->local_sweeps == 2 && p->overlap == 1;
+}
+
+static inline size_t processors_of(const gmg_smoother_level *l) { return (size_t)gmg_device_of(l->exec)->processors; }
+
+/* --- launches --------------------------------------------------------------------------------------------------------- */
+
+static inline void allow_shared(const gmg_smoother_level *l, const void *kernel, size_t bytes)
+{
+  gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+                "async");
+}
+
+/* The queue starts anew. Only enqueues. */
+static inline async_launch launch_of(const gmg_smoother_level *l, const async_state *s, size_t passes)
+{
+  const size_t all = passes * s->blocks.total;
+  gmg_device *d = gmg_device_of(l->exec);
+  async_launch k = {s->threads, s->bytes, d->stream, (unsigned)(s->resident < all ? s->resident : all), {s->next, all}};
+  if (s->resident) gmg_cuda_note(d, cudaMemsetAsync(s->next, 0, sizeof *s->next, d->stream), "async");
+  return k;
+}
+
+/* All blocks, `passes` times over. from = NULL: u is 0. */
+void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, const real *from,
+                         real *to, int reversed);
+/* In place, or as the deterministic twin. */
+void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, real *u, int reversed);
+
+#endif

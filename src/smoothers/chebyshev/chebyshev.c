@@ -1,0 +1,45 @@
+/* Chebyshev polynomial smoother (Adams, Brezina, Hu, Tuminaro 2003). Its degree is params.local_sweeps. */
+#include "smoothers/fourier.h"
+#include "core/backend.h"
+#include "smoothers/smoother.h"
+#include "smoothers/weight.h"
+
+#include <string.h>
+
+static unsigned traits(const gmg_params *p, int threads)
+{
+  (void)p, (void)threads;
+  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
+}
+
+/* T_m((theta - lambda) / delta) / T_m(theta / delta) for the eigenvalue lambda of D^-1 A */
+static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
+{
+  (void)leg;
+  double low, high;
+  gmg_high_frequency_range(A, &low, &high);
+  const double theta = (high + low) / 2, delta = (high - low) / 2;
+  memset(s->S, 0, sizeof s->S);
+  for (int m = 0; m < s->modes; m++) {
+    const double lambda = 1 - gmg_symbol_neighbours(s, m) / gmg_symbol_diag(s);
+    double before = 1, t = (theta - lambda) / delta, t0_before = 1, t0 = theta / delta;
+    const double x = t, x0 = t0;
+    for (int k = 2; k <= p->local_sweeps; k++) {
+      const double next = 2 * x * t - before, next0 = 2 * x0 * t0 - t0_before;
+      before = t, t = next, t0_before = t0, t0 = next0;
+    }
+    s->S[m][m] = t / t0;
+  }
+}
+
+static const gmg_option options[] = {GMG_OPTION(INT, local_sweeps, 2, 1, 100), {0}};
+
+extern const gmg_smoother_ops gmg_chebyshev_host_f32, gmg_chebyshev_host_f64, gmg_chebyshev_cuda_f32, gmg_chebyshev_cuda_f64;
+
+const gmg_builtin_smoother gmg_smoother_chebyshev = {
+    .shown = {.name = "chebyshev",
+              .traits = traits,
+              .ops = {[GMG_BACKEND_HOST] = {&gmg_chebyshev_host_f32, &gmg_chebyshev_host_f64},
+                      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_chebyshev_cuda_f32), GMG_ON_CUDA(&gmg_chebyshev_cuda_f64)}}},
+    .symbol = symbol,
+    .options = options};

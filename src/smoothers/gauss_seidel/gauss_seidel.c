@@ -1,0 +1,37 @@
+/* Gauss-Seidel in lexicographic order. On several host threads it is not deterministic unless params.deterministic asks for it. */
+#include "core/backend.h"
+#include "gauss_seidel.h"
+
+#include "smoothers/fourier.h"
+
+/* One thread (or deterministic) is the true sequential method. */
+static unsigned traits(const gmg_params *p, int threads)
+{
+  const unsigned regular = GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
+  return threads == 1 || p->deterministic ? regular : 0;
+}
+
+double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p)
+{
+  (void)A;
+  return p->omega > 0 ? p->omega : 1;
+}
+
+static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
+{
+  gmg_symbol_gauss_seidel(s, gmg_weight_gauss_seidel(A, p), leg == GMG_LEG_UP_REVERSED, 1);
+}
+
+static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), GMG_OPTION(INT, deterministic, 0, 0, 1), {0}};
+
+extern const gmg_smoother_ops gmg_gauss_seidel_host_f32, gmg_gauss_seidel_host_f64;
+extern const gmg_smoother_ops gmg_gauss_seidel_cuda_f32, gmg_gauss_seidel_cuda_f64;
+
+const gmg_builtin_smoother gmg_smoother_gauss_seidel = {
+    .shown = {.name = "gauss_seidel",
+              .traits = traits,
+              .weight = gmg_weight_gauss_seidel,
+              .ops = {[GMG_BACKEND_HOST] = {&gmg_gauss_seidel_host_f32, &gmg_gauss_seidel_host_f64},
+                      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f32), GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f64)}}},
+    .symbol = symbol,
+    .options = options};

@@ -1,0 +1,33 @@
+/* Weighted Jacobi: all unknowns from the values before the sweep. */
+#include "core/backend.h"
+#include "jacobi.h"
+
+#include "smoothers/fourier.h"
+#include "smoothers/weight.h"
+
+static unsigned traits(const gmg_params *p, int threads)
+{
+  (void)p, (void)threads;
+  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
+}
+
+double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p) { return p->omega > 0 ? p->omega : gmg_jacobi_damping(A); }
+
+static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
+{
+  (void)leg;
+  gmg_symbol_jacobi(s, gmg_weight_jacobi(A, p), 1);
+}
+
+static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), {0}};
+
+extern const gmg_smoother_ops gmg_jacobi_host_f32, gmg_jacobi_host_f64, gmg_jacobi_cuda_f32, gmg_jacobi_cuda_f64;
+
+const gmg_builtin_smoother gmg_smoother_jacobi = {
+    .shown = {.name = "jacobi",
+              .traits = traits,
+              .weight = gmg_weight_jacobi,
+              .ops = {[GMG_BACKEND_HOST] = {&gmg_jacobi_host_f32, &gmg_jacobi_host_f64},
+                      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_jacobi_cuda_f32), GMG_ON_CUDA(&gmg_jacobi_cuda_f64)}}},
+    .symbol = symbol,
+    .options = options};

@@ -1,0 +1,44 @@
+/* Red-black Gauss-Seidel with over-relaxation: one colour after the other. */
+#include "core/backend.h"
+#include "red_black.h"
+
+#include "smoothers/fourier.h"
+#include "smoothers/weight.h"
+
+static unsigned traits(const gmg_params *p, int threads)
+{
+  (void)p, (void)threads;
+  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR | GMG_SMOOTHER_COLOURED;
+}
+
+double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p)
+{
+  return p->omega > 0 ? p->omega : gmg_red_black_over_relaxation(A, 1);
+}
+
+static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
+{
+  gmg_symbol_red_black(s, gmg_weight_red_black(A, p), leg == GMG_LEG_UP_REVERSED, 1);
+}
+
+static int whole_level_sweeps(const gmg_params *p)
+{
+  (void)p;
+  return 1;
+}
+
+static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), {0}};
+
+extern const gmg_smoother_ops gmg_red_black_host_f32, gmg_red_black_host_f64, gmg_red_black_cuda_f32, gmg_red_black_cuda_f64;
+extern const gmg_fused_ops gmg_red_black_fused_cuda_f32, gmg_red_black_fused_cuda_f64;
+
+const gmg_builtin_smoother gmg_smoother_red_black = {
+    .shown = {.name = "red_black",
+              .traits = traits,
+              .weight = gmg_weight_red_black,
+              .ops = {[GMG_BACKEND_HOST] = {&gmg_red_black_host_f32, &gmg_red_black_host_f64},
+                      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_red_black_cuda_f32), GMG_ON_CUDA(&gmg_red_black_cuda_f64)}}},
+    .symbol = symbol,
+    .whole_level_sweeps = whole_level_sweeps,
+    .fused = {[GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_red_black_fused_cuda_f32), GMG_ON_CUDA(&gmg_red_black_fused_cuda_f64)}},
+    .options = options};

@@ -1,0 +1,341 @@
+/* Bad input: the right status, a text that names the argument and its value, and a context that still works. */
+#include "util.h"
+
+#include "gmg_cuda.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static gmg_problem good_problem(void) { return make_problem(3, 12, 10, 8, GMG_CELL, "dndrpp"); }
+
+/* Tries create and plan; both must fail alike, leave NULL behind, and say `words`. */
+static void refuse(const gmg_problem *p, const gmg_params *params, gmg_status status, const char *words)
+{
+  gmg_context *c = NULL;
+  gmg_solver *s = (gmg_solver *)&c;
+  gmg_plan_info *info = malloc(sizeof *info);
+  const gmg_problem fine = good_problem();
+  const gmg_params defaults = gmg_params_default();
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  const gmg_status got = gmg_solver_create(c, p, params, &s);
+  if (got != status || !strstr(gmg_context_error(c), words))
+    fail_msg("wanted %s with '%s', got %s: %s", gmg_status_string(status), words, gmg_status_string(got), gmg_context_error(c));
+  assert_null(s);
+  assert_int_equal(gmg_plan(c, p, params, info), status);
+  assert_ok(c, gmg_solver_create(c, &fine, &defaults, &s)); /* still usable */
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  free(info);
+}
+
+static void problems(void **state)
+{
+  (void)state;
+  const gmg_params q = gmg_params_default();
+  static const double position[64] = {0};
+#define TRY(change, status, words)    \
+  do {                                \
+    gmg_problem p = good_problem();   \
+    change;                           \
+    refuse(&p, &q, status, words);    \
+  } while (0)
+  TRY(p.dim = 0, GMG_ERR_ARGUMENT, "problem.dim = 0");
+  TRY(p.dim = 4, GMG_ERR_ARGUMENT, "problem.dim = 4");
+  TRY(p.n[1] = 0, GMG_ERR_ARGUMENT, "problem.n[1] = 0");
+  TRY(p.n[0] = (size_t)-1, GMG_ERR_ARGUMENT, "problem.n[0] = 18446744073709551615");
+  TRY(p.n[0] = p.n[1] = p.n[2] = INT_MAX - 64, GMG_ERR_ARGUMENT, "problem.n[1] = 2147483583: the number of bytes overflows");
+  TRY(p.h[2] = -0.5, GMG_ERR_ARGUMENT, "problem.h[2] = -0.5");
+  TRY(p.h[0] = 0, GMG_ERR_ARGUMENT, "problem.h[0] = 0");
+  TRY(p.h[0] = NAN, GMG_ERR_ARGUMENT, "problem.h[0] = nan");
+  TRY(p.h[1] = INFINITY, GMG_ERR_ARGUMENT, "problem.h[1] = inf");
+  TRY(p.h[1] = 1e-60, GMG_ERR_ARGUMENT, "problem.h[1] = 1e-60");
+  TRY(p.h[1] = 1e60, GMG_ERR_ARGUMENT, "problem.h[1] = 1e+60");
+  TRY(p.robin[1][1][0] = 1e300, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {1e+300, 0.5}");
+  TRY((p.centering = GMG_VERTEX, p.type = GMG_F32, p.robin[1][1][0] = 1e39), GMG_ERR_ARGUMENT, "problem.robin[1][1] = {1e+39");
+  TRY(p.h[1] = 1e-200, GMG_ERR_ARGUMENT, "problem.h[1] = 1e-200");
+  TRY((p.type = GMG_F32, p.h[1] = 1e-30), GMG_ERR_ARGUMENT, "problem.h[1] = 1e-30");
+  TRY(p.type = (gmg_type)7, GMG_ERR_ARGUMENT, "problem.type = 7");
+  TRY(p.centering = (gmg_centering)9, GMG_ERR_ARGUMENT, "problem.centering = 9");
+  TRY(p.bc[1][0] = (gmg_bc)8, GMG_ERR_ARGUMENT, "problem.bc[1][0] = 8");
+  TRY(p.bc[0][1] = GMG_PERIODIC, GMG_ERR_ARGUMENT, "problem.bc[0][0] = 0: GMG_PERIODIC");
+  TRY(p.bc[2][0] = GMG_NEUMANN, GMG_ERR_ARGUMENT, "problem.bc[2][0] = 1: GMG_PERIODIC");
+  TRY(p.robin[1][1][0] = -1, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {-1, 0.5}");
+  TRY(p.robin[1][1][0] = p.robin[1][1][1] = 0, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {0, 0}");
+  TRY(p.robin[1][1][1] = NAN, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {2, nan}");
+  TRY((p.centering = GMG_VERTEX, p.robin[1][1][1] = 0), GMG_ERR_ARGUMENT, "problem.robin[1][1] = {2, 0}");
+  TRY(p.shift = -2, GMG_ERR_UNSUPPORTED, "problem.shift = -2");
+  TRY(p.shift = NAN, GMG_ERR_ARGUMENT, "problem.shift = nan");
+  TRY(p.coord[1] = position, GMG_ERR_ARGUMENT, "problem.coord[1][1]");
+  TRY(p.beta_face[2] = position, GMG_ERR_ARGUMENT, "problem.beta_face[0] = NULL, problem.beta_face[2] =");
+#undef TRY
+  refuse(NULL, &q, GMG_ERR_ARGUMENT, "problem is NULL");
+}
+
+/* A name that is not known changes nothing. */
+static void presets(void **state)
+{
+  (void)state;
+  gmg_params q = gmg_params_default();
+  const gmg_params defaults = q;
+  assert_int_equal(gmg_params_set_preset(NULL, "default"), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_params_set_preset(&q, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_params_set_preset(&q, "async-2012"), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_params_set_preset(&q, ""), GMG_ERR_ARGUMENT);
+  assert_memory_equal(&q, &defaults, sizeof q);
+  q.pre = 3, q.in_flight = 7, q.oversubscription = 2, q.assignment = GMG_ASSIGN_STATIC, q.deterministic = 1, q.order = GMG_ORDER_RANDOM;
+  assert_int_equal(gmg_params_set_preset(&q, "async-2011"), GMG_OK);
+  assert_int_equal(q.local, GMG_LOCAL_JACOBI);
+  assert_true(q.local_sweeps == 5 && q.passes == 2 && q.overlap == 0 && q.omega == 1 && q.block[0] == 512 && q.pre == 3);
+  assert_int_equal(gmg_params_set_preset(&q, "default"), GMG_OK);
+  q.pre = 1;
+  assert_memory_equal(&q, &defaults, sizeof q);
+  assert_string_equal(gmg_preset_name(0), "default");
+  assert_string_equal(gmg_preset_name(1), "async-2011");
+  assert_null(gmg_preset_name(2));
+  assert_null(gmg_preset_name(-1));
+}
+
+static void parameters(void **state)
+{
+  (void)state;
+  const gmg_problem p = good_problem();
+#define TRY(change, status, words)        \
+  do {                                    \
+    gmg_params q = gmg_params_default();  \
+    change;                               \
+    refuse(&p, &q, status, words);        \
+  } while (0)
+  TRY(q.smoother = gmg_smoother_by_name("sor"), GMG_ERR_ARGUMENT, "params.smoother is NULL");
+  TRY(q.pre = -1, GMG_ERR_ARGUMENT, "params.pre = -1");
+  TRY(q.pre = q.post = 0, GMG_ERR_ARGUMENT, "params.pre + post = 0");
+  TRY(q.omega = 2, GMG_ERR_ARGUMENT, "params.omega = 2");
+  TRY(q.omega = -0.1, GMG_ERR_ARGUMENT, "params.omega = -0.1");
+  TRY(q.omega = NAN, GMG_ERR_ARGUMENT, "params.omega = nan");
+  TRY(q.local_sweeps = 0, GMG_ERR_ARGUMENT, "params.local_sweeps = 0");
+  TRY(q.overlap = 3, GMG_ERR_ARGUMENT, "params.overlap = 3");
+  TRY(q.passes = 0, GMG_ERR_ARGUMENT, "params.passes = 0");
+  TRY(q.local = (gmg_local_kind)5, GMG_ERR_ARGUMENT, "params.local = 5");
+  TRY(q.order = (gmg_block_order)5, GMG_ERR_ARGUMENT, "params.order = 5");
+  TRY(q.assignment = (gmg_assignment)3, GMG_ERR_ARGUMENT, "params.assignment = 3");
+  TRY(q.in_flight = -1, GMG_ERR_ARGUMENT, "params.in_flight = -1");
+  TRY(q.oversubscription = 65, GMG_ERR_ARGUMENT, "params.oversubscription = 65");
+  TRY(q.oversubscription = 2, GMG_ERR_UNSUPPORTED, "params.oversubscription = 2: on the host");
+  TRY(q.cycle = (gmg_cycle_kind)5, GMG_ERR_ARGUMENT, "params.cycle = 5");
+  TRY(q.accel = (gmg_accel)5, GMG_ERR_ARGUMENT, "params.accel = 5");
+  TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5");
+  TRY(q.restriction = (gmg_restriction)5, GMG_ERR_ARGUMENT, "params.restriction = 5");
+  TRY(q.fmg = -1, GMG_ERR_ARGUMENT, "params.fmg = -1");
+  TRY(q.max_levels = 97, GMG_ERR_ARGUMENT, "params.max_levels = 97");
+  TRY(q.max_cycles = -1, GMG_ERR_ARGUMENT, "params.max_cycles = -1");
+  TRY(q.check_every = -1, GMG_ERR_ARGUMENT, "params.check_every = -1");
+  TRY(q.rtol = NAN, GMG_ERR_ARGUMENT, "params.rtol = nan");
+  TRY(q.rtol = -1e-3, GMG_ERR_ARGUMENT, "params.rtol = -0.001");
+  TRY(q.atol = INFINITY, GMG_ERR_ARGUMENT, "params.atol = inf");
+  TRY(q.coarse_rtol = 1, GMG_ERR_ARGUMENT, "params.coarse_rtol = 1");
+  TRY(q.coarsen_threshold = 1.5, GMG_ERR_ARGUMENT, "params.coarsen_threshold = 1.5");
+  TRY(q.local_sweeps = 1000, GMG_ERR_ARGUMENT, "params.local_sweeps = 1000");
+  TRY(q.precision = (gmg_precision)7, GMG_ERR_ARGUMENT, "params.precision = 7");
+  TRY(q.time_levels = 2, GMG_ERR_ARGUMENT, "params.time_levels = 2");
+  TRY(q.accel = GMG_ACCEL_CG, GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
+  TRY((q.accel = GMG_ACCEL_CG, q.deterministic = 1), GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
+  TRY((q.smoother = gmg_smoother_by_name("red_black"), q.accel = GMG_ACCEL_CG, q.pre = 2), GMG_ERR_ARGUMENT, "params.pre = 2");
+  TRY((q.smoother = gmg_smoother_by_name("red_black"), q.accel = GMG_ACCEL_CG, q.cycle = GMG_CYCLE_F), GMG_ERR_ARGUMENT,
+      "params.cycle = GMG_CYCLE_F");
+  TRY((q.smoother = gmg_smoother_by_name("red_black"), q.symmetric = 1, q.restriction = GMG_RESTRICT_AVERAGE),
+      GMG_ERR_ARGUMENT, "params.restriction");
+#undef TRY
+  refuse(&p, NULL, GMG_ERR_ARGUMENT, "params is NULL");
+}
+
+static void smoothers_that_do_not_fit(void **state)
+{
+  (void)state;
+  gmg_problem p = good_problem();
+  gmg_params q = gmg_params_default();
+  const gmg_smoother empty = {.name = "empty"};
+  gmg_smoother only_double = *gmg_smoother_by_name("jacobi");
+  only_double.ops[GMG_BACKEND_HOST][GMG_F32] = NULL;
+  q.smoother = &empty;
+  refuse(&p, &q, GMG_ERR_UNSUPPORTED, "params.smoother = \"empty\"");
+  q.smoother = &only_double;
+  p.type = GMG_F32;
+  refuse(&p, &q, GMG_ERR_UNSUPPORTED, "params.smoother = \"jacobi\"");
+  assert_null(gmg_smoother_by_name("nonsense"));
+  assert_null(gmg_smoother_by_name(NULL));
+  assert_null(gmg_smoother_by_name(""));
+  assert_null(gmg_smoother_name(-1));
+  assert_null(gmg_smoother_name(99));
+}
+
+/* Too large to be had: GMG_ERR_MEMORY, and a smaller create on the same context works. */
+static void out_of_memory(void **state)
+{
+  (void)state;
+  gmg_context *c;
+  gmg_solver *s;
+  gmg_problem p = make_problem(3, 60000, 60000, 60000, GMG_CELL, "dddddd"), small = good_problem();
+  const gmg_params q = gmg_params_default();
+  gmg_plan_info *info = malloc(sizeof *info);
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  assert_ok(c, gmg_plan(c, &p, &q, info)); /* planning costs nothing */
+  assert_true(info->bytes > (size_t)1 << 50);
+  assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_MEMORY);
+  assert_true(strstr(gmg_context_error(c), "bytes could not be allocated") != NULL);
+  assert_null(s);
+  assert_ok(c, gmg_solver_create(c, &small, &q, &s));
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  free(info);
+}
+
+/* A user's smoother that fails on some level: passed on with a text that says so, and what it had set up is taken down. */
+static int alive, failing_level, failing_update;
+
+static gmg_status user_setup(const gmg_smoother_level *l, void **own)
+{
+  if (!failing_update && l->index == failing_level) return GMG_ERR_DEVICE;
+  *own = malloc(8);
+  alive++;
+  return GMG_OK;
+}
+
+static gmg_status user_update(const gmg_smoother_level *l, void *own)
+{
+  (void)own;
+  return failing_update && l->index == failing_level ? GMG_ERR_IO : GMG_OK;
+}
+
+static void user_destroy(const gmg_smoother_level *l, void *own)
+{
+  (void)l;
+  alive -= own != NULL;
+  free(own);
+}
+
+static void user_sweep(const gmg_smoother_level *l, void *own, const void *f, void *u, int steps, gmg_leg leg)
+{
+  (void)own;
+  gmg_smoother_by_name("red_black")->ops[GMG_BACKEND_HOST][GMG_F64]->sweep(l, NULL, f, u, steps, leg);
+}
+
+static void a_users_smoother_that_fails(void **state)
+{
+  (void)state;
+  const gmg_smoother_ops ops = {.setup = user_setup, .update = user_update, .sweep = user_sweep, .destroy = user_destroy};
+  const gmg_smoother mine = {.name = "mine", .ops = {[GMG_BACKEND_HOST] = {NULL, &ops}}};
+  const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
+  gmg_params q = gmg_params_default();
+  gmg_context *c;
+  gmg_solver *s;
+  q.smoother = &mine;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  for (failing_update = 0; failing_update < 2; failing_update++)
+    for (failing_level = 0; failing_level < 3; failing_level++) {
+      char words[80];
+      snprintf(words, sizeof words, "\"mine\": its %s failed on level %d", failing_update ? "update" : "setup", failing_level);
+      assert_int_equal(gmg_solver_create(c, &p, &q, &s), failing_update ? GMG_ERR_IO : GMG_ERR_DEVICE);
+      if (!strstr(gmg_context_error(c), words)) fail_msg("%s", gmg_context_error(c));
+      assert_null(s);
+      assert_int_equal(alive, 0);
+    }
+  failing_level = -1;
+  assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+  assert_string_equal(gmg_context_error(c), "");
+  failing_level = 1, failing_update = 1;
+  assert_int_equal(gmg_solver_update(s, &p), GMG_ERR_IO);
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  assert_int_equal(alive, 0);
+}
+
+static void calls(void **state)
+{
+  (void)state;
+  gmg_problem p = good_problem();
+  const gmg_params q = gmg_params_default();
+  const size_t n = unknowns(&p);
+  double *f = calloc(n, sizeof *f), *u = calloc(2 * n, sizeof *u);
+  gmg_report r;
+  session s = begin_solver(&p, &q, 1);
+#define SAYS(call, status, words)                                                               \
+  do {                                                                                          \
+    assert_int_equal(call, status);                                                             \
+    if (!strstr(gmg_context_error(s.context), words)) fail_msg("%s", gmg_context_error(s.context)); \
+  } while (0)
+  SAYS(gmg_solve(s.solver, NULL, u, &r), GMG_ERR_ARGUMENT, "f is NULL");
+  SAYS(gmg_solve(s.solver, f, NULL, &r), GMG_ERR_ARGUMENT, "u is NULL");
+  SAYS(gmg_solve(s.solver, u, u, &r), GMG_ERR_ARGUMENT, "overlaps");
+  SAYS(gmg_solve(s.solver, u, u + n / 2, &r), GMG_ERR_ARGUMENT, "overlaps");
+  f[5] = NAN;
+  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "f holds NaN or infinity");
+  assert_true(u[0] == 0 && r.cycles == 0 && r.status == GMG_ERR_ARGUMENT);
+  f[5] = INFINITY;
+  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "f holds NaN or infinity");
+  f[5] = 1, u[7] = NAN;
+  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "u (the guess) holds NaN");
+  u[7] = 0;
+  SAYS(gmg_set_boundary_constant(s.solver, 3, 0, 1), GMG_ERR_ARGUMENT, "axis = 3");
+  SAYS(gmg_set_boundary_constant(s.solver, -1, 0, 1), GMG_ERR_ARGUMENT, "axis = -1");
+  SAYS(gmg_set_boundary_constant(s.solver, 0, 2, 1), GMG_ERR_ARGUMENT, "side = 2");
+  SAYS(gmg_set_boundary_constant(s.solver, 2, 0, 1), GMG_ERR_ARGUMENT, "periodic");
+  SAYS(gmg_set_boundary_constant(s.solver, 0, 0, NAN), GMG_ERR_ARGUMENT, "g = nan");
+  SAYS(gmg_set_boundary_values(s.solver, 0, 0, NULL), GMG_ERR_ARGUMENT, "g is NULL");
+  f[0] = NAN;
+  SAYS(gmg_set_boundary_values(s.solver, 0, 0, f), GMG_ERR_ARGUMENT, "holds NaN");
+  f[0] = 0;
+  SAYS(gmg_precondition(s.solver, f, NULL), GMG_ERR_ARGUMENT, "z is NULL");
+  SAYS(gmg_precondition(s.solver, f, f), GMG_ERR_ARGUMENT, "overlaps");
+  SAYS(gmg_precondition(s.solver, u, u + n / 2), GMG_ERR_ARGUMENT, "overlaps");
+  SAYS(gmg_residual(s.solver, f, u, u), GMG_ERR_ARGUMENT, "overlaps u");
+  SAYS(gmg_residual(s.solver, f, u, f), GMG_ERR_ARGUMENT, "overlaps f");
+  SAYS(gmg_residual(s.solver, NULL, u, f), GMG_ERR_ARGUMENT, "f is NULL");
+  SAYS(gmg_solver_update(s.solver, NULL), GMG_ERR_ARGUMENT, "problem is NULL");
+  SAYS(gmg_solver_create(s.context, &p, &q, NULL), GMG_ERR_ARGUMENT, "solver is NULL");
+  SAYS(gmg_plan(s.context, &p, &q, NULL), GMG_ERR_ARGUMENT, "info is NULL");
+  assert_ok(s.context, gmg_solve(s.solver, f, u, &r)); /* after all that */
+  assert_string_equal(gmg_context_error(s.context), "");
+  end_solver(&s);
+  free(f), free(u);
+}
+
+static void null_handles(void **state)
+{
+  (void)state;
+  gmg_context *c = (gmg_context *)&state;
+  gmg_solver *s = NULL;
+  double x = 0;
+  const gmg_problem p = good_problem();
+  const gmg_params q = gmg_params_default();
+  gmg_solver_destroy(NULL);
+  gmg_context_destroy(NULL);
+  assert_int_equal(gmg_context_create_host(1, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_context_create_host(-1, &c), GMG_ERR_ARGUMENT);
+  assert_null(c);
+  assert_int_equal(gmg_context_create_host(1000000, &c), GMG_ERR_ARGUMENT);
+  const gmg_status cuda = gmg_context_create_cuda(0, NULL, &c); /* without CUDA, without a device, or one */
+  assert_true(cuda == GMG_ERR_UNSUPPORTED || cuda == GMG_ERR_DEVICE || cuda == GMG_OK);
+  assert_int_equal(cuda == GMG_OK, c != NULL);
+  gmg_context_destroy(c);
+  assert_int_equal(gmg_solver_create(NULL, &p, &q, &s), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_plan(NULL, &p, &q, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_solve(NULL, &x, &x, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_precondition(NULL, &x, &x), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_residual(NULL, &x, &x, &x), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_solver_update(NULL, &p), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_set_boundary_constant(NULL, 0, 0, 1), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_set_boundary_values(NULL, 0, 0, &x), GMG_ERR_ARGUMENT);
+  assert_non_null(gmg_context_error(NULL));
+  assert_string_equal(gmg_status_string(GMG_OK), "ok");
+  assert_string_equal(gmg_status_string((gmg_status)99), "unknown status");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(problems),      cmocka_unit_test(presets), cmocka_unit_test(parameters),
+                                     cmocka_unit_test(smoothers_that_do_not_fit), cmocka_unit_test(out_of_memory), cmocka_unit_test(a_users_smoother_that_fails),
+                                     cmocka_unit_test(calls),         cmocka_unit_test(null_handles)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,379 @@
+/* The asynchronous smoother on CUDA against its deterministic twin on the host, with the same blocks: one step on a random u, for
+   all kinds of coefficients, dimensions, sizes and ways to relax. */
+#include "twins.h"
+
+/* --- one step --------------------------------------------------------------------------------------------------------- */
+
+static int sharing; /* blocks see each other's values, and q says how */
+
+static void steps_agree(const char *name, const gmg_problem *p, gmg_params q)
+{
+  q.smoother = gmg_smoother_by_name("async");
+  q.deterministic = !sharing, q.precision = GMG_PRECISION_SAME;
+  both b = begin_both(p, &q, name);
+  for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++) {
+    same_sweeps(name, "down", &b, l, 1, GMG_LEG_DOWN, 0, 512);
+    same_sweeps(name, "reversed", &b, l, 1, GMG_LEG_UP_REVERSED, 0, 512);
+    same_sweeps(name, "from zero", &b, l, 1, GMG_LEG_DOWN, 1, 512);
+  }
+  end_both(&b);
+}
+
+/* With coefficients of a kind: 1 on faces, 2 an array sigma, 3 both. */
+static void with_coefficients(const shape *s, int kind, gmg_type type, gmg_params q)
+{
+  gmg_problem p = shaped_problem(s);
+  const size_t n = unknowns(&p);
+  if (!taken(n)) return;
+  double *beta = field(n, 5), *sigma = field(n, 6);
+  float *narrow = malloc(2 * n * sizeof *narrow);
+  assert_non_null(narrow);
+  for (size_t i = 0; i < n; i++) {
+    beta[i] = exp(6 * beta[i]), sigma[i] = 300 * (sigma[i] + 0.5);
+    narrow[i] = (float)beta[i], narrow[n + i] = (float)sigma[i];
+  }
+  p.type = type;
+  if (kind & 1) p.beta = type == GMG_F64 ? (const void *)beta : narrow;
+  if (kind & 2) p.sigma = type == GMG_F64 ? (const void *)sigma : narrow + n;
+  char name[200];
+  snprintf(name, sizeof name, "%dD, %zu x %zu x %zu, %s, kind %d, type %d, local %d, %d sweeps, overlap %d, order %d, "
+           "block %zu x %zu x %zu", s->dim, s->n[0], s->n[1], s->n[2], s->bc, kind, (int)type, (int)q.local, q.local_sweeps, q.overlap,
+           (int)q.order, q.block[0], q.block[1], q.block[2]);
+  steps_agree(name, &p, q);
+  free(beta), free(sigma), free(narrow);
+}
+
+/* --- what is tried ---------------------------------------------------------------------------------------------------- */
+
+/* Odd sizes, sizes that are no multiple of a block, all walls, wraps where colours meet; and a block to each. */
+static const struct {
+  shape shape;
+  size_t block[3];
+} grids[] = {
+    {{1, {65, 1, 1}, GMG_CELL, "pp"}, {16, 1, 1}},          {{1, {100, 1, 1}, GMG_VERTEX, "dn"}, {32, 1, 1}},
+    {{2, {40, 33, 1}, GMG_CELL, "dddd"}, {16, 8, 1}},       {{2, {33, 31, 1}, GMG_VERTEX, "pppp"}, {7, 5, 1}},
+    {{2, {31, 20, 1}, GMG_CELL, "ndpp"}, {31, 9, 1}},       {{2, {70, 36, 1}, GMG_VERTEX, "drnn"}, {62, 28, 1}},
+    {{3, {20, 17, 13}, GMG_CELL, "dddddd"}, {16, 8, 4}},    {{3, {25, 15, 17}, GMG_CELL, "pppppp"}, {8, 8, 8}},
+    {{3, {16, 9, 20}, GMG_VERTEX, "ndrdpp"}, {5, 3, 6}},    {{3, {33, 13, 25}, GMG_CELL, "ddppnn"}, {30, 6, 12}},
+    {{3, {29, 16, 25}, GMG_VERTEX, "pprdnd"}, {14, 7, 12}}, {{3, {20, 20, 5}, GMG_CELL, "ddddnn"}, {1, 20, 2}},
+    {{3, {40, 34, 20}, GMG_CELL, "dddnpp"}, {30, 7, 8}}};
+enum { GRIDS = sizeof grids / sizeof *grids };
+
+static void all_ways_agree(void **state)
+{
+  (void)state;
+  for (int g = 0; g < GRIDS; g++)
+    for (int kind = 0; kind < 4; kind++)
+      for (int way = 0; way < 9; way++) { /* overlap 0 to 2; red-black with 1 to 3 sweeps, Jacobi; orders */
+        const gmg_local_kind local = way % 3 == 2 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK;
+        const size_t *block = grids[g].block;
+        gmg_params q = relaxing(local, 1 + (way + kind) % 3, way / 3, (gmg_block_order)((way + g) % 3), block[0], block[1], block[2]);
+        if (local == GMG_LOCAL_JACOBI) q.omega = 0.8;
+        with_coefficients(&grids[g].shape, kind, (gmg_type)((way + kind + g) % 2), q);
+      }
+}
+
+/* Tiles that are nearly all overlap, or wrap onto themselves. */
+static void tiny_sizes_agree(void **state)
+{
+  static const size_t size[] = {1, 2, 3, 5};
+  static const char *const bc[] = {"dddddd", "pppppp", "nnddpp"};
+  (void)state;
+  for (int dim = 1; dim <= 3; dim++)
+    for (int t = 0; t < 64; t++)
+      for (int walls = 0; walls < 3; walls++) {
+        if ((dim < 3 && t >= 16) || (dim < 2 && t >= 4)) continue;
+        const shape s = {dim, {size[t % 4], dim > 1 ? size[t / 4 % 4] : 1, dim > 2 ? size[t / 16] : 1},
+                         t % 2 ? GMG_CELL : GMG_VERTEX, bc[walls]};
+        const size_t block = 1 + (size_t)(t % 3); /* down to a block an unknown */
+        const gmg_local_kind local = t % 5 == 4 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK;
+        const gmg_params q = relaxing(local, 2, (t + walls) % 3, GMG_ORDER_NATURAL, block, 1 + block % 3, 2);
+        with_coefficients(&s, (t / 4 + walls) % 4, (gmg_type)(t % 2), q);
+      }
+}
+
+/* Blocks of more threads, or more shared memory, than fit on chip as a whole: another kernel takes these. */
+static void large_blocks_agree(void **state)
+{
+  static const shape s[] = {{2, {300, 40, 1}, GMG_CELL, "dnpp"}, {3, {70, 20, 12}, GMG_CELL, "ppdddn"}};
+  (void)state;
+  for (int kind = 0; kind < 4; kind++) {
+    with_coefficients(&s[0], kind, GMG_F64, relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 256, 20, 1));
+    with_coefficients(&s[1], kind, GMG_F32, relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_TWO_COLOUR, 64, 8, 8));
+  }
+}
+
+/* Blocks through which planes stream where coefficients lie on the faces: whole, cut short by the level's end, around wraps and
+   all around an axis, pipelines that hardly fill; lines of whole 16 bytes, and others. */
+static void streams_on_faces_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t x, z;
+  } s[] = {{{3, {62, 30, 40}, GMG_CELL, "ddddnn"}, 30, 20},   {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, 30, 36},
+           {{3, {45, 31, 33}, GMG_VERTEX, "ndrdnn"}, 30, 15}, {{3, {32, 16, 130}, GMG_CELL, "ppddpp"}, 29, 124},
+           {{3, {30, 14, 14}, GMG_CELL, "dddddd"}, 30, 14},   {{3, {70, 20, 48}, GMG_VERTEX, "ddppdr"}, 28, 17},
+           {{3, {64, 36, 40}, GMG_CELL, "dndrdd"}, 30, 20},   {{3, {124, 44, 33}, GMG_VERTEX, "ndppdn"}, 29, 17},
+           {{3, {32, 16, 34}, GMG_CELL, "ddrnpp"}, 30, 34},   {{3, {16, 28, 45}, GMG_CELL, "ndppdd"}, 16, 15}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int kind = 1; kind < 4; kind += 2)
+      for (int type = 0; type < 2; type++)
+        with_coefficients(&s[g].shape, kind, (gmg_type)type,
+                          relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].x, type == GMG_F64 ? 6 : 14, s[g].z));
+}
+
+/* Tiles of patches, which float takes on levels that the cache holds: blocks of each size, cut short by the level's end, around
+   wraps and all around an axis, walls in the first and the last plane of a patch; and fields that do not begin with a pair. */
+static void patches_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+  } s[] = {{{3, {70, 35, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}},  {{3, {64, 32, 24}, GMG_CELL, "pppppp"}, {32, 16, 8}},
+           {{3, {36, 20, 18}, GMG_VERTEX, "ppdrpp"}, {16, 16, 8}}, {{3, {16, 5, 13}, GMG_CELL, "ddddnn"}, {16, 3, 6}},
+           {{3, {24, 23, 17}, GMG_VERTEX, "rndddn"}, {8, 8, 8}},   {{3, {2, 2, 12}, GMG_CELL, "pppppp"}, {2, 2, 5}},
+           {{3, {14, 1, 40}, GMG_CELL, "dddddd"}, {6, 1, 7}},      {{3, {8, 8, 14}, GMG_CELL, "ddppdd"}, {8, 8, 8}}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int sweeps = 1; sweeps < 4; sweeps++) {
+      const size_t *b = s[g].block;
+      with_coefficients(&s[g].shape, 0, GMG_F32,
+                        relaxing(GMG_LOCAL_RED_BLACK, sweeps, 1, (gmg_block_order)(g % 3), b[0], b[1], b[2]));
+    }
+}
+
+/* beta: NULL, or on faces. */
+static void unaligned_agree(const float *beta, size_t x, size_t y, size_t z)
+{
+  const shape box = {3, {40, 20, 16}, GMG_CELL, "ddnnpp"};
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, x, y, z);
+  gmg_problem p = shaped_problem(&box);
+  p.type = GMG_F32, p.beta = beta;
+  q.smoother = gmg_smoother_by_name("async"), q.deterministic = 1;
+  both b = begin_both(&p, &q, "unaligned");
+  for (int from_zero = 0; from_zero < 2; from_zero++) {
+    twin u = begin_twin(b.solver[0]->levels_exec, b.solver[1]->levels_exec, unknowns(&p) + 1, 51);
+    twin f = begin_twin(b.solver[0]->levels_exec, b.solver[1]->levels_exec, unknowns(&p) + 1, 52);
+    ON_BOTH(i) {
+      gmg_level *L = &b.solver[i]->level[0];
+      const gmg_smoother_ops *ops = b.solver[i]->mg.smoother;
+      void *const level_state = b.solver[i]->mg.state[0];
+      if (from_zero) ops->sweep_from_zero(&L->view, level_state, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
+      else ops->sweep(&L->view, level_state, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
+    }
+    same_twin(beta ? "fields on faces that begin anywhere" : "fields that do not begin with a pair", from_zero ? "from zero" : "down", &u, 512);
+    end_twin(&u), end_twin(&f);
+  }
+  end_both(&b);
+}
+
+static void unaligned_fields_agree(void **state)
+{
+  enum { CELLS = 40 * 20 * 16 };
+  double *x = field(CELLS, 7);
+  float beta[CELLS];
+  (void)state;
+  for (size_t i = 0; i < CELLS; i++) beta[i] = expf(4 * (float)x[i]);
+  free(x);
+  unaligned_agree(NULL, 32, 16, 8), unaligned_agree(beta, 30, 14, 16);
+}
+
+/* Rows that stream through a warp: blocks as wide as one, cut short, narrow, around wraps and all around an axis, of few rows; sizes
+   that are smaller than what streams. */
+static void strips_agree(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t x, y;
+  } s[] = {{{2, {240, 50, 1}, GMG_CELL, "dddd"}, 60, 8},    {{2, {240, 41, 1}, GMG_VERTEX, "ndrd"}, 120, 20},
+           {{2, {124, 41, 1}, GMG_VERTEX, "drnd"}, 60, 41}, {{2, {120, 30, 1}, GMG_CELL, "pppp"}, 120, 30},
+           {{2, {60, 30, 1}, GMG_CELL, "pppp"}, 60, 30},    {{2, {64, 34, 1}, GMG_CELL, "ppnn"}, 20, 5},
+           {{2, {8, 9, 1}, GMG_CELL, "dddd"}, 8, 4},        {{2, {4, 2, 1}, GMG_CELL, "pppp"}, 4, 1},
+           {{2, {180, 26, 1}, GMG_CELL, "ddpp"}, 60, 13},   {{2, {48, 100, 1}, GMG_CELL, "ddpp"}, 16, 100},
+           {{2, {4, 3, 1}, GMG_VERTEX, "nddn"}, 4, 3},      {{2, {120, 64, 1}, GMG_CELL, "ppdn"}, 40, 1}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int type = 0; type < 2; type++)
+      for (int passes = 1; passes < 3; passes++) {
+        gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].x, s[g].y, 1);
+        q.passes = passes;
+        with_coefficients(&s[g].shape, 0, (gmg_type)type, q);
+      }
+}
+
+/* More steps and passes at once, each seeing what the one before it left. */
+static void passes_agree(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < 4; kind++) {
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_RANDOM, 16, 8, 4);
+    q.passes = 3;
+    with_coefficients(&grids[6].shape, kind, GMG_F64, q);
+    q.block[0] = 30, q.block[1] = 14, q.block[2] = 16; /* and where planes stream */
+    with_coefficients(&(shape){3, {60, 40, 50}, GMG_CELL, "ppdddn"}, kind, GMG_F32, q);
+  }
+}
+
+/* Blocks as the device chooses them, on levels of several sizes, not deterministic: a pass reduces the error. */
+static void chosen_blocks_smooth(void **state)
+{
+  static const shape s[] = {{2, {50, 60, 1}, GMG_CELL, "dddd"},     {2, {400, 300, 1}, GMG_CELL, "ddpp"},
+                            {2, {1500, 1100, 1}, GMG_CELL, "dddn"}, {3, {16, 16, 16}, GMG_CELL, "dddddd"},
+                            {3, {32, 31, 33}, GMG_VERTEX, "ddnnpp"}, {3, {64, 64, 64}, GMG_CELL, "dddddd"},
+                            {3, {150, 140, 130}, GMG_CELL, "dddddd"}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int kind = 0; kind < 4; kind++) {
+      gmg_problem p = shaped_problem(&s[g]);
+      const size_t n = unknowns(&p);
+      double *beta = field(n, 5), *sigma = field(n, 6);
+      for (size_t i = 0; i < n; i++) beta[i] = exp(2 * beta[i]), sigma[i] = 300 * (sigma[i] + 0.5);
+      if (kind & 1) p.beta = beta;
+      if (kind & 2) p.sigma = sigma;
+      for (int precision = 0; precision < 2; precision++) {
+        gmg_params q = gmg_params_default();
+        q.precision = precision ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+        both b = begin_both(&p, &q, "chosen blocks");
+        const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+        twin f = begin_twin(e[0], e[1], n, 61), u = begin_twin(e[0], e[1], n, 0);
+        gmg_report r[2];
+        ON_BOTH(i) (void)gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]);
+        print_message("%dD, %zu x %zu x %zu, kind %d: host %d cycles, device %d\n", s[g].dim, s[g].n[0], s[g].n[1], s[g].n[2], kind,
+                      r[0].cycles, r[1].cycles);
+        assert_int_equal(r[0].status, r[1].status);
+        assert_true(r[1].cycles <= r[0].cycles + 2 + r[0].cycles / 4);
+        end_twin(&f), end_twin(&u);
+        end_both(&b);
+      }
+      free(beta), free(sigma);
+    }
+}
+
+/* --- dynamic assignment ------------------------------------------------------------------------------------------------ */
+
+/* With one block in flight nothing is left to chance: what one thread of the host finds. */
+static void one_at_a_time_agrees(void **state)
+{
+  static const shape wide = {2, {300, 40, 1}, GMG_CELL, "dndd"};
+  gmg_params large = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 256, 20, 1);
+  (void)state;
+  sharing = 1, large.in_flight = 1;
+  for (int kind = 1; kind < 4; kind++) with_coefficients(&wide, kind, GMG_F64, large);
+  for (int g = 0; g < GRIDS; g++)
+    for (int kind = 0; kind < 4; kind++)
+      for (int way = 0; way < 6; way++) { /* way 4 of kind 0 streams where it can; 1D has a kernel of its own, large blocks too */
+        const int sweeps = 1 + (way + kind) % 3, overlap = (way / 2) % 3;
+        const size_t *block = grids[g].block;
+        gmg_params q = relaxing(way % 2 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, sweeps, overlap, (gmg_block_order)((way + g) % 3),
+                                block[0], block[1], block[2]);
+        if (way == 4) q.overlap = 1, q.local_sweeps = 2;
+        if (way % 2) q.omega = 0.8;
+        q.in_flight = 1, q.passes = 1 + way % 2;
+        with_coefficients(&grids[g].shape, kind, (gmg_type)((way + kind + g) % 2), q);
+      }
+  sharing = 0;
+}
+
+static gmg_report solved_on_device(const gmg_problem *p, const gmg_params *q)
+{
+  gmg_context *c;
+  gmg_solver *s;
+  gmg_report r;
+  const size_t n = unknowns(p);
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  assert_ok(c, gmg_solver_create(c, p, q, &s));
+  const gmg_exec e = gmg_exec_make(c, p->type, 0);
+  double *values = field(n, 71), *zero = field(n, 0);
+  void *f = e.memory->alloc(c, n * e.real_size), *u = e.memory->alloc(c, n * e.real_size);
+  assert_true(f && u);
+  (void)gmg_exec_write_reals(&e, f, n, values), (void)gmg_exec_write_reals(&e, u, n, zero);
+  assert_ok(c, gmg_solve(s, f, u, &r));
+  r.history = NULL, r.level = NULL;
+  e.memory->release(c, f), e.memory->release(c, u);
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  free(values), free(zero);
+  return r;
+}
+
+/* Whoever relaxes which block, and however many at once: every block is relaxed, and the solve takes as many cycles. */
+static void assignments_converge(void **state)
+{
+  static const shape s[] = {{1, {100000, 1, 1}, GMG_CELL, "dd"},      {2, {300, 200, 1}, GMG_CELL, "dddn"},
+                            {2, {1100, 1000, 1}, GMG_VERTEX, "dddd"}, {3, {63, 64, 65}, GMG_CELL, "dddddd"},
+                            {3, {100, 101, 102}, GMG_CELL, "dddnpp"}};
+  static const struct {
+    gmg_assignment assignment;
+    int in_flight, oversubscription, deterministic;
+  } ways[] = {{GMG_ASSIGN_STATIC, 0, 0, 0},  {GMG_ASSIGN_DYNAMIC, 0, 0, 0}, {GMG_ASSIGN_DYNAMIC, 0, 1, 0}, {GMG_ASSIGN_DYNAMIC, 0, 64, 0},
+              {GMG_ASSIGN_AUTO, 1 << 20, 0, 0}, {GMG_ASSIGN_AUTO, 16, 0, 0},  {GMG_ASSIGN_AUTO, 5, 4, 0},     {GMG_ASSIGN_DYNAMIC, 0, 0, 1}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
+    const gmg_problem p = shaped_problem(&s[g]);
+    gmg_params q = gmg_params_default();
+    q.rtol = 1e-8;
+    const int usual = solved_on_device(&p, &q).cycles;
+    for (int w = 0; w < (int)(sizeof ways / sizeof *ways); w++)
+      for (int run = 0; run < 3; run++) {
+        q.assignment = ways[w].assignment, q.in_flight = ways[w].in_flight, q.oversubscription = ways[w].oversubscription;
+        q.deterministic = ways[w].deterministic, q.passes = 1 + run / 2, q.order = (gmg_block_order)run;
+        const int cycles = solved_on_device(&p, &q).cycles;
+        if (cycles > usual + 1) fail_msg("grid %d, way %d, run %d: %d cycles, usually %d", g, w, run, cycles, usual);
+      }
+  }
+}
+
+static void what_does_not_go_together_is_refused(void **state)
+{
+  (void)state;
+  const shape s = {2, {100, 100, 1}, GMG_CELL, "dddd"};
+  const gmg_problem p = shaped_problem(&s);
+  gmg_context *c;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  for (int way = 0; way < 2; way++) {
+    gmg_solver *solver;
+    gmg_params q = gmg_params_default();
+    q.assignment = GMG_ASSIGN_STATIC;
+    if (way) q.in_flight = 3;
+    else q.oversubscription = 2;
+    assert_int_equal(gmg_solver_create(c, &p, &q, &solver), GMG_ERR_UNSUPPORTED);
+    assert_non_null(strstr(gmg_context_error(c), way ? "params.in_flight = 3" : "params.oversubscription = 2"));
+  }
+  gmg_context_destroy(c);
+}
+
+/* The setting of the 2011 study smooths as badly as on the host, and a damped one well. */
+static void preset_of_2011(void **state)
+{
+  (void)state;
+  const shape s = {1, {65535, 1, 1}, GMG_VERTEX, "dd"};
+  const gmg_problem p = shaped_problem(&s);
+  gmg_params q = gmg_params_default();
+  assert_int_equal(gmg_params_set_preset(&q, "async-2011"), GMG_OK);
+  q.max_cycles = 15, q.rtol = 1e-300;
+  for (int damped = 0; damped < 2; damped++) {
+    if (damped) q.omega = 2 / 3.;
+    both b = begin_both(&p, &q, "async-2011");
+    twin f = begin_twin(&b.solver[0]->exec, &b.solver[1]->exec, 65535, 0), u = begin_twin(&b.solver[0]->exec, &b.solver[1]->exec, 65535, 1);
+    gmg_report r[2];
+    ON_BOTH(i) (void)gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]);
+    print_message("async-2011, omega %g: host %.4f, device %.4f\n", q.omega, r[0].factor, r[1].factor);
+    ON_BOTH(i) assert_near(r[i].factor, damped ? 0.13 : 0.97, damped ? 0.12 : 0.03); /* damped: 0.05 sequentially, 0.21 where all is stale */
+    end_twin(&f), end_twin(&u);
+    end_both(&b);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+  if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(all_ways_agree), cmocka_unit_test(tiny_sizes_agree),
+                                     cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree),
+                                     cmocka_unit_test(patches_agree), cmocka_unit_test(unaligned_fields_agree),
+                                     cmocka_unit_test(strips_agree), cmocka_unit_test(passes_agree), cmocka_unit_test(chosen_blocks_smooth),
+                                     cmocka_unit_test(one_at_a_time_agrees), cmocka_unit_test(assignments_converge),
+                                     cmocka_unit_test(what_does_not_go_together_is_refused), cmocka_unit_test(preset_of_2011)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

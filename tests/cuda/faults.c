@@ -1,0 +1,244 @@
+/* What goes wrong on a CUDA device: memory exhausted, a kernel that fails. The right status; solver and context usable afterwards, or
+   plainly said not to be. */
+#include "twins.h"
+
+#ifdef GMG_CUDA
+#include <cuda_runtime_api.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- memory exhausted ------------------------------------------------------------------------------------------------ */
+
+static size_t free_memory(void)
+{
+  size_t now = 0, all;
+  assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
+  return now;
+}
+
+/* All but about `left` bytes. */
+enum { MOST_BLOCKS = 4096 };
+static int fill_card(size_t left, void *block[MOST_BLOCKS])
+{
+  void *reserve;
+  int count = 0;
+  assert_int_equal(cudaMalloc(&reserve, left), cudaSuccess);
+  for (size_t bytes = (size_t)1 << 36; bytes >= (size_t)1 << 20; bytes /= 2)
+    while (count < MOST_BLOCKS && cudaMalloc(&block[count], bytes) == cudaSuccess) count++;
+  cudaGetLastError();
+  cudaFree(reserve);
+  return count;
+}
+
+static void solve_small(gmg_context *c)
+{
+  const gmg_problem p = make_problem(3, 24, 24, 24, GMG_CELL, "dddddd");
+  const size_t n = unknowns(&p);
+  const gmg_params q = gmg_params_default();
+  gmg_solver *s;
+  void *f, *u;
+  assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+  gmg_exec e = gmg_exec_make(c, p.type, 0);
+  double *values = field(n, 7), *zeros = field(n, 0);
+  assert_ok(c, gmg_exec_reals(&e, "f", n, values, &f));
+  assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u));
+  for (int turn = 0; turn < 3; turn++) { /* recorded and replayed, if there is memory for it */
+    (void)gmg_exec_write_reals(&e, u, n, zeros);
+    assert_ok(c, gmg_solve(s, f, u, NULL));
+  }
+  gmg_exec_release(&e, f, 0), gmg_exec_release(&e, u, 0);
+  gmg_solver_destroy(s);
+  free(values), free(zeros);
+}
+
+/* Creates that run out of memory at this or that allocation say so and leave nothing behind; smaller ones work. */
+static void memory_exhausted(void **state)
+{
+  (void)state;
+  static void *block[MOST_BLOCKS];
+  static const char *const smoothers[] = {"async", "red_black", "chebyshev"};
+  gmg_context *c, *other;
+  int failures = 0;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  solve_small(c); /* code is loaded when it is first needed, and stays */
+  const size_t before = free_memory();
+  const int blocks = fill_card((size_t)1 << 28, block);
+  const size_t least = free_memory();
+  for (int turn = 0; turn < 60; turn++) {
+    const size_t n = turn == 0 ? 512 : 96 + 4 * (size_t)turn; /* 96 .. 332 */
+    const gmg_problem p = make_problem(3, n, n, n, GMG_CELL, "dddddd");
+    gmg_params q = gmg_params_default();
+    gmg_solver *s;
+    q.smoother = gmg_smoother_by_name(smoothers[turn % 3]);
+    q.fmg = turn / 3 % 2, q.deterministic = turn / 6 % 2, q.accel = turn / 12 % 2 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+    const gmg_status status = gmg_solver_create(c, &p, &q, &s);
+    if (status != GMG_OK) {
+      if (status != GMG_ERR_MEMORY || s || !strstr(gmg_context_error(c), "could not be allocated"))
+        fail_msg("%zu^3 on a full card: %s: %s", n, gmg_status_string(status), gmg_context_error(c));
+      failures++;
+    }
+    assert_true(turn > 0 || status == GMG_ERR_MEMORY);
+    gmg_solver_destroy(s);
+    if (turn % 10 == 0) solve_small(c);
+    const size_t now = free_memory();
+    if (now + ((size_t)1 << 22) < least) fail_msg("%zu^3: %zu bytes of the device are gone", n, least - now);
+  }
+  print_message("memory exhausted: %zu MiB left by %d blocks, %d of 60 creates failed\n", least >> 20, blocks, failures);
+  assert_true(failures > 1 && failures < 60);
+  const gmg_status status = gmg_context_create_cuda(0, NULL, &other); /* needs very little */
+  assert_true(status == GMG_OK || status == GMG_ERR_MEMORY);
+  gmg_context_destroy(other);
+  for (int i = 0; i < blocks; i++) cudaFree(block[i]);
+  solve_small(c);
+  gmg_context_destroy(c);
+  assert_true(free_memory() + ((size_t)1 << 22) >= before);
+}
+
+/* Recording takes memory of the driver's: where there is none the launches are made one by one. */
+static void replays_on_a_full_card(void **state)
+{
+  static void *block[MOST_BLOCKS];
+  gmg_context *c;
+  (void)state;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  solve_small(c);
+  const gmg_problem p = make_problem(3, 40, 40, 40, GMG_CELL, "dddddd");
+  const gmg_params q = gmg_params_default();
+  const size_t n = unknowns(&p);
+  gmg_exec e = gmg_exec_make(c, p.type, 0);
+  double *values = field(n, 7), *zeros = field(n, 0);
+  gmg_solver *s;
+  void *f, *u[4];
+  assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+  assert_ok(c, gmg_exec_reals(&e, "f", n, values, &f));
+  for (int i = 0; i < 4; i++) assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u[i]));
+  const int blocks = fill_card((size_t)1 << 20, block);
+  for (int turn = 0; turn < 12; turn++) {
+    (void)gmg_exec_write_reals(&e, u[turn / 3], n, zeros);
+    assert_ok(c, gmg_solve(s, f, u[turn / 3], NULL));
+    assert_ok(c, gmg_precondition(s, f, u[turn / 3]));
+  }
+  for (int i = 0; i < blocks; i++) cudaFree(block[i]);
+  gmg_exec_release(&e, f, 0);
+  for (int i = 0; i < 4; i++) gmg_exec_release(&e, u[i], 0);
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+  free(values), free(zeros);
+}
+
+/* --- a kernel that fails --------------------------------------------------------------------------------------------- */
+
+/* It spoils its process for CUDA: that is a child's, made before any call to CUDA here. Its exit code: 0, SKIPPED, or the line of
+   this file where it went wrong. */
+static int child_status = -1;
+
+#define EXPECT(condition)                                                                                \
+  do {                                                                                                   \
+    if (!(condition)) {                                                                                  \
+      printf("a kernel that fails: line %d: %s: %s\n", __LINE__, #condition, c ? gmg_context_error(c) : ""); \
+      return 1;                                                                                          \
+    }                                                                                                    \
+  } while (0)
+#define EXPECT_FAILED(call) \
+  EXPECT((call) == GMG_ERR_DEVICE && strstr(gmg_context_error(c), "the context can only be destroyed"))
+
+/* The same f again and again, which the device can read until its work has been recorded. */
+static void *readable_for_a_while(gmg_solver *s, void *u, size_t bytes)
+{
+  void *f = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  int good = f != MAP_FAILED && cudaHostRegister(f, bytes, cudaHostRegisterDefault) == cudaSuccess;
+  for (int turn = 0; turn < 3; turn++) good = good && gmg_solve(s, f, u, NULL) == GMG_OK;
+  good = good && cudaDeviceSynchronize() == cudaSuccess && s->recording[0].graph;
+  good = good && cudaHostUnregister(f) == cudaSuccess && mprotect(f, bytes, PROT_NONE) == 0;
+  return good ? f : NULL;
+}
+
+/* how: 0: it is f that cannot be read, 1: u of gmg_precondition(), which does not wait, so that a later call finds out, 2: f of a
+   solve that is replayed, which does not wait either. */
+static int kernel_fails(int how)
+{
+  const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
+  gmg_problem shifted = p;
+  gmg_params q = gmg_params_default();
+  const size_t bytes = unknowns(&p) * sizeof(double);
+  gmg_plan_info info;
+  gmg_context *c = NULL;
+  gmg_solver *s, *other, *none;
+  void *f, *u, *flux[3];
+  if (gmg_context_create_cuda(0, NULL, &c) != GMG_OK) return SKIPPED;
+  q.precision = how ? GMG_PRECISION_SAME : GMG_PRECISION_AUTO; /* in which it does not wait */
+  q.time_levels = how == 1;
+  if (how == 2) q.check_every = 0, q.max_cycles = 2;
+  EXPECT(gmg_solver_create(c, &p, &q, &s) == GMG_OK);
+  q.check_every = 1;
+  EXPECT(gmg_solver_create(c, &p, &q, &other) == GMG_OK);
+  EXPECT(cudaMalloc(&f, bytes) == cudaSuccess && cudaMalloc(&u, bytes) == cudaSuccess);
+  for (int a = 0; a < 3; a++) EXPECT(cudaMalloc(&flux[a], 2 * bytes) == cudaSuccess);
+  EXPECT(cudaMemset(f, 0, bytes) == cudaSuccess && cudaMemset(u, 0, bytes) == cudaSuccess);
+  if (how < 2) EXPECT(gmg_solve(s, f, u, NULL) == GMG_OK); /* f = 0 */
+  /* memory that neither host nor device may touch */
+  void *forbidden = how == 2 ? readable_for_a_while(s, u, bytes) : mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT(forbidden && forbidden != MAP_FAILED);
+  if (how == 1) (void)gmg_precondition(s, forbidden, u);
+  else if (how == 2) (void)gmg_solve(s, forbidden, u, NULL), (void)cudaDeviceSynchronize();
+  else EXPECT_FAILED(gmg_solve(s, forbidden, u, NULL));
+  EXPECT_FAILED(gmg_solve(s, f, u, NULL));
+  EXPECT_FAILED(gmg_solve(other, f, u, NULL));
+  EXPECT_FAILED(gmg_precondition(other, f, u));
+  EXPECT_FAILED(gmg_residual(s, f, u, flux[0]));
+  EXPECT_FAILED(gmg_flux(s, u, (void *const *)flux, NULL));
+  EXPECT_FAILED(gmg_set_boundary_values(s, 0, 0, f));
+  EXPECT_FAILED(gmg_set_boundary_constant(s, 0, 0, 1));
+  shifted.shift = 1;
+  EXPECT_FAILED(gmg_solver_update(s, &shifted));
+  EXPECT_FAILED(gmg_plan(c, &p, &q, &info));
+  EXPECT_FAILED(gmg_solver_create(c, &p, &q, &none));
+  EXPECT(none == NULL);
+  gmg_solver_destroy(s), gmg_solver_destroy(other);
+  gmg_context_destroy(c);
+  c = NULL;
+  const gmg_status again = gmg_context_create_cuda(0, NULL, &c); /* CUDA itself is spoiled for the process */
+  EXPECT(again == GMG_ERR_DEVICE || again == GMG_ERR_MEMORY || again == GMG_OK); /* not: there is no code for it */
+  gmg_context_destroy(c);
+  return 0;
+}
+
+static void run_child(void)
+{
+  for (int how = 0; how < 3 && (how == 0 || child_status == 0); how++) {
+    int status = 0;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(120); /* one that hangs is ended by it */
+      const int code = kernel_fails(how);
+      fflush(stdout);
+      _exit(code);
+    }
+    const int waited = child > 0 && waitpid(child, &status, 0) == child;
+    child_status = !waited ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  }
+}
+
+static void a_kernel_fails(void **state)
+{
+  (void)state;
+  if (child_status > 1000) fail_msg("ended by signal %d", child_status - 1000);
+  assert_int_equal(child_status, 0);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+#ifdef GMG_CUDA
+  run_child();
+  if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_kernel_fails), cmocka_unit_test(memory_exhausted),
+                                     cmocka_unit_test(replays_on_a_full_card)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+#else
+  return without_device();
+#endif
+}

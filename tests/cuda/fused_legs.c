@@ -1,0 +1,294 @@
+/* Fused legs of the asynchronous smoother on CUDA against their parts: smoothing and the restricted residual; the coarse correction,
+   smoothing and the update of u; and whole solves with and without them. */
+#include "fused_legs.h"
+
+/* --- the leg up ------------------------------------------------------------------------------------------------------ */
+
+typedef enum { CONSTANT, FACES, FACES_AND_SIGMA } coefficients;
+
+static void updates_of(const shape *box, const size_t block[3], int order, coefficients kind, int count, int can, int can_prolong)
+{
+  gmg_problem p = unit_cells(box);
+  if (!taken(unknowns(&p))) return;
+  double *beta = field(unknowns(&p), 86), *sigma = field(unknowns(&p), 87);
+  for (size_t i = 0; i < unknowns(&p); i++) beta[i] = exp(6 * beta[i]), sigma[i] += 0.5;
+  p.shift = 0;
+  if (kind != CONSTANT) p.beta = beta;
+  if (kind == FACES_AND_SIGMA) p.sigma = sigma;
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)order, block[0], block[1], block[2]);
+  char name[100];
+  snprintf(name, sizeof name, "%zu x %zu x %zu, %s, coefficients %d", p.n[0], p.n[1], p.n[2], box->bc, kind);
+  q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
+  both b = begin_both(&p, &q, name);
+  for (int i = 0; i < count; i++) update_agrees(name, &b, &updates[i], can, can_prolong);
+  end_both(&b);
+  free(beta), free(sigma);
+}
+
+static void sweeps_update(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+    int can_prolong; /* blocks begin with pairs; 2: nothing else, blocks are swept by rows */
+  } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1},  {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
+           {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {23, 12, 32}, 1},  {{3, {30, 14, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
+           {{3, {58, 24, 96}, GMG_VERTEX, "pppppp"}, {29, 10, 96}, 0}, {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {30, 12, 34}, 1},
+           {{3, {33, 28, 36}, GMG_CELL, "dddddd"}, {30, 14, 18}, 0},  {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, 0},
+           {{2, {300, 200, 1}, GMG_CELL, "ddnn"}, {124, 50, 1}, 1},   {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {128, 32, 1}, 1},
+           {{2, {700, 90, 1}, GMG_CELL, "nrdd"}, {500, 30, 1}, 1},    {{2, {301, 200, 1}, GMG_CELL, "dddd"}, {124, 50, 1}, 0},
+           {{2, {240, 66, 1}, GMG_CELL, "dnrd"}, {120, 20, 1}, 2},    {{2, {488, 50, 1}, GMG_CELL, "ppdn"}, {40, 50, 1}, 2},
+           {{2, {120, 40, 1}, GMG_CELL, "pppp"}, {120, 40, 1}, 2},    {{2, {200, 36, 1}, GMG_CELL, "ddpp"}, {60, 7, 1}, 2},
+           {{2, {64, 130, 1}, GMG_CELL, "nrpp"}, {20, 33, 1}, 2},     {{2, {36, 16, 1}, GMG_CELL, "dddd"}, {20, 5, 1}, 2}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (coefficients kind = CONSTANT; kind <= (s[g].shape.dim == 3 ? FACES_AND_SIGMA : CONSTANT); kind++)
+      updates_of(&s[g].shape, s[g].block, g % 3, kind, UPDATES_OF_PAIRS, s[g].can_prolong < 2, s[g].can_prolong && kind == CONSTANT);
+}
+
+/* Packed tiles of each size, with the coarse correction where unknowns and blocks go by pairs. */
+static void packed_tiles_update(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+    int can_prolong;
+  } s[] = {{{3, {70, 35, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 0}, {{3, {64, 48, 24}, GMG_CELL, "pppppp"}, {32, 24, 8}, 1},
+           {{3, {70, 36, 22}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 1}, {{3, {36, 20, 18}, GMG_CELL, "ppdrpp"}, {16, 16, 8}, 1},
+           {{3, {40, 23, 17}, GMG_CELL, "dddddd"}, {14, 9, 8}, 0},  {{3, {24, 22, 18}, GMG_CELL, "rndddn"}, {8, 8, 8}, 1},
+           {{3, {16, 18, 14}, GMG_CELL, "ddppdd"}, {6, 7, 5}, 0},   {{3, {8, 8, 16}, GMG_CELL, "ppppdd"}, {8, 8, 8}, 1}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) updates_of(&s[g].shape, s[g].block, g % 3, CONSTANT, UPDATES, 1, s[g].can_prolong);
+}
+
+/* --- the leg down ---------------------------------------------------------------------------------------------------- */
+
+static void residuals_in_the_pass(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+    int can; /* blocks of whole coarse cells; 2: from zero in float, blocks are swept by rows */
+  } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1},  {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
+           {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {26, 12, 32}, 1},  {{3, {30, 20, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
+           {{3, {30, 20, 32}, GMG_CELL, "pppppp"}, {30, 14, 32}, 1},  {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 4, 34}, 1},
+           {{3, {32, 38, 36}, GMG_CELL, "rnndpp"}, {30, 12, 10}, 1},   {{3, {34, 30, 36}, GMG_CELL, "dddddd"}, {17, 14, 18}, 0},
+           {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, 0},  {{3, {65, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 20}, 0},
+           {{3, {256, 160, 124}, GMG_CELL, "ddddpp"}, {0, 0, 0}, 1}, {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, 2}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int type = 0; type < 2; type++) {
+      gmg_problem p = unit_cells(&s[g].shape);
+      if (!taken(unknowns(&p))) continue;
+      p.type = (gmg_type)type;
+      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+      char name[100];
+      snprintf(name, sizeof name, "%zu x %zu x %zu, %s, type %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, type);
+      q.precision = GMG_PRECISION_SAME;
+      if (type == GMG_F64 && s[g].block[1] > 10) q.block[1] = 16; /* more fits */
+      both b = begin_both(&p, &q, name);
+      for (int i = 0; i < DOWNS; i++)
+        down_agrees(name, &b, &downs[i], s[g].can == 2 ? type == GMG_F32 && is_first_step(&downs[i]) : s[g].can);
+      end_both(&b);
+    }
+}
+
+/* Packed tiles of each size do so from zero in float alone. */
+static void residuals_in_packed_tiles(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+    int can;
+  } s[] = {{{3, {70, 36, 22}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 1}, {{3, {64, 48, 24}, GMG_CELL, "pppppp"}, {32, 24, 8}, 1},
+           {{3, {36, 20, 18}, GMG_CELL, "ppdrpp"}, {16, 16, 8}, 1}, {{3, {24, 22, 18}, GMG_CELL, "rndddn"}, {8, 8, 8}, 1},
+           {{3, {32, 24, 24}, GMG_CELL, "ppppdd"}, {8, 8, 6}, 1},   {{3, {40, 24, 24}, GMG_CELL, "dddddd"}, {14, 9, 8}, 0},
+           {{3, {40, 23, 24}, GMG_CELL, "dddddd"}, {14, 10, 8}, 0}, {{3, {64, 64, 64}, GMG_CELL, "dddddd"}, {0, 0, 0}, 1}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
+    gmg_problem p = unit_cells(&s[g].shape);
+    if (!taken(unknowns(&p))) continue;
+    p.type = GMG_F32;
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+    char name[100];
+    snprintf(name, sizeof name, "packed tiles, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
+    both b = begin_both(&p, &q, name);
+    for (int i = 0; i < DOWNS; i++) down_agrees(name, &b, &downs[i], s[g].can && is_first_step(&downs[i]));
+    end_both(&b);
+  }
+}
+
+/* In 2D from zero: whatever the blocks, what sweeps over the level as a whole leave, and its residual. */
+static void rows_restrict_of(gmg_problem p, gmg_block_order order, size_t x, size_t y)
+{
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, order, x, y, x > 0), whole = q;
+  p.type = GMG_F32;
+  q.omega = whole.omega = 1.2, whole.smoother = gmg_smoother_by_name("red_black");
+  both b = begin_both(&p, &q, "rows"), w = begin_both(&p, &whole, "rows");
+  gmg_level *L[2] = {&b.solver[HOST]->level[0], &b.solver[DEVICE]->level[0]}, *W = &w.solver[HOST]->level[0];
+  const gmg_exec *e[2] = {b.solver[HOST]->levels_exec, b.solver[DEVICE]->levels_exec};
+  const size_t n = L[0]->A.cells;
+  twin f = begin_twin(e[0], e[1], n, 81), u = begin_twin(e[0], e[1], n, 0), r = begin_twin(e[0], e[1], n, 0);
+  twin c = begin_twin(e[0], e[1], b.solver[HOST]->level[1].A.cells, 0);
+  e[1]->vector->fill(e[1], n, NAN, u.at[1]);
+  w.solver[HOST]->mg.smoother->sweep(&W->view, w.solver[HOST]->mg.state[0], f.at[0], u.at[0], 2, GMG_LEG_DOWN);
+  b.solver[HOST]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
+  const gmg_fused_ops *ops = b.solver[DEVICE]->mg.fused;
+  void *const device_state = b.solver[DEVICE]->mg.state[0];
+  const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_,
+                                           c.at[1]);
+  assert_int_equal(done, 1);
+  same_twin("rows", "u", &u, 512), same_twin("rows", "restricted residual", &c, 2048);
+  end_twin(&f), end_twin(&u), end_twin(&r), end_twin(&c);
+  end_both(&b), end_both(&w);
+}
+
+static void rows_restrict(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t x, y;
+  } s[] = {{{2, {240, 64, 1}, GMG_CELL, "dddd"}, 60, 16},  {{2, {360, 50, 1}, GMG_CELL, "ddpp"}, 120, 26},
+           {{2, {120, 40, 1}, GMG_CELL, "pppp"}, 120, 10}, {{2, {64, 48, 1}, GMG_CELL, "ppdn"}, 20, 48},
+           {{2, {128, 36, 1}, GMG_CELL, "ndrd"}, 120, 12}, {{2, {100, 130, 1}, GMG_CELL, "nrdn"}, 100, 130},
+           {{2, {16, 8, 1}, GMG_CELL, "pppp"}, 8, 2},      {{2, {236, 30, 1}, GMG_CELL, "ppnn"}, 116, 6}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
+    const gmg_problem p = unit_cells(&s[g].shape);
+    if (taken(unknowns(&p))) rows_restrict_of(p, (gmg_block_order)(g % 3), s[g].x, s[g].y);
+  }
+}
+
+/* --- both legs, double buffered ----------------------------------------------------------------------------------------- */
+
+static void double_buffered_legs(void **state)
+{
+  static const struct {
+    shape shape;
+    size_t block[3];
+    int can; /* pairs that blocks begin with, and rows enough */
+  } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1}, {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
+           {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {26, 12, 32}, 1}, {{3, {30, 20, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
+           {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 8, 34}, 1},  {{3, {32, 38, 36}, GMG_CELL, "rnndpp"}, {30, 18, 10}, 1},
+           {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 4, 34}, 0},  {{3, {34, 30, 36}, GMG_CELL, "dddddd"}, {17, 14, 18}, 0},
+           {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, 0}, {{3, {33, 28, 36}, GMG_CELL, "dddddd"}, {30, 14, 18}, 0},
+           {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, 0}};
+  (void)state;
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
+    const gmg_problem p = unit_cells(&s[g].shape);
+    if (!taken(unknowns(&p))) continue;
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+    char name[100];
+    snprintf(name, sizeof name, "async, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
+    q.precision = GMG_PRECISION_SAME;
+    both fresh = begin_both(&p, &q, name);
+    q.deterministic = 1;
+    both stale = begin_both(&p, &q, name);
+    assert_true(stale.solver[DEVICE]->mg.legs[0] != &gmg_double_buffered_legs);
+    gmg_solver *const solvers[2] = {stale.solver[HOST], fresh.solver[DEVICE]};
+    double_buffered_legs_agree(name, solvers, s[g].can);
+    end_both(&fresh), end_both(&stale);
+  }
+}
+
+/* Solves of a random f with u between two fields on the finest level, and with plain legs; what they leave, and their residuals. */
+static void with_and_without(const char *smoother, gmg_cycle_kind cycle, int fmg, gmg_accel accel)
+{
+  const shape box = {3, {128, 96, 128}, GMG_CELL, "ddnrpp"};
+  const gmg_problem p = unit_cells(&box);
+  const size_t n = unknowns(&p);
+  const int exact = strcmp(smoother, "red_black") == 0;
+  gmg_params q = gmg_params_default();
+  gmg_report report[2];
+  char name[100];
+  if (!taken(n)) return;
+  q.smoother = gmg_smoother_by_name(smoother), q.cycle = cycle, q.fmg = fmg;
+  if (!exact) q.block[0] = 30, q.block[1] = 14, q.block[2] = 32;
+  q.precision = GMG_PRECISION_SAME, q.accel = accel, q.rtol = 1e-11;
+  snprintf(name, sizeof name, "%s, cycle %d, fmg %d, accel %d", smoother, cycle, fmg, accel);
+  both b = begin_both(&p, &q, name);
+  gmg_solver *s = b.solver[DEVICE];
+  const gmg_exec *e = &s->exec;
+  twin f = begin_twin(e, e, n, 95), u = begin_twin(e, e, n, 0);
+  assert_true(s->mg.legs[0] == &gmg_double_buffered_legs);
+  for (int run = 0; run < 2; run++) {
+    for (int l = 0; run && l < s->levels; l++) s->mg.legs[l] = &gmg_plain_legs;
+    gmg_forget_recordings(s);
+    assert_ok(b.context[DEVICE], gmg_solve(s, f.at[0], u.at[run], &report[run]));
+  }
+  if (abs(report[0].cycles - report[1].cycles) > !exact) fail_msg("%s: %d and %d cycles", name, report[0].cycles, report[1].cycles);
+  same_twin(name, "u", &u, exact ? 1e5 : 1e7);
+  end_twin(&f), end_twin(&u);
+  end_both(&b);
+}
+
+static void solves_agree(void **state)
+{
+  static const char *const smoothers[] = {"async", "red_black"};
+  static const gmg_accel accels[] = {GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG};
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 2; k++)
+      for (gmg_cycle_kind cycle = GMG_CYCLE_V; cycle <= GMG_CYCLE_F; cycle++)
+        for (int fmg = 0; fmg < 2; fmg++) with_and_without(smoothers[i], cycle, fmg, accels[k]);
+}
+
+#ifdef GMG_CUDA
+/* --- large levels in the blocks that the device chooses --------------------------------------------------------------- */
+
+/* Both deterministic; the host takes the finest level in the blocks that the device has. */
+static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_params q)
+{
+  q.deterministic = 1;
+  both b = begin_both(p, &q, name);
+  const gmg_solver *s = b.solver[DEVICE];
+  const gmg_blocks *blocks = (s->levels_exec->type == GMG_F32 ? gmg_async_blocks_f32 : gmg_async_blocks_f64)(s->mg.state[0]);
+  for (int a = 0; a < 3; a++) {
+    q.block[a] = blocks->shape[a];
+    assert_true(q.block[a] > 0 && q.block[a] <= p->n[a] && blocks->count[a] == (p->n[a] + q.block[a] - 1) / q.block[a]);
+  }
+  print_message("%s: blocks of %zu x %zu x %zu\n", name, q.block[0], q.block[1], q.block[2]);
+  gmg_solver_destroy(b.solver[HOST]);
+  assert_ok(b.context[HOST], gmg_solver_create(b.context[HOST], p, &q, &b.solver[HOST]));
+  return b;
+}
+
+static void large_levels(void **state)
+{
+  static const shape s[] = {{3, {256, 256, 256}, GMG_CELL, "ddddnn"}, {2, {2048, 2048, 1}, GMG_CELL, "dnrd"}};
+  static const char *const names[] = {"256^3, float in a mixed cycle", "256^3, double", "2048^2, float in a mixed cycle", "2048^2, double"};
+  (void)state;
+  for (int g = 0; g < 4; g++) {
+    const gmg_problem p = unit_cells(&s[g / 2]);
+    gmg_params q = gmg_params_default();
+    q.precision = g % 2 ? GMG_PRECISION_SAME : GMG_PRECISION_MIXED;
+    both b = begin_in_its_blocks(names[g], &p, q);
+    same_sweeps(names[g], "down", &b, 0, 1, GMG_LEG_DOWN, 0, 512);
+    same_sweeps(names[g], "from zero", &b, 0, 1, GMG_LEG_DOWN, 1, 512);
+    for (int i = 0; g % 2 == 0 && i < UPDATES_OF_PAIRS; i++)
+      if (updates[i].keep && updates[i].steps == 1) update_agrees(names[g], &b, &updates[i], p.dim == 3, 1);
+    end_both(&b);
+    if (p.dim == 2) {
+      if (g % 2 == 0) rows_restrict_of(p, GMG_ORDER_NATURAL, 0, 0);
+      continue;
+    }
+    b = begin_both(&p, &q, names[g]);
+    for (int i = 0; i < DOWNS && downs[i].steps == 1; i++) down_agrees(names[g], &b, &downs[i], 1);
+    end_both(&b);
+  }
+}
+#endif
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+  if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {
+#ifdef GMG_CUDA
+      cmocka_unit_test(large_levels),
+#endif
+      cmocka_unit_test(sweeps_update),             cmocka_unit_test(packed_tiles_update), cmocka_unit_test(residuals_in_the_pass),
+      cmocka_unit_test(residuals_in_packed_tiles), cmocka_unit_test(rows_restrict),       cmocka_unit_test(double_buffered_legs),
+      cmocka_unit_test(solves_agree)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* Fused legs of a cycle on CUDA, each in one operation, against their parts on the host. Shared by the tests of the asynchronous
+   smoother and of red-black. */
+#ifndef GMG_TEST_FUSED_LEGS_H
+#define GMG_TEST_FUSED_LEGS_H
+
+#include "twins.h"
+
+/* Cells of one size, so that all axes are coarsened. */
+static inline gmg_problem unit_cells(const shape *s)
+{
+  gmg_problem p = shaped_problem(s);
+  const double length[3] = {(double)p.n[0], (double)p.n[1], (double)p.n[2]};
+  gmg_problem_set_box(&p, length);
+  p.shift = 0.3;
+  return p;
+}
+
+/* --- the leg down ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  gmg_start start;
+  int steps;
+} down_case;
+static const down_case downs[] = {{GMG_FROM_CURRENT, 1}, {GMG_FROM_ZERO, 1}, {GMG_FROM_CURRENT, 2},
+                                  {GMG_FROM_ZERO, 2},    {GMG_FROM_CURRENT, 3}, {GMG_FROM_ZERO, 3}};
+enum { DOWNS = sizeof downs / sizeof *downs };
+
+/* One step from zero: all that some engines do. */
+static inline int is_first_step(const down_case *k) { return k->start == GMG_FROM_ZERO && k->steps == 1; }
+
+/* Whether the device smooths and restricts the residual in one operation, as it should. Then the residual is that of the u left. */
+static inline void down_agrees(const char *name, const both *b, const down_case *k, int can)
+{
+  const gmg_solver *s = b->solver[DEVICE];
+  const gmg_exec *e = s->levels_exec;
+  const gmg_level *L = &s->level[0];
+  const size_t n = L->A.cells, coarse = s->level[1].A.cells;
+  twin f = begin_twin(b->solver[HOST]->levels_exec, e, n, 91), u = begin_twin(b->solver[HOST]->levels_exec, e, n, 92);
+  twin got = begin_twin(e, e, coarse, 93);
+  if (k->start == GMG_FROM_ZERO) e->vector->fill(e, n, NAN, u.at[DEVICE]);
+  const int done = s->mg.fused->presmooth_restrict(&L->view, s->mg.state[0], f.at[DEVICE], u.at[DEVICE], u.at[DEVICE], k->steps, k->start,
+                                                   L->restrict_, got.at[0]);
+  if (done != can) fail_msg("%s, %d steps, from zero %d: done %d", name, k->steps, k->start == GMG_FROM_ZERO, done);
+  if (done) {
+    s->mg.stencil->restrict_residual(e, &L->A, L->restrict_, f.at[DEVICE], u.at[DEVICE], L->r, got.at[1]);
+    same_twin(name, "restricted residual", &got, 2048);
+  }
+  end_twin(&f), end_twin(&u), end_twin(&got);
+}
+
+/* --- the leg up of a mixed cycle --------------------------------------------------------------------------------------- */
+
+/* It updates a field in double: that field plus the correction, or the correction alone. */
+typedef struct {
+  int prolongs; /* the coarse correction first */
+  int keep, steps;
+  int offset;   /* of the field: 1: it does not begin with a pair */
+} update_case;
+static const update_case updates[] = {{0, 0, 1, 0}, {1, 0, 1, 0}, {0, 1, 1, 0}, {1, 1, 1, 0}, {0, 0, 2, 0}, {1, 0, 2, 0},
+                                      {0, 1, 2, 0}, {1, 1, 2, 0}, {0, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {1, 1, 1, 1}};
+enum { UPDATES = sizeof updates / sizeof *updates, UPDATES_OF_PAIRS = 8 };
+
+/* One operation on the device, where it can, and three on the host. can_prolong: in the one step. */
+static inline void update_agrees(const char *name, const both *b, const update_case *k, int can, int can_prolong)
+{
+  gmg_solver *const *s = b->solver;
+  const gmg_exec *low[2] = {s[0]->levels_exec, s[1]->levels_exec}, *high[2] = {&s[0]->exec, &s[1]->exec};
+  gmg_level *L[2] = {&s[0]->level[0], &s[1]->level[0]};
+  const size_t n = L[0]->A.cells, offset = (size_t)k->offset;
+  const gmg_leg leg = k->keep ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
+  twin f = begin_twin(low[0], low[1], n, 81), c = begin_twin(low[0], low[1], n, 82);
+  twin coarse = begin_twin(low[0], low[1], s[0]->level[1].A.cells, 83), x = begin_twin(high[0], high[1], n + offset, 84);
+  twin size = begin_twin(high[0], high[1], 1, 85);
+  double *const at[2] = {(double *)x.at[0] + offset, (double *)x.at[1] + offset};
+  if (!k->keep) ON_BOTH(i) high[i]->vector->fill(high[i], n, NAN, at[i]);
+  if (k->prolongs) s[0]->mg.stencil->tensor(low[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
+  s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], c.at[0], k->steps, leg);
+  high[0]->vector->axpby_from_low(high[0], n, size.at[0], c.at[0], k->keep, at[0]);
+  const gmg_update_target to = {at[1], 0.25, size.at[1], k->keep, k->prolongs ? coarse.at[1] : NULL, k->prolongs ? L[1]->prolong : NULL};
+  const int done = s[1]->mg.fused->postsmooth_update(&L[1]->view, s[1]->mg.state[0], f.at[1], c.at[1], k->steps, leg, &to);
+  if (done != (k->prolongs ? can_prolong && k->steps == 1 : can))
+    fail_msg("%s, prolongs %d, keep %d, %d steps, offset %d: done %d", name, k->prolongs, k->keep, k->steps, k->offset, done);
+  if (done) {
+    double *values = malloc(n * sizeof *values); /* 0.25 of the correction on the device, all on the host */
+    assert_non_null(values);
+    gmg_exec_read_reals(high[0], at[0], n, values);
+    double *start = field(n + offset, 84);
+    for (size_t i = 0; i < n; i++) values[i] = k->keep ? start[offset + i] + 0.25 * (values[i] - start[offset + i]) : 0.25 * values[i];
+    (void)gmg_exec_write_reals(high[0], at[0], n, values);
+    same_twin(name, "updated field", &x, 1024 * epsilon_of(low[0]) / epsilon_of(high[0]));
+    free(values), free(start);
+  }
+  end_twin(&f), end_twin(&c), end_twin(&coarse), end_twin(&x), end_twin(&size);
+}
+
+/* --- both legs, double buffered ----------------------------------------------------------------------------------------- */
+
+/* In double the leg down leaves u in another field, and the leg up brings it back with the coarse correction
+   (gmg_fused_ops::double_buffered): from a u and from zero. The host's solver does what the device's legs are to leave: the exact
+   sweep, or the stale twin's. */
+static inline void double_buffered_legs_agree(const char *name, gmg_solver *const s[2], int can)
+{
+  const gmg_exec *e[2] = {s[HOST]->levels_exec, s[DEVICE]->levels_exec};
+  gmg_level *L[2] = {&s[HOST]->level[0], &s[DEVICE]->level[0]};
+  const gmg_smoother_ops *host = s[HOST]->mg.smoother;
+  const gmg_fused_ops *device = s[DEVICE]->mg.fused;
+  void *const state[2] = {s[HOST]->mg.state[0], s[DEVICE]->mg.state[0]};
+  const size_t n = L[0]->A.cells, coarse = s[HOST]->level[1].A.cells;
+  const int double_buffered = s[DEVICE]->mg.legs[0] == &gmg_double_buffered_legs;
+  if (double_buffered != can) fail_msg("%s: double-buffered %d", name, double_buffered);
+  for (int from_zero = 0; can && from_zero < 2; from_zero++) {
+    twin f = begin_twin(e[0], e[1], n, 91), u = begin_twin(e[0], e[1], n, from_zero ? 0 : 92), other = begin_twin(e[0], e[1], n, 0);
+    twin r = begin_twin(e[0], e[1], coarse, 0), c = begin_twin(e[0], e[1], coarse, 93);
+    if (from_zero) e[1]->vector->fill(e[1], n, NAN, u.at[1]);
+    e[1]->vector->fill(e[1], n, NAN, other.at[1]), e[1]->vector->fill(e[1], coarse, NAN, r.at[1]);
+    host->sweep(&L[0]->view, state[0], f.at[0], u.at[0], 1, GMG_LEG_DOWN);
+    s[HOST]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], other.at[0], r.at[0]);
+    const int down = device->presmooth_restrict(&L[1]->view, state[1], f.at[1], u.at[1], other.at[1], 1,
+                                                from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT, L[1]->restrict_, r.at[1]);
+    assert_int_equal(down, 1);
+    same(name, "u on the way down", e[0], e[1], u.at[0], other.at[1], n, 512);
+    same_twin(name, "restricted residual", &r, 2048);
+    const gmg_leg leg = from_zero ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
+    const gmg_update_target back = {.x = u.at[1], .scale = 1, .coarse = c.at[1], .prolong = L[1]->prolong};
+    s[HOST]->mg.stencil->tensor(e[0], L[0]->prolong, c.at[0], u.at[0], 1);
+    host->sweep(&L[0]->view, state[0], f.at[0], u.at[0], 1, leg);
+    e[1]->vector->fill(e[1], n, NAN, u.at[1]);
+    assert_int_equal(device->postsmooth_update(&L[1]->view, state[1], f.at[1], other.at[1], 1, leg, &back), 1);
+    same_twin(name, "u on the way up", &u, 512);
+    end_twin(&f), end_twin(&u), end_twin(&other), end_twin(&r), end_twin(&c);
+  }
+}
+
+#endif

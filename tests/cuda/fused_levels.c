@@ -1,0 +1,189 @@
+/* The small levels of a cycle in one kernel (src/coarse/fused_levels) against one kernel an operation, on the same device:
+   red-black relaxation of whole levels either way, so results differ by rounding alone. */
+#include "twins.h"
+
+typedef struct {
+  int dim;
+  size_t n[3];
+  const char *bc;
+} box;
+
+/* The finest level is never fused: sizes are about twice those that are tried. */
+static const box boxes[] = {
+    {3, {128, 128, 128}, "dddddd"}, {3, {64, 64, 64}, "dddddd"},  {3, {64, 64, 64}, "nnnnnn"}, {3, {66, 64, 60}, "dnddrd"},
+    {3, {32, 32, 32}, "nnnnnn"},    {3, {33, 35, 37}, "dddddd"},  {3, {63, 61, 59}, "ddnndr"}, {3, {16, 16, 16}, "dddddd"},
+    {3, {17, 9, 11}, "nnnnnn"},     {3, {72, 40, 24}, "ndrddd"},  {3, {24, 40, 90}, "dddddd"}, {3, {20, 22, 126}, "dddddn"},
+    {3, {130, 34, 12}, "dddddd"},   {3, {120, 120, 6}, "ddddnn"}, {3, {6, 60, 60}, "nndddd"},  {3, {7, 7, 7}, "dddddd"},
+    {3, {40, 40, 5}, "ddddnn"},     {3, {41, 3, 29}, "dddddd"},   {3, {30, 1, 28}, "dddddd"},  {2, {256, 256, 1}, "dddd"},
+    {2, {500, 260, 1}, "dndr"},     {2, {255, 257, 1}, "nnnn"},   {2, {128, 128, 1}, "nnnn"},  {2, {127, 65, 1}, "dddd"},
+    {2, {31, 511, 1}, "dddn"},      {2, {600, 20, 1}, "dddd"},    {2, {9, 9, 1}, "dddd"},      {1, {4096, 1, 1}, "dd"},
+    {1, {1000, 1, 1}, "nn"},        {1, {67, 1, 1}, "dr"}};
+enum { BOXES = sizeof boxes / sizeof *boxes };
+
+static const gmg_cycle_kind kinds[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};
+
+static int has_fused_levels(const gmg_solver *s) { return s->mg.bottom.level < s->coarsest.level; }
+
+/* Level l's u by a cycle from there, by the fused levels or not. */
+static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, const double *f, const double *u, int fused)
+{
+  const gmg_exec *e = s->levels_exec;
+  gmg_level *L = &s->level[l];
+  gmg_multigrid apart = s->mg;
+  double *out = malloc(L->A.cells * sizeof *out);
+  (void)gmg_exec_write_reals(e, L->f, L->A.cells, f);
+  (void)gmg_exec_write_reals(e, L->u, L->A.cells, u);
+  if (fused) gmg_bottom_solve(&s->mg, l, L->f, L->u, kind, from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT);
+  else {
+    apart.bottom = s->coarsest;
+    if (from_zero) e->vector->fill(e, L->A.cells, 0, L->u);
+    assert_int_equal(gmg_cycle(&apart, l, L->f, L->u, kind, GMG_FROM_CURRENT, NULL), 0);
+  }
+  gmg_exec_read_reals(e, L->u, L->A.cells, out);
+  return out;
+}
+
+/* How far apart, of the largest. */
+static double apart(const double *a, const double *b, size_t n)
+{
+  double most = 0, largest = 0;
+  for (size_t i = 0; i < n; i++) {
+    largest = fmax(largest, fabs(a[i]));
+    if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]); /* NaN too */
+  }
+  return most == 0 ? 0 : most / largest;
+}
+
+static void take_mean(double *x, size_t n)
+{
+  double mean = 0;
+  for (size_t i = 0; i < n; i++) mean += x[i] / (double)n;
+  for (size_t i = 0; i < n; i++) x[i] -= mean;
+}
+
+static int compare(const char *name, gmg_context *c, const gmg_problem *p, const gmg_params *q)
+{
+  gmg_solver *s;
+  assert_ok(c, create_on_device(c, p, q, &s));
+  const int some = has_fused_levels(s), count = s->levels - s->mg.bottom.level;
+  /* rounding, times the condition that the levels have together: in 1D it grows with n^2 (2048 in float: 0.042) */
+  const double longest = (double)p->n[0] / 2, in_1d = fmax(100, 5e-5 * longest * longest);
+  const double limit = (p->type == GMG_F64 ? 1e-11 : 4e-4) * (p->dim == 1 ? in_1d : 1);
+  for (int l = s->mg.bottom.level; some && l < s->levels; l++) {
+    const size_t n = s->level[l].A.cells;
+    double *f = field(n, 71), *u = field(n, 72);
+    if (s->singular) take_mean(f, n);
+    for (int k = 0; k < 3; k++)
+      for (int zero = 0; zero < 2; zero++) {
+        double *a = cycled(s, l, kinds[k], zero, f, u, 1), *b = cycled(s, l, kinds[k], zero, f, u, 0);
+        const double d = apart(a, b, n);
+        if (!(d <= limit))
+          fail_msg("%s, level %d of %d, %zu x %zu x %zu, cycle %d, %s: %g apart", name, l, s->levels, s->level[l].A.n[0],
+                   s->level[l].A.n[1], s->level[l].A.n[2], k, zero ? "from zero" : "from a guess", d);
+        free(a), free(b);
+      }
+    free(f), free(u);
+  }
+  gmg_solver_destroy(s);
+  return some ? count : 0;
+}
+
+/* Values of a random field, from `least` on, times `more` within a ball. */
+static void *values(const gmg_problem *p, double least, double more, uint64_t seed)
+{
+  const size_t cells = unknowns(p), *n = p->n;
+  double *x = field(cells, seed);
+  float *narrow = malloc(cells * sizeof *narrow);
+  for (size_t c = 0; c < cells; c++) {
+    const size_t at[3] = {c % n[0], c / n[0] % n[1], c / (n[0] * n[1])};
+    double away = 0;
+    for (int a = 0; a < 3; a++) away += n[a] > 1 ? pow(((double)at[a] + 0.5) / (double)n[a] - 0.45, 2) : 0;
+    x[c] = (least + fabs(x[c])) * (away < 0.09 ? more : 1);
+    narrow[c] = (float)x[c];
+  }
+  if (p->type == GMG_F64) return free(narrow), x;
+  return free(x), narrow;
+}
+
+/* By constant coefficients or not; many: may leave too many for an inverse; jump of beta. */
+static const struct {
+  int symmetric, pre, post, sigma;
+  double shift, jump;
+  size_t many;
+} variants[2][3] = {{{0, 1, 1, 0, 0, 0, 0}, {1, 2, 2, 0, 3, 0, 0}, {0, 0, 3, 0, 0, 0, 100}},
+                    {{0, 1, 1, 0, 0, 100, 0}, {0, 2, 0, 1, 0, 1, 0}, {0, 0, 3, 0, 3, 100, 0}}};
+
+static void compare_boxes(int on_faces)
+{
+  gmg_context *c;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  for (int i = 0; i < BOXES; i++)
+    for (int centering = 0; centering < 2; centering++) {
+      int done = -1;
+      char name[128];
+      for (int type = 0; type < 2; type++)
+        for (int v = 0; v < 3; v++) {
+          const size_t *n = boxes[i].n;
+          gmg_problem p = make_problem(boxes[i].dim, n[0], n[1], n[2], (gmg_centering)centering, boxes[i].bc);
+          if (!taken(unknowns(&p))) continue;
+          gmg_params q = gmg_params_default();
+          p.type = type ? GMG_F64 : GMG_F32, p.shift = variants[on_faces][v].shift;
+          void *const beta = values(&p, 1, variants[on_faces][v].jump, 75), *const sigma = values(&p, 0, 1e3, 76);
+          if (on_faces) p.beta = beta;
+          if (variants[on_faces][v].sigma) p.sigma = sigma;
+          q.smoother = gmg_smoother_by_name("red_black");
+          q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type ? 1e-13 : 1e-6;
+          q.symmetric = variants[on_faces][v].symmetric, q.coarse_cells = variants[on_faces][v].many;
+          q.pre = variants[on_faces][v].pre, q.post = variants[on_faces][v].post;
+          snprintf(name, sizeof name, "%s%zu x %zu x %zu %s, %s, %s, variant %d", on_faces ? "faces, " : "", n[0], n[1], n[2],
+                   centering ? "cells" : "vertices", boxes[i].bc, type ? "double" : "float", v);
+          done = compare(name, c, &p, &q);
+          free(beta), free(sigma);
+        }
+      if (done >= 0) print_message("%-55s %d fused levels\n", name, done);
+    }
+  gmg_context_destroy(c);
+}
+
+static void levels_agree(void **state) { (void)state, compare_boxes(0); }
+static void levels_on_faces_agree(void **state) { (void)state, compare_boxes(1); }
+
+/* New values reach the tables; a captured cycle is that of a call. */
+static void updates_reach_them(void **state)
+{
+  gmg_context *c;
+  gmg_solver *s;
+  (void)state;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  gmg_problem p = make_problem(3, 48, 40, 32, GMG_CELL, "nnnnnn");
+  gmg_params q = gmg_params_default();
+  q.smoother = gmg_smoother_by_name("red_black"), q.precision = GMG_PRECISION_SAME, q.coarse_rtol = 1e-13;
+  assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+  static const double shifts[] = {5, 1e-13, 1e-8, 0, 400};
+  for (int i = 0; i < 5; i++) {
+    p.shift = shifts[i];
+    assert_ok(c, gmg_solver_update(s, &p));
+    const int l = s->mg.bottom.level;
+    const size_t n = s->level[l].A.cells;
+    double *f = field(n, 73), *u = field(n, 0);
+    take_mean(f, n);
+    assert_true(has_fused_levels(s));
+    double *a = cycled(s, l, GMG_CYCLE_V, 1, f, u, 1), *b = cycled(s, l, GMG_CYCLE_V, 1, f, u, 0);
+    take_mean(a, n), take_mean(b, n); /* beside a shift of next to nothing rounding alone decides about it */
+    const double d = apart(a, b, n);
+    print_message("shift %g: %g apart\n", p.shift, d);
+    assert_below(d, 1e-9 + (p.shift > 0 ? 1e-15 / p.shift : 0)); /* what is left of the inverse: 1.1e-4 beside 1e-13 */
+    free(f), free(u), free(a), free(b);
+  }
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+}
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+  if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(levels_agree), cmocka_unit_test(levels_on_faces_agree),
+                                     cmocka_unit_test(updates_reach_them)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,401 @@
+/* Cycles that are replayed on CUDA (src/mg/iterate/replay.c) against the same ones enqueued: bitwise the same solution, residuals and
+   report, whatever ends the solve.
+
+     test_cuda_graph [TEST [by_cycles]]
+
+   by_cycles: the host launches every cycle, as it does where a graph cannot go round on the device. */
+#include "twins.h"
+
+#ifdef GMG_CUDA
+#include <cuda_runtime_api.h>
+
+
+static int by_cycles;
+
+/* Two solvers of the same problem on one context: only the second replays. */
+typedef struct {
+  const char *name;
+  gmg_context *c;
+  cudaStream_t stream;
+  gmg_solver *solver[2];
+  const gmg_exec *e;
+  void *f, *u[2];
+  double *history;
+  size_t cells;
+  double guess;    /* everywhere */
+  int refused;     /* the solve may be */
+  size_t waits[2]; /* of the last solves */
+} pair;
+enum { ENQUEUED, REPLAYED };
+
+static void *random_field(const gmg_exec *e, size_t n, uint64_t seed)
+{
+  void *p = e->memory->alloc(e->context, n * e->real_size);
+  double *values = field(n, seed);
+  assert_non_null(p);
+  (void)gmg_exec_write_reals(e, p, n, values);
+  free(values);
+  return p;
+}
+
+static pair begin_pair(const char *name, const gmg_problem *p, const gmg_params *q, int own_stream)
+{
+  pair x = {.name = name, .cells = unknowns(p)};
+  if (own_stream) assert_int_equal(cudaStreamCreateWithFlags(&x.stream, cudaStreamNonBlocking), cudaSuccess);
+  assert_int_equal(gmg_context_create_cuda(0, x.stream, &x.c), GMG_OK);
+  if (by_cycles) gmg_cuda_without_device_loop(x.c);
+  for (int i = 0; i < 2; i++) assert_ok(x.c, gmg_solver_create(x.c, p, q, &x.solver[i]));
+  x.solver[ENQUEUED]->exec.graph = NULL;
+  x.e = &x.solver[ENQUEUED]->exec;
+  x.f = random_field(x.e, x.cells, 61);
+  for (int i = 0; i < 2; i++) x.u[i] = random_field(x.e, x.cells, 0);
+  x.history = malloc(((size_t)q->max_cycles + 1) * sizeof *x.history);
+  assert_non_null(x.history);
+  return x;
+}
+
+static void end_pair(pair *x)
+{
+  assert_int_equal(x->e->memory->health(x->c), GMG_OK);
+  x->e->memory->release(x->c, x->f);
+  for (int i = 0; i < 2; i++) x->e->memory->release(x->c, x->u[i]);
+  for (int i = 0; i < 2; i++) gmg_solver_destroy(x->solver[i]);
+  gmg_context_destroy(x->c);
+  if (x->stream) cudaStreamDestroy(x->stream);
+  free(x->history);
+}
+
+/* Bits, so that NaN is the same as NaN. */
+static void same_bits(const pair *x, const char *what, const void *a, const void *b, size_t bytes)
+{
+  if (memcmp(a, b, bytes) != 0) fail_msg("%s: %s differ", x->name, what);
+}
+
+static void same_reports(const pair *x, const gmg_report *a, const gmg_report *b)
+{
+  if (a->status != b->status || a->cycles != b->cycles || a->history_length != b->history_length)
+    fail_msg("%s: %s after %d cycles, replayed %s after %d: %s", x->name, gmg_status_string(a->status), a->cycles,
+             gmg_status_string(b->status), b->cycles, gmg_context_error(x->c));
+  same_bits(x, "first residuals", &a->residual0, &b->residual0, sizeof a->residual0);
+  same_bits(x, "last residuals", &a->residual, &b->residual, sizeof a->residual);
+  same_bits(x, "factors", &a->factor, &b->factor, sizeof a->factor);
+  same_bits(x, "targets", &a->target, &b->target, sizeof a->target);
+  same_bits(x, "floors", &a->floor, &b->floor, sizeof a->floor);
+  assert_int_equal(a->singular, b->singular);
+  assert_int_equal(a->deterministic, b->deterministic);
+}
+
+/* The same from both, from the guess; returns the waits that the second was spared. */
+static long same_solve(pair *x)
+{
+  gmg_report r[2];
+  char text[2][600];
+  double *values[2];
+  for (int i = 0; i < 2; i++) {
+    const size_t before = gmg_cuda_synchronisations(x->c);
+    x->e->vector->fill(x->e, x->cells, x->guess, x->u[i]);
+    const gmg_status status = gmg_solve(x->solver[i], x->f, x->u[i], &r[i]);
+    if (status >= GMG_ERR_ARGUMENT && !x->refused) fail_msg("%s: %s", x->name, gmg_context_error(x->c));
+    x->waits[i] = gmg_cuda_synchronisations(x->c) - before;
+    snprintf(text[i], sizeof text[i], "%s", gmg_context_error(x->c));
+    values[i] = malloc(x->cells * sizeof *values[i]);
+    gmg_exec_read_reals(x->e, x->u[i], x->cells, values[i]);
+  }
+  same_reports(x, &r[0], &r[1]);
+  same_bits(x, "residuals", r[0].history, r[1].history, (size_t)r[0].history_length * sizeof *r[0].history);
+  same_bits(x, "solutions", values[0], values[1], x->cells * sizeof *values[0]);
+  if (strcmp(text[0], text[1]) != 0) fail_msg("%s: \"%s\", replayed \"%s\"", x->name, text[0], text[1]);
+  for (int i = 0; i < 2; i++) free(values[i]);
+  return (long)x->waits[0] - (long)x->waits[1];
+}
+
+/* Both kinds of recording are made when they come for the second time. */
+static void solves(const char *name, const gmg_problem *p, const gmg_params *q, int expected)
+{
+  pair x = begin_pair(name, p, q, q->max_cycles % 2);
+  long spared = 0;
+  for (int turn = 0; turn < 3; turn++) {
+    spared = same_solve(&x);
+    const int recorded = recordings(x.solver[REPLAYED]);
+    if (expected >= 0 && recorded != (turn > 0 ? expected : 0)) fail_msg("%s: %d recordings in solve %d", name, recorded, turn);
+  }
+  if (expected > 0 && spared < 0) fail_msg("%s: replayed, %ld more waits", name, -spared);
+  end_pair(&x);
+}
+
+static gmg_params deterministic(const char *smoother, gmg_precision precision)
+{
+  gmg_params q = gmg_params_default();
+  q.smoother = gmg_smoother_by_name(smoother);
+  q.deterministic = 1, q.precision = precision, q.accel = GMG_ACCEL_NONE, q.cycle = GMG_CYCLE_V;
+  return q;
+}
+
+static void smoothers_and_shapes(void **state)
+{
+  static const char *const names[] = {"async", "red_black", "jacobi", "chebyshev", "gauss_seidel"};
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int k = 0; k < 5; k++)
+      for (int mixed = 0; mixed < 2; mixed++) {
+        gmg_problem p = shaped_problem(&plain[i].shape);
+        if ((mixed && unknowns(&p) < 100) || (k == 4 && i % 4)) continue; /* the last one takes long */
+        if (!taken(unknowns(&p))) continue;
+        gmg_params q = deterministic(names[k], mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+        q.cycle = k % 2 && i == 4 ? GMG_CYCLE_W : k % 2 && p.dim == 3 ? GMG_CYCLE_F : GMG_CYCLE_V;
+        q.max_cycles = 10 + i % 2;
+        if (!mixed && k == 4) p.type = GMG_F32;
+        solves(plain[i].name, &p, &q, -1);
+      }
+}
+
+static int stop_at_four(void *data, int cycle, double residual, double target)
+{
+  (void)data, (void)residual, (void)target;
+  return cycle == 4;
+}
+
+static gmg_params changed(void (*change)(gmg_params *), gmg_precision precision)
+{
+  gmg_params q = deterministic("async", precision);
+  change(&q);
+  return q;
+}
+
+static void converges(gmg_params *q) { q->rtol = 1e-10; }
+static void stagnates(gmg_params *q) { q->rtol = 1e-17; }
+static void ends_early(gmg_params *q) { q->rtol = 1e-12, q->max_cycles = 3; }
+static void diverges(gmg_params *q) { q->smoother = gmg_smoother_by_name("jacobi"), q->omega = 1.9; }
+static void is_slow(gmg_params *q) { q->smoother = gmg_smoother_by_name("jacobi"), q->omega = 0.05, q->max_cycles = 290; }
+static void is_stopped(gmg_params *q) { q->rtol = 1e-12, q->monitor = stop_at_four; }
+static void starts_by_fmg(gmg_params *q) { q->rtol = 1e-10, q->fmg = 1; }
+static void starts_by_two(gmg_params *q) { q->rtol = 1e-10, q->fmg = 2, q->max_cycles = 21; }
+static void on_one_level(gmg_params *q) { q->rtol = 1e-6, q->max_levels = 1; }
+
+static void whatever_ends_it(void **state)
+{
+  static const struct {
+    const char *name;
+    void (*change)(gmg_params *);
+    int recorded;
+  } ends[] = {{"the target", converges, 1},     {"the floor", stagnates, 1},   {"the cycle limit", ends_early, 1},
+              {"growth", diverges, 1},          {"slow, to the limit", is_slow, 1}, {"the monitor", is_stopped, 1},
+              {"the target after a start", starts_by_fmg, 2}, {"the target after another", starts_by_two, 2},
+              {"a single level", on_one_level, -1}};
+  (void)state;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    for (int k = 0; k < 4; k++) {
+      gmg_params q = changed(ends[i].change, k % 2 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+      const int single = q.max_levels == 1;
+      gmg_problem p = single ? make_problem(3, 12, 12, 12, GMG_CELL, "dddddd")
+                      : k < 2 ? make_problem(3, 40, 32, 36, GMG_CELL, "dddddd") : make_problem(2, 100, 75, 1, GMG_VERTEX, "ppnn");
+      if (!single && k >= 2) p.shift = 0;
+      solves(ends[i].name, &p, &q, ends[i].recorded);
+    }
+}
+
+/* Where a solve begins, and whether it does: found on the device with the cycles (one wait), or there and then on the host. */
+static void whatever_it_starts_from(void **state)
+{
+  static const struct {
+    const char *name;
+    double f, guess, boundary, atol;
+    int once[2]; /* one wait: in the problem's type, in mixed precision */
+  } starts[] = {{"a zero guess", 1, 0, 0, 0, {1, 1}},        {"a guess", 1, 1e-3, 0, 0, {1, 1}},
+                {"boundary values", 1, 0, 2, 0, {1, 1}},     {"a large f", 1e15, 0, 0, 0, {1, 0}},
+                {"a small f", 1e-15, 0, 0, 0, {1, 0}},       {"a tiny f", 1e-305, 0, 0, 0, {0, 0}},
+                {"f = 0, u = 0", 0, 0, 0, 0, {1, 1}},        {"f = 0", 0, 1, 0, 0, {1, 1}},
+                {"a target that is met", 1, 0, 0, 1e9, {1, 1}}, {"f overflows", 1e200, 0, 0, 0, {1, 1}},
+                {"f is no number", NAN, 0, 0, 0, {1, 1}},    {"u is no number", 1, NAN, 0, 0, {1, 1}},
+                {"u overflows", 1, 1e250, 0, 0, {1, 1}}};
+  (void)state;
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    for (int k = 0; k < 4; k++) {
+      gmg_params q = deterministic("async", k % 2 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+      gmg_problem p = k < 2 ? make_problem(3, 40, 32, 36, GMG_CELL, "dddddd") : make_problem(2, 100, 75, 1, GMG_VERTEX, "dddd");
+      if (!taken(unknowns(&p))) continue;
+      p.shift = 0, q.rtol = 1e-6, q.atol = starts[i].atol;
+      pair x = begin_pair(starts[i].name, &p, &q, k % 2);
+      x.guess = starts[i].guess, x.refused = 1;
+      x.e->vector->fill(x.e, x.cells, starts[i].f, x.f);
+      for (int j = 0; j < 2 && starts[i].boundary != 0; j++)
+        assert_ok(x.c, gmg_set_boundary_constant(x.solver[j], 0, 1, starts[i].boundary));
+      for (int turn = 0; turn < 4; turn++) (void)same_solve(&x);
+      assert_int_equal(recordings(x.solver[REPLAYED]), 1);
+      print_message("%s: %zu waits, replayed %zu\n", x.name, x.waits[ENQUEUED], x.waits[REPLAYED]);
+      if (starts[i].once[k % 2] && !by_cycles) assert_true(x.waits[REPLAYED] <= 1);
+      x.e->vector->fill(x.e, x.cells, 1, x.f), x.guess = 0; /* nothing is left of it */
+      (void)same_solve(&x);
+      end_pair(&x);
+    }
+}
+
+static void unmeasured_solves(void **state)
+{
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int fmg = 0; fmg < 3; fmg++)
+      for (int mixed = 0; mixed < 2; mixed++) {
+        const gmg_problem p = shaped_problem(&plain[i].shape);
+        gmg_params q = deterministic("async", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+        if (mixed && unknowns(&p) < 100) continue;
+        q.check_every = 0, q.fmg = fmg, q.max_cycles = 1 + i % 4;
+        solves(plain[i].name, &p, &q, 1);
+      }
+}
+
+/* Conjugate gradients as a whole; while that is recorded nothing else is. Beyond some cycles those alone are replayed. */
+static void unmeasured_accelerated_solves(void **state)
+{
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int fmg = 0; fmg < 2; fmg++)
+      for (int mixed = 0; mixed < 2; mixed++)
+        for (int flexible = 0; flexible < 2; flexible++) {
+          const gmg_problem p = shaped_problem(&plain[i].shape);
+          gmg_params q = deterministic(flexible ? "async" : "jacobi", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+          if ((mixed && unknowns(&p) < 100) || !taken(unknowns(&p))) continue;
+          q.accel = flexible ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_CG;
+          q.check_every = 0, q.fmg = fmg, q.max_cycles = i % 5 == 0 ? 34 : 1 + i % 4;
+          solves(plain[i].name, &p, &q, -1);
+        }
+}
+
+/* Residuals are measured now and then: the cycles between are replayed one by one. */
+static void rarely_measured_solves(void **state)
+{
+  static const gmg_accel accels[] = {GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG};
+  static const char *const smoothers[] = {"async", "red_black"};
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int s = 0; s < 2; s++)
+      for (int fmg = 0; fmg < 2; fmg++)
+        for (int a = 0; a < 2; a++)
+          for (int mixed = 0; mixed < 2; mixed++) {
+            const gmg_problem p = shaped_problem(&plain[i].shape);
+            gmg_params q = deterministic(smoothers[s], mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+            if ((mixed && unknowns(&p) < 100) || !taken(unknowns(&p))) continue;
+            q.accel = accels[a], q.fmg = fmg;
+            q.check_every = 2 + i % 4, q.max_cycles = 10 + i % 5, q.rtol = i % 2 ? 1e-10 : 1e-17;
+            solves(plain[i].name, &p, &q, -1);
+          }
+}
+
+/* A solve that nobody measures, recorded by the caller while the solver has recordings of its own. */
+static void recorded_by_callers(gmg_accel accel)
+{
+  const gmg_problem p = make_problem(3, 40, 32, 36, GMG_CELL, "dddddd");
+  gmg_params q = deterministic("async", GMG_PRECISION_MIXED);
+  cudaGraph_t graph;
+  cudaGraphExec_t run;
+  q.check_every = 0, q.max_cycles = 3, q.accel = accel;
+  pair x = begin_pair("recorded by the caller", &p, &q, 1);
+  for (int turn = 0; turn < 3; turn++) (void)same_solve(&x);
+  assert_int_equal(recordings(x.solver[REPLAYED]), 1); /* no part of it apart */
+  x.e->vector->fill(x.e, x.cells, 0, x.u[REPLAYED]);
+  assert_int_equal(cudaStreamBeginCapture(x.stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  const gmg_status status = gmg_solve(x.solver[REPLAYED], x.f, x.u[REPLAYED], NULL);
+  assert_int_equal(cudaStreamEndCapture(x.stream, &graph), cudaSuccess);
+  assert_ok(x.c, status);
+  assert_int_equal(cudaGraphInstantiate(&run, graph, 0), cudaSuccess);
+  assert_int_equal(cudaGraphLaunch(run, x.stream), cudaSuccess);
+  same(x.name, "solutions", x.e, x.e, x.u[ENQUEUED], x.u[REPLAYED], x.cells, 0);
+  cudaGraphExecDestroy(run), cudaGraphDestroy(graph);
+  end_pair(&x);
+}
+
+static void recorded_by_the_caller(void **state)
+{
+  (void)state;
+  recorded_by_callers(GMG_ACCEL_NONE);
+  recorded_by_callers(GMG_ACCEL_FLEXIBLE_CG);
+}
+
+/* Iterations of conjugate gradients, whose cycles are replayed; F cycles may become V cycles on the way. */
+static void accelerated_solves(void **state)
+{
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int mixed = 0; mixed < 2; mixed++)
+      for (int flexible = 0; flexible < 2; flexible++) {
+        const gmg_problem p = shaped_problem(&plain[i].shape);
+        gmg_params q = deterministic(flexible ? "async" : "jacobi", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+        if ((mixed && unknowns(&p) < 100) || !taken(unknowns(&p))) continue;
+        q.accel = flexible ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_CG, q.rtol = 1e-9, q.max_cycles = 30 + i % 2;
+        if (flexible && p.dim == 3) q.cycle = GMG_CYCLE_F;
+        solves(plain[i].name, &p, &q, -1);
+      }
+}
+
+static void preconditions(void **state)
+{
+  enum { TURNS = 4 };
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int mixed = 0; mixed < 2; mixed++) {
+      const gmg_problem p = shaped_problem(&plain[i].shape);
+      const gmg_params q = deterministic("async", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+      if ((mixed && unknowns(&p) < 100) || !taken(unknowns(&p))) continue;
+      pair x = begin_pair(plain[i].name, &p, &q, i % 2);
+      for (int turn = 0; turn < TURNS; turn++) {
+        x.e->vector->add(x.e, x.cells, 10 * turn, x.f); /* the array stays, what it holds does not */
+        for (int k = 0; k < 2; k++) assert_ok(x.c, gmg_precondition(x.solver[k], x.f, x.u[k]));
+        same(x.name, "precondition", x.e, x.e, x.u[ENQUEUED], x.u[REPLAYED], x.cells, 0);
+        assert_int_equal(recordings(x.solver[REPLAYED]), turn > 0);
+      }
+      end_pair(&x);
+    }
+}
+
+/* What a recording was made of changes. */
+static void updates_and_pointers(void **state)
+{
+  (void)state;
+  for (int mixed = 0; mixed < 2; mixed++) {
+    gmg_problem p = make_problem(3, 40, 32, 36, GMG_CELL, "dddddd"), next = p;
+    const gmg_params q = deterministic("async", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+    pair x = begin_pair("updates", &p, &q, mixed);
+    void *f[2] = {x.f, random_field(x.e, x.cells, 62)}, *u[6] = {x.u[REPLAYED]};
+    for (int i = 1; i < 6; i++) u[i] = random_field(x.e, x.cells, 0);
+    for (int turn = 0; turn < 2; turn++) (void)same_solve(&x);
+    assert_int_equal(recordings(x.solver[REPLAYED]), 1);
+    next.shift = 50;
+    for (int i = 0; i < 2; i++) assert_ok(x.c, gmg_solver_update(x.solver[i], &next));
+    assert_int_equal(recordings(x.solver[REPLAYED]), 0);
+    for (int turn = 0; turn < 3; turn++) (void)same_solve(&x);
+    assert_int_equal(recordings(x.solver[REPLAYED]), 1);
+    for (int turn = 0; turn < 24; turn++) { /* more pairs than are remembered; some come back soon, some late */
+      x.f = f[turn / 2 % 2], x.u[REPLAYED] = u[turn < 12 ? turn / 4 : turn % 6];
+      (void)same_solve(&x);
+      assert_true(recordings(x.solver[REPLAYED]) <= GMG_RECORDINGS);
+    }
+    for (int i = 0; i < 2; i++) assert_ok(x.c, gmg_set_boundary_constant(x.solver[i], 0, 1, 2.5));
+    for (int turn = 0; turn < 3; turn++) (void)same_solve(&x);
+    for (int i = 0; i < 2; i++) assert_ok(x.c, gmg_set_boundary_constant(x.solver[i], 1, 0, -1));
+    (void)same_solve(&x);
+    for (int i = 0; i < 6; i++)
+      if (u[i] != x.u[REPLAYED]) x.e->memory->release(x.c, u[i]);
+    x.e->memory->release(x.c, f[x.f == f[0]]);
+    end_pair(&x);
+  }
+}
+#endif
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+  if (without_device()) return SKIPPED;
+#ifdef GMG_CUDA
+  by_cycles = argc > 2 && strcmp(argv[2], "by_cycles") == 0;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_and_shapes), cmocka_unit_test(whatever_ends_it),
+                                     cmocka_unit_test(whatever_it_starts_from),
+                                     cmocka_unit_test(unmeasured_solves), cmocka_unit_test(unmeasured_accelerated_solves),
+                                     cmocka_unit_test(rarely_measured_solves),
+                                     cmocka_unit_test(accelerated_solves), cmocka_unit_test(preconditions),
+                                     cmocka_unit_test(recorded_by_the_caller),
+                                     cmocka_unit_test(updates_and_pointers)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+#else
+  return SKIPPED;
+#endif
+}

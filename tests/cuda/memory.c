@@ -1,0 +1,120 @@
+/* Device memory: what solvers take is what was planned, and what recordings take is given back. Solvers that record nothing: test_leaks. */
+#include "twins.h"
+
+#ifdef GMG_CUDA
+#include <cuda_runtime_api.h>
+
+
+static size_t free_memory(void)
+{
+  size_t now = 0, all;
+  assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
+  return now;
+}
+
+/* What a solver takes of the device is what gmg_plan() says, but for what allocation rounds up, 2 MiB each array at most (hardly any below
+   the second level is that large), and for small arrays that find room in what the driver holds already. Recordings come on top. A first
+   solver loads code and makes the driver's pools. */
+static void memory_as_planned(void **state)
+{
+  enum { N = 256, MIB = 1 << 20, LARGE_ARRAYS = 16, ROUNDED = 2 * LARGE_ARRAYS * MIB, RECORDINGS = 16 * MIB, LESS = 16 * MIB };
+  static const struct {
+    const char *name;
+    gmg_precision precision;
+    gmg_accel accel;
+    int fmg, deterministic;
+  } rows[] = {{"default", GMG_PRECISION_AUTO, GMG_ACCEL_NONE, 0, 0},
+              {"double, deterministic", GMG_PRECISION_SAME, GMG_ACCEL_NONE, 0, 1},
+              {"full multigrid", GMG_PRECISION_AUTO, GMG_ACCEL_NONE, 1, 0},
+              {"flexible CG", GMG_PRECISION_AUTO, GMG_ACCEL_FLEXIBLE_CG, 0, 0}};
+  const gmg_problem p = make_problem(3, N, N, N, GMG_CELL, "dddddd");
+  const size_t bytes = unknowns(&p) * sizeof(double);
+  double *values = field(unknowns(&p), 63), *f, *u;
+  gmg_context *c;
+  (void)state;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  assert_int_equal(cudaMalloc((void **)&f, bytes) | cudaMalloc((void **)&u, bytes), cudaSuccess);
+  assert_int_equal(cudaMemcpy(f, values, bytes, cudaMemcpyHostToDevice), cudaSuccess);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    gmg_params q = gmg_params_default();
+    gmg_plan_info info;
+    q.precision = rows[i].precision, q.accel = rows[i].accel, q.fmg = rows[i].fmg, q.deterministic = rows[i].deterministic;
+    assert_ok(c, gmg_plan(c, &p, &q, &info));
+    for (int turn = 0; turn < 2; turn++) {
+      gmg_solver *s;
+      const size_t before = free_memory();
+      assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+      assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+      const size_t taken = before - free_memory();
+      for (int k = 0; k < 3; k++) {
+        assert_int_equal(cudaMemset(u, 0, bytes), cudaSuccess);
+        assert_ok(c, gmg_solve(s, f, u, NULL));
+      }
+      assert_true(recordings(s) > 0);
+      assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+      const size_t with_recordings = before - free_memory();
+      gmg_solver_destroy(s);
+      if (turn == 0) continue;
+      print_message("%s, %d^3: %zu bytes planned, %zu taken, %zu after replayed solves\n", rows[i].name, N, info.bytes, taken, with_recordings);
+      if (taken + LESS < info.bytes || taken > info.bytes + ROUNDED || with_recordings > info.bytes + ROUNDED + RECORDINGS)
+        fail_msg("%s: %zu bytes planned, %zu taken, %zu after replayed solves", rows[i].name, info.bytes, taken, with_recordings);
+    }
+  }
+  cudaFree(f), cudaFree(u);
+  gmg_context_destroy(c);
+  free(values);
+}
+
+/* Solvers that replay their cycles, one after the other on one context, leave no device memory behind; cycle by cycle too, as where a
+   graph cannot loop on the device. */
+static void recordings_are_given_back(void **state)
+{
+  enum { ROUNDS = 300, STRETCH = 40, CELLS = 16 * 16 * 16 };
+  const gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "dddddd");
+  gmg_params q = gmg_params_default();
+  q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
+  double *values = field(CELLS, 61);
+  (void)state;
+  for (int by_cycles = 0; by_cycles < 2; by_cycles++) {
+    size_t early = 0, late = 0;
+    gmg_context *c;
+    double *f, *u;
+    assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+    if (by_cycles) gmg_cuda_without_device_loop(c);
+    assert_int_equal(cudaMalloc((void **)&f, sizeof *f * CELLS) | cudaMalloc((void **)&u, sizeof *u * CELLS), cudaSuccess);
+    assert_int_equal(cudaMemcpy(f, values, sizeof *f * CELLS, cudaMemcpyHostToDevice), cudaSuccess);
+    for (int turn = 0; turn < ROUNDS; turn++) {
+      gmg_solver *s;
+      assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+      for (int i = 0; i < 3; i++) {
+        assert_int_equal(cudaMemset(u, 0, sizeof *u * CELLS), cudaSuccess);
+        assert_ok(c, gmg_solve(s, f, u, NULL));
+      }
+      assert_int_equal(recordings(s), 1);
+      gmg_solver_destroy(s);
+      assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+      const size_t now = free_memory();
+      if (turn >= STRETCH && turn < 2 * STRETCH && now > early) early = now;
+      if (turn >= ROUNDS - STRETCH && now > late) late = now;
+    }
+    print_message("%d rounds%s: %zu bytes free early on, %zu at the end\n", ROUNDS, by_cycles ? " by cycles" : "", early, late);
+    assert_true(late + (1 << 20) >= early); /* 4 kB a round would show */
+    cudaFree(f), cudaFree(u);
+    gmg_context_destroy(c);
+  }
+  free(values);
+}
+
+#endif
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+  if (without_device()) return SKIPPED;
+#ifdef GMG_CUDA
+  const struct CMUnitTest tests[] = {cmocka_unit_test(memory_as_planned), cmocka_unit_test(recordings_are_given_back)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+#else
+  return SKIPPED;
+#endif
+}

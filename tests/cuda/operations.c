@@ -1,0 +1,447 @@
+/* CUDA against the host: every operation on every level. */
+#include "twins.h"
+
+/* --- operations ------------------------------------------------------------------------------------------------------ */
+
+/* A direction of conjugate gradients in both memories: a twin of four doubles. */
+static void put(twin *d, gmg_cg_scalars v)
+{
+  ON_BOTH(i) (void)gmg_exec_write_reals(&d->exec[i], d->at[i], sizeof v / sizeof v.pq, (const double *)&v);
+}
+
+static gmg_cg_scalars got(const twin *d, int i)
+{
+  gmg_cg_scalars v;
+  gmg_exec_read_reals(&d->exec[i], d->at[i], sizeof v / sizeof v.pq, (double *)&v);
+  return v;
+}
+
+static void same_direction(const char *name, const char *what, const gmg_exec *e, const twin *d, double limit)
+{
+  const gmg_cg_scalars a = got(d, HOST), b = got(d, DEVICE);
+  same_number(name, what, e, a.pq, b.pq, limit), same_number(name, what, e, a.pr, b.pr, limit);
+  same_number(name, what, e, a.zr, b.zr, limit), same_number(name, what, e, a.beta, b.beta, limit);
+}
+
+/* A scale in both memories: a twin of three doubles. */
+static void put_scale(twin *s, gmg_scale v)
+{
+  ON_BOTH(i) (void)gmg_exec_write_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.size, (const double *)&v);
+}
+
+static gmg_scale got_scale(const twin *s, int i)
+{
+  gmg_scale v;
+  gmg_exec_read_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.size, (double *)&v);
+  return v;
+}
+
+/* What both noted of a residual of that norm, which was divided by `size`. NaN: what the next one is multiplied by stays. */
+static void noted(const char *name, const char *what, const gmg_exec *e, const twin *s, double size, double norm, double before,
+                  double limit)
+{
+  ON_BOTH(i) {
+    const gmg_scale v = got_scale(s, i);
+    same_number(name, what, &s->exec[0], size, v.size, 4);
+    if (isnan(norm)) assert_true(v.next == before);
+    else same_number(name, what, e, 1 / norm, v.next, limit);
+  }
+}
+
+/* What is noted of x: about its norm, but for a factor, and one over the norm. */
+static void normalized(const char *name, const gmg_exec *e, const twin *scale, int i, size_t n, const void *x, double factor)
+{
+  const gmg_scale noted = got_scale(scale, i);
+  const double norm = e->vector->norm2(e, n, x), rounding = 64 * epsilon_of(e);
+  if (!(noted.size <= factor * norm * (1 + rounding) && noted.size * factor >= norm * (1 - rounding)))
+    fail_msg("%s: normalized by %g, the norm is %g", name, noted.size, norm);
+  same_number(name, "one over the norm", e, 1 / norm, noted.next, 64);
+}
+
+static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size_t n)
+{
+  const gmg_exec wide[2] = {gmg_exec_make(h->context, GMG_F64, 0), gmg_exec_make(d->context, GMG_F64, 0)};
+  twin x = begin_twin(h, d, n, 1), y = begin_twin(h, d, n, 2), r = begin_twin(h, d, n, 3), slim = begin_twin(h, d, n, 4);
+  const gmg_exec narrow[2] = {gmg_exec_make(h->context, GMG_F32, 0), gmg_exec_make(d->context, GMG_F32, 0)};
+  twin size = begin_twin(&wide[0], &wide[1], 3, 5), slim_too = begin_twin(&narrow[0], &narrow[1], n, 6);
+  twin direction = begin_twin(&wide[0], &wide[1], 4, 0), factors = begin_twin(&wide[0], &wide[1], 3, 0);
+  double norm[2], stepped[2];
+  gmg_range range[2];
+  ON_BOTH(i) (void)gmg_exec_write_reals(&wide[i], factors.at[i], 3, (const double[]){0.3, 0.2, -0.1});
+  put(&direction, (gmg_cg_scalars){.pq = 10, .pr = 7});
+  ON_BOTH(i) {
+    const gmg_exec *e = i ? d : h;
+    const gmg_vector_ops *v = e->vector;
+    norm[i] = v->norm2(e, n, x.at[i]);
+    range[i] = v->range(e, n, x.at[i]);
+    v->axpy(e, n, 0.3, x.at[i], y.at[i]);
+    v->xpay(e, n, y.at[i], -1.7, r.at[i]);
+    v->add(e, n, 0.25, r.at[i]);
+    stepped[i] = v->cg_update(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], NULL, NULL, GMG_WAIT);
+    v->convert_to_low(e, n, 2, y.at[i], slim.at[i]);
+    v->axpby_from_low(e, n, size.at[i], slim.at[i], 0.25, y.at[i]);
+    v->scale_to_low(e, n, size.at[i], y.at[i], slim.at[i]);
+    const double *factor = factors.at[i];
+    v->correct(e, n, (gmg_correction){.z = slim.at[i], .size = factor, .narrow = 1}, y.at[i]);
+    if (n > 1) /* fields that do not begin with a pair */
+      v->correct(e, n - 1, (gmg_correction){.z = (float *)slim.at[i] + 1, .size = factor + 1, .narrow = 1},
+                 (char *)y.at[i] + e->real_size);
+    v->correct(e, n, (gmg_correction){.z = x.at[i], .size = factor + 2}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = r.at[i]}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = slim.at[i], .narrow = 1}, y.at[i]);
+  }
+  same_number(name, "norm2", h, norm[0], norm[1], 64);
+  same_number(name, "step", h, stepped[0], stepped[1], 64);
+  same_number(name, "least", h, range[0].least, range[1].least, 0);
+  same_number(name, "most", h, range[0].most, range[1].most, 0);
+  assert_near(range[0].mean, range[1].mean, 1e-14);
+  same_twin(name, "axpy, narrow, grow, shrink, correct", &y, 8 * FLT_EPSILON / epsilon_of(h));
+  same_twin(name, "xpay and add", &r, 8);
+  same_twin(name, "step's residual", &x, 8);
+  ON_BOTH(i) {
+    const gmg_exec *e = i ? d : h;
+    (void)gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){0, 0, 0}); /* unknown */
+    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], NULL);
+    normalized(name, e, &size, i, n, x.at[i], 1 << 21);
+    e->vector->scale_to_low(e, n, size.at[i], x.at[i], slim.at[i]);
+    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], slim_too.at[i]);
+    same(name, "unit and shrink", &narrow[i], &narrow[i], slim.at[i], slim_too.at[i], n, 0);
+    (void)gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){1e30, 0, 0}); /* wrong */
+    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], slim_too.at[i]);
+    normalized(name, e, &size, i, n, x.at[i], 2);
+    e->vector->scale_to_low(e, n, size.at[i], x.at[i], slim.at[i]);
+    same(name, "unit and shrink, from a wrong size", &narrow[i], &narrow[i], slim.at[i], slim_too.at[i], n, 0);
+    e->vector->subtract_mean(e, n, x.at[i]);
+  }
+  if (n > 1) same_twin(name, "centre", &x, 64);
+  ON_BOTH(i) {
+    const gmg_exec *e = i ? d : h;
+    const double nan = NAN;
+    e->vector->fill(e, n, 2.5, r.at[i]);
+    e->vector->copy(e, n, r.at[i], y.at[i]);
+    e->vector->fill(e, n, 0, r.at[i]);
+    (void)gmg_exec_write_reals(e, (char *)x.at[i] + n / 2 * e->real_size, 1, &nan);
+    assert_true(isnan(e->vector->range(e, n, x.at[i]).most));
+    assert_true(isnan(e->vector->norm2(e, n, x.at[i])));
+  }
+  same_twin(name, "fill", &r, 0);
+  same_twin(name, "copy", &y, 0);
+  for (int keep = 0; keep < 2; keep++) { /* not kept: NaN may stand there */
+    twin z = begin_twin(&narrow[0], &narrow[1], n, 7);
+    ON_BOTH(i) {
+      const gmg_exec *e = i ? d : h;
+      const double known = 3.5;
+      (void)gmg_exec_write_reals(&wide[i], size.at[i], 1, &known);
+      e->vector->fill(e, n, keep ? 0.75 : NAN, y.at[i]);
+      e->vector->axpby_from_low(e, n, size.at[i], z.at[i], keep, y.at[i]);
+    }
+    same_twin(name, keep ? "grow" : "grow anew", &y, 8);
+    end_twin(&z);
+  }
+  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&slim), end_twin(&size), end_twin(&slim_too);
+  end_twin(&direction), end_twin(&factors);
+}
+
+/* Residuals in the narrower type: divided by a size, or multiplied by gmg_scale::next; with a number for the host and without; of u
+   as it is, and of u after a correction. */
+static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_level *const L[2], const twin *u, const twin *f,
+                          const twin *r)
+{
+  const gmg_exec wide[2] = {gmg_exec_make(e[0]->context, GMG_F64, 0), gmg_exec_make(e[1]->context, GMG_F64, 0)};
+  const gmg_exec narrow[2] = {gmg_exec_make(e[0]->context, GMG_F32, 0), gmg_exec_make(e[1]->context, GMG_F32, 0)};
+  const double A = 64;
+  twin low = begin_twin(&narrow[0], &narrow[1], u->n, 0), scale = begin_twin(&wide[0], &wide[1], 3, 0);
+  twin sizes = begin_twin(&wide[0], &wide[1], 2, 0);
+  ON_BOTH(i) (void)gmg_exec_write_reals(&wide[i], sizes.at[i], 2, (const double[]){8, -1});
+  static const struct {
+    int sized, waits, corrects;
+  } kinds[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+  for (int k = 0; k < 8; k++) {
+    const int sized = kinds[k].sized, waits = kinds[k].waits, corrects = kinds[k].corrects;
+    const gmg_wait wait = waits ? GMG_WAIT : GMG_NOBODY_WAITS;
+    double norm[2], f_norm[2] = {0, 0};
+    put_scale(&scale, (gmg_scale){.next = 0.5});
+    ON_BOTH(i) {
+      const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
+      const double *memory = sizes.at[i], *size = sized ? memory : NULL;
+      const gmg_correction c = {.z = r->at[i], .size = sized ? NULL : memory + 1}; /* off, and back on */
+      narrow[i].vector->fill(&narrow[i], low.n, NAN, low.at[i]);
+      double *const norm_of_f = waits ? &f_norm[i] : NULL;
+      norm[i] = corrects ? S->correct_residual(e[i], &L[i]->A, c, f->at[i], u->at[i], size, scale.at[i], low.at[i], wait)
+                         : S->residual_to_low(e[i], &L[i]->A, f->at[i], u->at[i], size, scale.at[i], low.at[i], norm_of_f, wait);
+    }
+    same_twin(name, "low residual", &low, A);
+    if (corrects) same_twin(name, "correction", u, A);
+    const double norm_now = gmg_stencil_of(e[0])->residual_norm(e[0], &L[0]->A, f->at[0], u->at[0], NULL);
+    ON_BOTH(i) {
+      if (waits) same_number(name, "norm of the low residual", e[0], norm_now, norm[i], A);
+      else assert_true(isnan(norm[i]));
+    }
+    same_number(name, "norm of f beside it", e[0], f_norm[0], f_norm[1], A);
+    noted(name, "what was noted of the low residual", e[0], &scale, sized ? 8 : 2, norm_now, 0.5, A);
+  }
+  end_twin(&low), end_twin(&scale), end_twin(&sizes);
+}
+
+/* What one level's operator does. */
+static void operations(const char *name, const both *b, int l)
+{
+  gmg_solver *const *s = b->solver;
+  gmg_level *L[2] = {&s[0]->level[l], &s[1]->level[l]};
+  const gmg_exec *e[2] = {s[0]->levels_exec, s[1]->levels_exec};
+  const size_t n = L[0]->A.cells;
+  twin u = begin_twin(e[0], e[1], n, 11), f = begin_twin(e[0], e[1], n, 12);
+  twin r = begin_twin(e[0], e[1], n, 0), q = begin_twin(e[0], e[1], n, 0);
+  double norm[2], f_norm[2], magnitude[2], dot[2], mean[2];
+  for (int a = 0; a < 3; a++)
+    if (L[0]->A.face[a])
+      same(name, "coefficients on faces", e[0], e[1], L[0]->A.face[a], L[1]->A.face[a], gmg_face_count(&L[0]->A, a), 64);
+  if (L[0]->A.sigma) same(name, "sigma", e[0], e[1], L[0]->A.sigma, L[1]->A.sigma, n, 64);
+  ON_BOTH(i) {
+    const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
+    S->residual(e[i], &L[i]->A, f.at[i], u.at[i], r.at[i]);
+    norm[i] = S->residual_norm(e[i], &L[i]->A, f.at[i], u.at[i], &f_norm[i]);
+    magnitude[i] = S->magnitude(e[i], &L[i]->A, u.at[i]);
+    dot[i] = S->dot(e[i], &L[i]->A, u.at[i], u.at[i]);
+    mean[i] = S->dot(e[i], &L[i]->A, f.at[i], NULL) / L[i]->volume;
+    S->apply(e[i], &L[i]->A, u.at[i], q.at[i]);
+  }
+  const double A = 64; /* a few roundings of terms of that size */
+  same_twin(name, "residual", &r, A), same_twin(name, "operator", &q, A);
+  same_number(name, "residual norm", e[0], norm[0], norm[1], A), same_number(name, "norm of f", e[0], f_norm[0], f_norm[1], A);
+  same_number(name, "magnitude", e[0], magnitude[0], magnitude[1], A), same_number(name, "inner product", e[0], dot[0], dot[1], A);
+  assert_near(mean[0], mean[1], A * epsilon_of(e[0]));
+  ON_BOTH(i) {
+    const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
+    S->over_diagonal(e[i], &L[i]->A, f.at[i], r.at[i]);
+  }
+  same_twin(name, "over the diagonal", &r, A);
+  low_residuals(name, e, L, &u, &f, &r);
+  end_twin(&u), end_twin(&f), end_twin(&r), end_twin(&q);
+}
+
+/* Steps of conjugate gradients that are none: nothing moves, whatever stands in p and q. */
+static void no_steps(const char *name, const gmg_exec e[2], twin *direction, size_t n)
+{
+  static const gmg_cg_scalars none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
+                                       {.pq = INFINITY, .pr = 1}, {.pq = 1, .pr = NAN}, {.pq = NAN, .pr = 1}};
+  const gmg_exec narrow[2] = {gmg_exec_make(e[0].context, GMG_F32, 0), gmg_exec_make(e[1].context, GMG_F32, 0)};
+  twin p = begin_twin(&e[0], &e[1], n, 0), u = begin_twin(&e[0], &e[1], n, 16), u_before = begin_twin(&e[0], &e[1], n, 16);
+  twin r = begin_twin(&e[0], &e[1], n, 17), r_before = begin_twin(&e[0], &e[1], n, 17), slim = begin_twin(&narrow[0], &narrow[1], n, 0);
+  const gmg_exec wide[2] = {gmg_exec_make(e[0].context, GMG_F64, 0), gmg_exec_make(e[1].context, GMG_F64, 0)};
+  twin scale = begin_twin(&wide[0], &wide[1], 3, 0);
+  ON_BOTH(i) e[i].vector->fill(&e[i], n, NAN, p.at[i]);
+  for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
+    double norm[2];
+    put(direction, none[k]), put_scale(&scale, (gmg_scale){.next = 2});
+    ON_BOTH(i) {
+      norm[i] = e[i].vector->cg_update(&e[i], n, direction->at[i], p.at[i], p.at[i], u.at[i], r.at[i], scale.at[i], slim.at[i],
+                                       GMG_WAIT);
+      same(name, "u without a step", &e[i], &e[i], u_before.at[i], u.at[i], n, 0);
+      same(name, "r without a step", &e[i], &e[i], r_before.at[i], r.at[i], n, 0);
+      assert_true(got(direction, i).pq == 0);
+    }
+    same_twin(name, "r narrowed without a step", &slim, 2);
+    if (isfinite(none[k].pq) && isfinite(none[k].pr)) same_number(name, "norm without a step", &e[0], norm[0], norm[1], 64);
+    else assert_true(isnan(norm[0]) && isnan(norm[1]));
+    noted(name, "what was noted without a step", &e[0], &scale, 0.5, norm[0], 2, 64);
+  }
+  end_twin(&scale), end_twin(&p), end_twin(&u), end_twin(&u_before), end_twin(&r), end_twin(&r_before), end_twin(&slim);
+}
+
+/* Conjugate gradients between two cycles, their numbers in memory; the correction of either type, with a size or as it is. */
+static void directions(const char *name, const both *b, int l)
+{
+  static const gmg_cg_scalars none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
+  gmg_solver *const *s = b->solver;
+  const gmg_operator *A[2] = {&s[0]->level[l].A, &s[1]->level[l].A};
+  const gmg_exec e[2] = {*s[0]->levels_exec, *s[1]->levels_exec};
+  const gmg_exec narrow[2] = {gmg_exec_make(e[0].context, GMG_F32, 0), gmg_exec_make(e[1].context, GMG_F32, 0)};
+  const gmg_exec wide[2] = {gmg_exec_make(e[0].context, GMG_F64, 0), gmg_exec_make(e[1].context, GMG_F64, 0)};
+  const size_t n = A[0]->cells;
+  const double few = 64;
+  twin z = begin_twin(&e[0], &e[1], n, 12), slim = begin_twin(&narrow[0], &narrow[1], n, 12), p = begin_twin(&e[0], &e[1], n, 11);
+  twin q = begin_twin(&e[0], &e[1], n, 0), d = begin_twin(&wide[0], &wide[1], 4, 0), size = begin_twin(&wide[0], &wide[1], 1, 0);
+  ON_BOTH(i) wide[i].vector->fill(&wide[i], 1, 0.75, size.at[i]);
+  for (int how = 0; how < 4; how++) {
+    gmg_correction c[2];
+    ON_BOTH(i) c[i] = (gmg_correction){.z = how % 2 ? slim.at[i] : z.at[i], .size = how / 2 ? size.at[i] : NULL, .narrow = how % 2};
+    for (int flexible = 0; flexible < 2; flexible++) {
+      put(&d, (gmg_cg_scalars){.pq = 4, .pr = 5, .zr = 2, .beta = 7});
+      ON_BOTH(i) gmg_stencil_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
+      same_direction(name, flexible ? "flexible share" : "share", &e[0], &d, few);
+      for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
+        put(&d, none[k]);
+        ON_BOTH(i) {
+          gmg_stencil_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
+          assert_true(got(&d, i).beta == 0);
+        }
+      }
+    }
+    for (int anew = 0; anew < 2; anew++) { /* not kept: NaN may stand there */
+      put(&d, (gmg_cg_scalars){.beta = anew ? 0 : 0.25});
+      ON_BOTH(i) {
+        if (anew) e[i].vector->fill(&e[i], n, NAN, p.at[i]);
+        gmg_stencil_of(&e[i])->cg_direction(&e[i], A[i], c[i], d.at[i], p.at[i], z.at[i], q.at[i]);
+      }
+      same_twin(name, "direction", &p, few), same_twin(name, "its image", &q, few);
+      same_direction(name, "its inner products", &e[0], &d, few);
+    }
+  }
+  no_steps(name, e, &d, n);
+  end_twin(&z), end_twin(&slim), end_twin(&p), end_twin(&q), end_twin(&d), end_twin(&size);
+}
+
+static void transfers(const char *name, const both *b, int l)
+{
+  gmg_solver *const *s = b->solver;
+  gmg_level *L[2] = {&s[0]->level[l], &s[1]->level[l]};
+  const gmg_exec *e[2] = {s[0]->levels_exec, s[1]->levels_exec};
+  const size_t n = L[0]->A.cells, m = s[0]->level[l + 1].A.cells;
+  twin u = begin_twin(e[0], e[1], n, 21), f = begin_twin(e[0], e[1], n, 22), r = begin_twin(e[0], e[1], n, 0);
+  twin coarse = begin_twin(e[0], e[1], m, 23), fine = begin_twin(e[0], e[1], n, 24);
+  ON_BOTH(i) {
+    const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
+    if (L[i]->by_faces) S->prolong_faces(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], fine.at[i]);
+    else S->tensor(e[i], L[i]->prolong, coarse.at[i], fine.at[i], 1);
+    S->restrict_residual(e[i], &L[i]->A, L[i]->restrict_, f.at[i], u.at[i], r.at[i], coarse.at[i]);
+  }
+  if (!L[0]->by_faces && e[0]->type == GMG_F64) {
+    const gmg_exec slim[2] = {gmg_exec_make(s[0]->context, GMG_F32, 0), gmg_exec_make(s[1]->context, GMG_F32, 0)};
+    twin small = begin_twin(&slim[0], &slim[1], n, 0), size = begin_twin(e[0], e[1], 1, 25);
+    ON_BOTH(i) gmg_stencil_of(e[i])->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], size.at[i], small.at[i]);
+    same_twin(name, "interpolated", &u, 1024), same_twin(name, "its residual", &small, 1024);
+    end_twin(&small), end_twin(&size);
+  }
+  /* the host takes weights that nearly repeat for repeating: 1e-12 of them (map.c) */
+  same_twin(name, "prolongation", &fine, 1024), same_twin(name, "restriction", &coarse, 1024);
+  end_twin(&u), end_twin(&f), end_twin(&r), end_twin(&coarse), end_twin(&fine);
+}
+
+static void boundaries(const char *name, const both *b)
+{
+  gmg_solver *const *s = b->solver;
+  gmg_level *L[2] = {s[0]->finest, s[1]->finest};
+  const gmg_exec *e[2] = {&s[0]->exec, &s[1]->exec};
+  const gmg_operator *A = &L[0]->A;
+  const size_t padded = (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2);
+  twin u = begin_twin(e[0], e[1], A->cells, 31), p = begin_twin(e[0], e[1], padded, 0);
+  for (int a = 0; a < A->dim; a++) {
+    const size_t faces = gmg_face_count(A, a);
+    twin g = begin_twin(e[0], e[1], A->cells / A->n[a], 40 + (uint64_t)a);
+    twin flux = begin_twin(e[0], e[1], faces, 0), slope = begin_twin(e[0], e[1], faces, 0);
+    for (int side = 0; side < 2; side++)
+      ON_BOTH(i) if (L[i]->faces.g[a][side]) assert_ok(b->context[i], gmg_set_boundary_values(s[i], a, side, g.at[i]));
+    ON_BOTH(i) gmg_stencil_of(e[i])->flux(e[i], &L[i]->A, &L[i]->faces, a, u.at[i], flux.at[i], slope.at[i]);
+    same_twin(name, "flux", &flux, 64), same_twin(name, "gradient", &slope, 64);
+    end_twin(&g), end_twin(&flux), end_twin(&slope);
+  }
+  ON_BOTH(i) gmg_stencil_of(e[i])->pad(e[i], &L[i]->A, &L[i]->faces, u.at[i], p.at[i]);
+  ON_BOTH(i) gmg_stencil_of(e[i])->fold(e[i], &L[i]->A, &L[i]->faces, u.at[i]);
+  same_twin(name, "ghosts", &p, 64), same_twin(name, "boundary values", &u, 64);
+  end_twin(&u), end_twin(&p);
+}
+
+static void everything(const char *name, const gmg_problem *p)
+{
+  gmg_params q = gmg_params_default();
+  q.precision = GMG_PRECISION_SAME;
+  both b = begin_both(p, &q, name);
+  vectors(name, &b.solver[0]->exec, &b.solver[1]->exec, unknowns(p));
+  for (int l = 0; l < b.solver[0]->levels; l++) operations(name, &b, l), directions(name, &b, l);
+  for (int l = 0; l + 1 < b.solver[0]->levels; l++) transfers(name, &b, l);
+  boundaries(name, &b);
+  end_both(&b);
+  q.symmetric = 1, q.smoother = gmg_smoother_by_name("red_black"); /* other transfers */
+  b = begin_both(p, &q, name);
+  for (int l = 0; l + 1 < b.solver[0]->levels; l++) transfers(name, &b, l);
+  end_both(&b);
+}
+
+static void operations_agree(void **state)
+{
+  (void)state;
+  for (int type = 0; type < 2; type++)
+    for (int i = 0; i < PLAIN; i++) {
+      gmg_problem p = shaped_problem(&plain[i].shape);
+      if (!taken(unknowns(&p))) continue;
+      p.type = (gmg_type)type;
+      everything(plain[i].name, &p);
+    }
+}
+
+/* Rows that stream through warps, on large levels, and pairs where they do not. */
+static void operations_agree_in_strips(void **state)
+{
+  static const plain_case flat[] = {{"few columns", {2, {8, 300, 1}, GMG_CELL, "ndrd"}},  {"vertices", {2, {128, 97, 1}, GMG_VERTEX, "ppdd"}},
+                                    {"large", {2, {704, 500, 1}, GMG_CELL, "dndd"}},      {"periodic", {2, {640, 502, 1}, GMG_CELL, "ppdd"}},
+                                    {"all around", {2, {600, 600, 1}, GMG_CELL, "pppp"}}, {"other pairs", {2, {706, 502, 1}, GMG_CELL, "ppdd"}},
+                                    {"large, vertices", {2, {640, 500, 1}, GMG_VERTEX, "pppp"}}};
+  (void)state;
+  for (int type = 0; type < 2; type++)
+    for (size_t i = 0; i < sizeof flat / sizeof *flat; i++) {
+      gmg_problem p = shaped_problem(&flat[i].shape);
+      if (!taken(unknowns(&p))) continue;
+      p.type = (gmg_type)type;
+      everything(flat[i].name, &p);
+    }
+}
+
+/* Media are in double. */
+static void operations_agree_in_media(void **state)
+{
+  (void)state;
+  for (int dim = 1; dim <= 3; dim++)
+    for (int centering = 0; centering < 2; centering++) {
+      const size_t n = dim == 3 ? 21 : 64;
+      medium m[] = {ball(dim, n, 1e4, (gmg_centering)centering), wavy(dim, n, 0.9, (gmg_centering)centering),
+                    stretched(dim, n, 5, (gmg_centering)centering), absorbing(dim, n, 1e4, (gmg_centering)centering)};
+      static const char *const names[] = {"ball", "wavy", "stretched", "absorbing"};
+      for (int i = 0; i < 4; i++) {
+        if (i == 0 && centering == 0) m[i].p.bc[0][0] = GMG_ROBIN, m[i].p.robin[0][0][0] = 2, m[i].p.robin[0][0][1] = 1;
+        if (i == 1) m[i].p.bc[0][0] = m[i].p.bc[0][1] = GMG_PERIODIC;
+        if (taken(unknowns(&m[i].p))) everything(names[i], &m[i].p);
+        free_medium(&m[i]);
+      }
+    }
+}
+
+/* Even and odd numbers, unequal, periodic and not: where columns are walked by pairs, on all levels or on some, and where not. */
+static void operations_agree_on_faces(void **state)
+{
+  static const plain_case boxes[] = {{"even", {3, {72, 40, 24}, GMG_CELL, "dnddrd"}},     {"even, periodic", {3, {20, 64, 36}, GMG_CELL, "ppddpp"}},
+                                     {"a cube", {3, {64, 64, 64}, GMG_CELL, "dddddd"}},   {"odd planes", {3, {34, 18, 21}, GMG_CELL, "dddndd"}},
+                                     {"odd planes, periodic", {3, {36, 20, 13}, GMG_CELL, "pppppp"}},
+                                     {"odd lines", {3, {20, 33, 12}, GMG_CELL, "ddppdn"}}, {"odd rows", {3, {33, 20, 12}, GMG_CELL, "ppdddd"}},
+                                     {"vertices", {3, {40, 24, 16}, GMG_VERTEX, "ndrdpp"}}, {"small", {3, {2, 4, 3}, GMG_CELL, "dnppdd"}},
+                                     {"the last plane alone", {3, {24, 20, 21}, GMG_CELL, "dddndr"}},
+                                     {"two", {3, {2, 2, 2}, GMG_CELL, "pppppp"}},          {"long", {3, {130, 6, 2}, GMG_CELL, "dddddd"}}};
+  (void)state;
+  for (int how = 0; how < 6; how++) /* 4, 5: beta is given on the faces; what stands on the last one of a periodic axis is not read */
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+      gmg_problem p = shaped_problem(&boxes[i].shape);
+      if (!taken(unknowns(&p))) continue;
+      p.type = how % 2 ? GMG_F32 : GMG_F64;
+      const size_t n = unknowns(&p);
+      void *beta = rough(&p, n, 100, 51), *sigma = how / 2 ? rough(&p, n, 1000, 52) : NULL, *face[3] = {NULL};
+      for (int a = 0; a < 3 && how >= 4; a++) p.beta_face[a] = face[a] = rough(&p, n / p.n[a] * (p.n[a] + 1), 100, 54 + (uint64_t)a);
+      p.beta = how < 4 ? beta : NULL, p.sigma = sigma;
+      everything(boxes[i].name, &p);
+      free(beta), free(sigma), free(face[0]), free(face[1]), free(face[2]);
+    }
+  for (int centering = 0; centering < 2; centering++) { /* fluxes weigh by volume */
+    medium m = stretched(3, 24, 5, (gmg_centering)centering);
+    m.beta = rough(&m.p, unknowns(&m.p), 100, 53), m.p.beta = m.beta;
+    if (taken(unknowns(&m.p))) everything("stretched", &m.p);
+    free_medium(&m);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+  if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_strips),
+                                     cmocka_unit_test(operations_agree_in_media), cmocka_unit_test(operations_agree_on_faces)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

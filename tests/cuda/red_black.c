@@ -1,0 +1,81 @@
+/* Exact red-black on CUDA, where both colours are relaxed in one pass, against the host, which has one after the other. */
+#include "twins.h"
+
+
+/* Red-black on the finest level in all ways that there are: 1 to 3 steps; reversed; from zero. */
+static void red_black_agrees(const char *name, const gmg_problem *p)
+{
+  gmg_params q = gmg_params_default();
+  char what[20];
+  q.smoother = gmg_smoother_by_name("red_black"), q.precision = GMG_PRECISION_SAME;
+  q.coarse_cells = 2; /* no grid above is the coarsest, which has no smoother */
+  both b = begin_both(p, &q, name);
+  for (int way = 0; way < 6; way++) {
+    snprintf(what, sizeof what, "way %d", way);
+    same_sweeps(name, what, &b, 0, 1 + way % 3, way == 3 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN, way > 3, 64);
+  }
+  end_both(&b);
+}
+
+/* Large levels, and all in 1D, have red and black in one pass, in place, to and fro, or from zero; the host has one after the other. */
+static void fused_red_black_agrees(void **state)
+{
+  (void)state;
+  static const shape s[] = {{3, {80, 82, 84}, GMG_CELL, "dddddd"},  {3, {97, 57, 101}, GMG_CELL, "dnnddr"},
+                            {3, {80, 82, 84}, GMG_CELL, "pppppp"},  {3, {91, 89, 70}, GMG_VERTEX, "ddddpp"},
+                            {3, {28, 26, 700}, GMG_CELL, "pppppp"}, {3, {500, 400, 3}, GMG_CELL, "ddppdn"},
+                            {3, {3, 500, 400}, GMG_CELL, "ddddpp"}, {3, {400, 5, 301}, GMG_VERTEX, "dddddd"},
+                            {2, {1000, 601, 1}, GMG_CELL, "dddn"},  {2, {702, 800, 1}, GMG_CELL, "pppp"},
+                            {2, {3, 170001, 1}, GMG_CELL, "dddd"},  {2, {100001, 6, 1}, GMG_VERTEX, "ddpp"},
+                            {1, {4, 1, 1}, GMG_CELL, "pp"},         {1, {511, 1, 1}, GMG_VERTEX, "dd"}, /* one thread block */
+                            {1, {514, 1, 1}, GMG_CELL, "pp"},       {1, {1025, 1, 1}, GMG_CELL, "pp"},  /* its seam needs phases */
+                            {1, {100001, 1, 1}, GMG_CELL, "dn"},    {1, {99998, 1, 1}, GMG_VERTEX, "nr"}};
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int type = 0; type < 2; type++) {
+      gmg_problem p = shaped_problem(&s[g]);
+      if (!taken(unknowns(&p))) continue;
+      char name[100];
+      p.type = (gmg_type)type, p.shift = g % 2;
+      snprintf(name, sizeof name, "red_black %dD, grid %d, type %d", p.dim, g, type);
+      red_black_agrees(name, &p);
+    }
+}
+
+/* In 1D that is so with coefficients of all kinds and on stretched axes, in one thread block and in several. */
+static void red_black_in_line_agrees(void **state)
+{
+  (void)state;
+  static const shape s[] = {{1, {512, 1, 1}, GMG_CELL, "pp"},    {1, {509, 1, 1}, GMG_VERTEX, "dd"},  {1, {300, 1, 1}, GMG_CELL, "nr"},
+                            {1, {2050, 1, 1}, GMG_CELL, "pp"},   {1, {1026, 1, 1}, GMG_VERTEX, "pp"}, {1, {10007, 1, 1}, GMG_CELL, "dn"},
+                            {1, {5000, 1, 1}, GMG_VERTEX, "rd"}, {1, {513, 1, 1}, GMG_CELL, "dd"}};
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int how = 0; how < 12; how++) /* in steps of two: constant, beta, sigma, both, on faces, and sigma; every other one stretched */
+      for (int type = 0; type < 2; type++) {
+        gmg_problem p = shaped_problem(&s[g]);
+        const int stretches = how % 2, kind = how / 2;
+        if ((!stretches && kind == 0) || !taken(unknowns(&p))) continue;
+        const size_t n = unknowns(&p);
+        const gmg_axis_spec axis = gmg_axis_spec_of(&p, 0);
+        const size_t positions = gmg_axis_intervals(&axis) + 1;
+        double *x = field(positions, 0);
+        char name[100];
+        p.type = (gmg_type)type, p.shift = g % 2;
+        void *beta = rough(&p, n, 100, 51), *face = rough(&p, n + 1, 100, 54), *sigma = rough(&p, n, 1000, 52);
+        for (size_t i = 0; i < positions; i++) x[i] = ((double)i + 0.3 * sin((double)i)) / (double)positions;
+        if (stretches) p.coord[0] = x;
+        if (kind == 1 || kind == 3) p.beta = beta;
+        if (kind >= 4) p.beta_face[0] = face;
+        if (kind == 2 || kind == 3 || kind == 5) p.sigma = sigma;
+        snprintf(name, sizeof name, "red_black 1D, grid %d, how %d, type %d", g, how, type);
+        red_black_agrees(name, &p);
+        free(x), free(beta), free(face), free(sigma);
+      }
+}
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+  if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fused_red_black_agrees), cmocka_unit_test(red_black_in_line_agrees)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+/* CUDA against the host: every smoother, solves, hard coefficients; what is refused, and data that are no numbers. */
+#include "twins.h"
+
+/* --- smoothers and solves -------------------------------------------------------------------------------------------- */
+
+static void smoothers(const char *name, const gmg_problem *p)
+{
+  static const char *const names[] = {"jacobi", "gauss_seidel", "red_black", "chebyshev", "async", "async"};
+  for (int k = 0; k < 6; k++) {
+    if (!taken(unknowns(p))) continue;
+    gmg_params q = gmg_params_default();
+    q.smoother = gmg_smoother_by_name(names[k]);
+    q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
+    if (k == 5) q.local = GMG_LOCAL_JACOBI, q.local_sweeps = 3, q.omega = 0.7;
+    if (names[k][0] == 'a') q.block[0] = 16, q.block[1] = 8, q.block[2] = 4; /* the same on both: rates depend on it */
+    both b = begin_both(p, &q, name);
+    for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++) {
+      same_sweeps(name, names[k], &b, l, 1, GMG_LEG_DOWN, 1, 1024);
+      same_sweeps(name, names[k], &b, l, 2, GMG_LEG_DOWN, 1, 1024);
+      same_sweeps(name, names[k], &b, l, 2, GMG_LEG_UP, 0, 1024);
+      same_sweeps(name, names[k], &b, l, 3, GMG_LEG_UP, 0, 1024);
+      same_sweeps(name, names[k], &b, l, 2, GMG_LEG_UP_REVERSED, 0, 1024);
+    }
+    end_both(&b);
+  }
+}
+
+/* Solves: as many cycles, the same solution. */
+static void solves(const char *name, const gmg_problem *p, gmg_params q, int more)
+{
+  both b = begin_both(p, &q, name);
+  const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+  gmg_report r[2];
+  twin f = begin_twin(e[0], e[1], unknowns(p), 61), u = begin_twin(e[0], e[1], unknowns(p), 0);
+  ON_BOTH(i) {
+    const gmg_status status = gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]);
+    if (status > GMG_DIVERGED) fail_msg("%s, solve on the %s: %s", name, i ? "device" : "host", gmg_context_error(b.context[i]));
+  }
+  print_message("%-34s host %2d cycles, %s; device %2d, %s\n", name, r[0].cycles, gmg_status_string(r[0].status), r[1].cycles,
+                gmg_status_string(r[1].status));
+  assert_int_equal(r[0].status, r[1].status);
+  assert_true(abs(r[0].cycles - r[1].cycles) <= more);
+  const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
+  if (r[0].status == GMG_OK) assert_below(difference, p->type == GMG_F64 ? 1e-5 : 1e-2);
+  ON_BOTH(i) { /* a cycle as a preconditioner */
+    e[i]->vector->fill(e[i], u.n, NAN, u.at[i]);
+    assert_ok(b.context[i], gmg_precondition(b.solver[i], f.at[i], u.at[i]));
+    assert_true(isfinite(e[i]->vector->norm2(e[i], u.n, u.at[i])));
+  }
+  end_twin(&f), end_twin(&u);
+  end_both(&b);
+}
+
+static void smoothers_agree(void **state)
+{
+  (void)state;
+  for (int i = 0; i < PLAIN; i++) {
+    gmg_problem p = shaped_problem(&plain[i].shape);
+    smoothers(plain[i].name, &p);
+  }
+  medium m[] = {ball(3, 20, 1e2, GMG_CELL), absorbing(2, 40, 1e4, GMG_CELL), stretched(3, 18, 4, GMG_VERTEX)};
+  for (int i = 0; i < 3; i++) {
+    smoothers("medium", &m[i].p);
+    free_medium(&m[i]);
+  }
+}
+
+static void solves_agree(void **state)
+{
+  static const char *const names[] = {"jacobi", "red_black", "chebyshev", "async"};
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int k = 0; k < 4; k++) {
+      gmg_problem p = shaped_problem(&plain[i].shape);
+      gmg_params q = gmg_params_default();
+      q.smoother = gmg_smoother_by_name(names[k]);
+      p.type = (gmg_type)((i + k) % 2);
+      q.deterministic = 1;
+      solves(plain[i].name, &p, q, k == 3 ? 2 : 1); /* async has other blocks on the host */
+    }
+  static const char *const titles[] = {"F, Cholesky", "full multigrid", "CG", "full multigrid, mixed"};
+  for (int k = 0; k < 4; k++) {
+    const gmg_problem p = make_problem(3, 48, 40, 36, GMG_CELL, "ddnnpp");
+    gmg_params q = gmg_params_default();
+    if (k == 0) q.cycle = GMG_CYCLE_F, q.coarse = GMG_COARSE_CHOLESKY;
+    if (k == 1) q.fmg = 1, q.precision = GMG_PRECISION_SAME;
+    if (k == 2) q.accel = GMG_ACCEL_CG, q.smoother = gmg_smoother_by_name("red_black");
+    if (k == 3) q.fmg = 1, q.precision = GMG_PRECISION_MIXED;
+    solves(titles[k], &p, q, 1);
+  }
+}
+
+/* One full multigrid start with data on the walls, measured and not, in either precision: what the host makes of it. */
+static void starts_agree(void **state)
+{
+  (void)state;
+  for (int i = 0; i < PLAIN; i++)
+    for (int k = 0; k < 4; k++) {
+      const gmg_problem p = shaped_problem(&plain[i].shape);
+      gmg_params q = gmg_params_default();
+      q.smoother = gmg_smoother_by_name("red_black"); /* async has other blocks on the host */
+      q.fmg = 1 + k / 2, q.max_cycles = 1, q.check_every = k % 2, q.coarse_rtol = 1e-6;
+      q.precision = k < 3 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+      both b = begin_both(&p, &q, plain[i].name);
+      const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+      twin f = begin_twin(e[0], e[1], unknowns(&p), 63), u = begin_twin(e[0], e[1], unknowns(&p), 64), g = begin_twin(e[0], e[1], unknowns(&p), 65);
+      ON_BOTH(at) {
+        for (int a = 0; a < p.dim; a++)
+          for (int side = 0; side < 2; side++)
+            if (p.bc[a][side] != GMG_PERIODIC) assert_ok(b.context[at], gmg_set_boundary_values(b.solver[at], a, side, g.at[at]));
+        const gmg_status status = gmg_solve(b.solver[at], f.at[at], u.at[at], NULL);
+        if (status > GMG_NOT_CONVERGED) fail_msg("%s, start on the %s: %s", plain[i].name, at ? "device" : "host", gmg_context_error(b.context[at]));
+      }
+      const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
+      if (!(difference <= 1e-4)) fail_msg("%s, start %d: host and device differ by %g", plain[i].name, k, difference);
+      end_twin(&f), end_twin(&u), end_twin(&g);
+      end_both(&b);
+    }
+}
+
+static void hard_solves_agree(void **state)
+{
+  (void)state;
+  medium m[] = {ball(3, 48, 1e4, GMG_CELL), ball(3, 47, 1e-4, GMG_VERTEX), ball(3, 48, 1e6, GMG_CELL), stretched(3, 48, 10, GMG_CELL),
+                absorbing(3, 48, 1e8, GMG_CELL), checkerboard(2, 64, 1e3, GMG_CELL)};
+  static const char *const names[] = {"ball 1e4", "ball 1e-4, vertices", "ball 1e6", "stretch 10", "sigma 1e8", "checkerboard"};
+  for (int i = 0; i < 6; i++) {
+    gmg_params q = gmg_params_default();
+    solves(names[i], &m[i].p, q, 3);
+    q.precision = GMG_PRECISION_SAME;
+    solves(names[i], &m[i].p, q, 3);
+    free_medium(&m[i]);
+  }
+}
+
+/* Corrections in float reach the residual that double reaches: the true one, on the host, not what the solver thinks. */
+static void mixed_reaches_what_double_does(void **state)
+{
+  (void)state;
+  medium m[] = {ball(3, 48, 1e3, GMG_CELL), absorbing(3, 48, 1e4, GMG_CELL), {.p = make_problem(3, 96, 96, 96, GMG_CELL, "dddddd")},
+                {.p = make_problem(3, 65, 61, 53, GMG_VERTEX, "ndrdpp")}, {.p = make_problem(2, 200, 160, 1, GMG_CELL, "dddd")}};
+  for (int i = 0; i < 5; i++)
+    for (int fmg = 0; fmg < 2; fmg++) {
+      const size_t n = unknowns(&m[i].p);
+      double *f = field(n, 21), *r = field(n, 0), truth[2];
+      gmg_params q = gmg_params_default();
+      session judge = begin_solver(&m[i].p, &q, 0);
+      q.rtol = 1e-10, q.fmg = fmg;
+      for (int mixed = 0; mixed < 2; mixed++) {
+        double *u = field(n, 0);
+        q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+        on_device = 1;
+        session s = begin_solver(&m[i].p, &q, 0);
+        assert_ok(s.context, solve_in(&s, f, u, NULL));
+        end_solver(&s);
+        on_device = 0;
+        assert_ok(judge.context, gmg_residual(judge.solver, f, u, r));
+        truth[mixed] = norm2(r, n) / norm2(f, n);
+        free(u);
+      }
+      print_message("%dD, %zu unknowns%s: residual %.2e in double, %.2e mixed\n", m[i].p.dim, n, fmg ? ", full multigrid" : "", truth[0], truth[1]);
+      assert_below(truth[0], 1.01e-10);
+      assert_below(truth[1], 1.01e-10);
+      end_solver(&judge);
+      free(f), free(r);
+    }
+  for (int i = 0; i < 5; i++) free_medium(&m[i]);
+}
+
+/* The coarse solver alone, on grids for a warp, a thread block and the whole device: the same solution, and nobody waits. */
+static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coarse_kind kind)
+{
+  if (!taken(unknowns(&p))) return;
+  gmg_params q = gmg_params_default();
+  p.type = type;
+  q.max_levels = 1, q.coarse = kind, q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type == GMG_F64 ? 1e-11 : 1e-5;
+  both b = begin_both(&p, &q, name);
+  const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+  twin f = begin_twin(e[0], e[1], unknowns(&p), 61), u = begin_twin(e[0], e[1], unknowns(&p), 62);
+  for (int turn = 0; turn < 2; turn++) { /* nothing of the first stays */
+#ifdef GMG_CUDA
+    const size_t before = gmg_cuda_synchronisations(b.context[DEVICE]);
+#endif
+    ON_BOTH(i) assert_ok(b.context[i], gmg_precondition(b.solver[i], f.at[i], u.at[i]));
+#ifdef GMG_CUDA
+    assert_int_equal(gmg_cuda_synchronisations(b.context[DEVICE]), before);
+#endif
+    const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
+    if (!(difference <= (type == GMG_F64 ? 1e-8 : 1e-2))) fail_msg("coarsest grid, %s: host and device differ by %g", name, difference);
+    ON_BOTH(i) e[i]->vector->add(e[i], f.n, 0.25, f.at[i]);
+  }
+  end_twin(&f), end_twin(&u);
+  end_both(&b);
+}
+
+static void coarse_grids_agree(void **state)
+{
+  static const shape shapes[] = {
+      {3, {4, 4, 4}, GMG_CELL, "dddddd"},      {3, {5, 4, 4}, GMG_CELL, "ddddnn"},      {3, {7, 11, 13}, GMG_VERTEX, "nnnnpp"},
+      {2, {32, 32, 1}, GMG_CELL, "drnd"},      {2, {32, 48, 1}, GMG_CELL, "dddd"},      {1, {1537, 1, 1}, GMG_VERTEX, "nd"},
+      {1, {3001, 1, 1}, GMG_CELL, "pp"},       {2, {128, 128, 1}, GMG_CELL, "dddd"},    {2, {151, 149, 1}, GMG_VERTEX, "drnd"},
+      {3, {26, 26, 26}, GMG_CELL, "pppppp"},   {3, {31, 29, 37}, GMG_VERTEX, "ndrdpp"}, {3, {48, 48, 48}, GMG_CELL, "dddddd"},
+      {3, {100, 60, 11}, GMG_CELL, "nnnnpp"},  {3, {3, 2, 500}, GMG_CELL, "ddnnpp"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int type = 0; type < 2; type++) {
+      const gmg_problem p = shaped_problem(&shapes[i]);
+      char name[64];
+      snprintf(name, sizeof name, "%zu x %zu x %zu, type %d", p.n[0], p.n[1], p.n[2], type);
+      if (p.dim == 1 && type == GMG_F32) continue; /* n^2 is beyond it */
+      coarse_grid(name, p, (gmg_type)type, GMG_COARSE_CG);
+      if (unknowns(&p) <= 1024) coarse_grid(name, p, (gmg_type)type, GMG_COARSE_CHOLESKY);
+    }
+  medium m[] = {ball(3, 32, 1e3, GMG_CELL), absorbing(3, 30, 1e4, GMG_CELL), stretched(2, 140, 4, GMG_VERTEX)};
+  for (int i = 0; i < 3; i++) {
+    coarse_grid("medium", m[i].p, GMG_F64, GMG_COARSE_CG);
+    if (i == 0) m[i].p.sigma = m[i].p.beta, coarse_grid("beta and sigma", m[i].p, GMG_F64, GMG_COARSE_CG);
+    free_medium(&m[i]);
+  }
+}
+
+/* Bad devices, blocks and coefficients get a status and a text. */
+static void refusals(void **state)
+{
+  gmg_context *c;
+  gmg_solver *s;
+  (void)state;
+  assert_int_equal(gmg_context_create_cuda(-1, NULL, &c), GMG_ERR_ARGUMENT);
+  assert_null(c);
+  assert_int_equal(gmg_context_create_cuda(1000, NULL, &c), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_context_create_cuda(0, NULL, NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  const gmg_problem p = make_problem(3, 64, 64, 64, GMG_CELL, "dddddd");
+  gmg_params q = gmg_params_default();
+  q.block[0] = q.block[1] = q.block[2] = 64;
+  assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED);
+  assert_non_null(strstr(gmg_context_error(c), "params.block = 64 x 64 x 64"));
+  q = gmg_params_default();
+  q.local = GMG_LOCAL_GAUSS_SEIDEL;
+  assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED);
+  assert_non_null(strstr(gmg_context_error(c), "params.local"));
+  const gmg_problem huge = make_problem(3, 8192, 8192, 8192, GMG_CELL, "dddddd");
+  q = gmg_params_default();
+  assert_int_equal(gmg_solver_create(c, &huge, &q, &s), GMG_ERR_MEMORY);
+  assert_ok(c, gmg_solver_create(c, &p, &q, &s)); /* and a smaller one works */
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+}
+
+/* --- data that are no numbers ------------------------------------------------------------------------------------------ */
+
+/* In f, or in the guess: told by name before anything is computed from it, the guess left as it was, the solver as good as before. */
+static void refuses(const char *name, const both *b, twin *f, twin *u, int in_guess, double bad)
+{
+  twin *const spoiled = in_guess ? u : f;
+  const size_t at = f->n / 3;
+  gmg_status status[2];
+  ON_BOTH(i) {
+    const gmg_exec *e = &f->exec[i];
+    double before;
+    e->vector->fill(e, u->n, 0, u->at[i]);
+    gmg_exec_read_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
+    (void)gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &bad);
+    status[i] = gmg_solve(b->solver[i], f->at[i], u->at[i], NULL);
+    if (status[i] != GMG_ERR_ARGUMENT || strncmp(gmg_context_error(b->context[i]), in_guess ? "u (the guess)" : "f holds NaN", 11) != 0)
+      fail_msg("%s, %g in %s, on the %s: %s: %s", name, bad, in_guess ? "u" : "f", i ? "device" : "host",
+               gmg_status_string(status[i]), gmg_context_error(b->context[i]));
+    (void)gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
+    if (in_guess) assert_true(e->vector->norm2(e, u->n, u->at[i]) == 0);
+    assert_ok(b->context[i], gmg_solve(b->solver[i], f->at[i], u->at[i], NULL)); /* still usable */
+  }
+}
+
+/* Nobody looks where nothing is measured: NaN in, NaN out, and nothing of it stays. */
+static void unseen(const both *b, twin *f, twin *u)
+{
+  const double nan = NAN;
+  ON_BOTH(i) {
+    const gmg_exec *e = &f->exec[i];
+    double before;
+    gmg_exec_read_reals(e, f->at[i], 1, &before);
+    (void)gmg_exec_write_reals(e, f->at[i], 1, &nan);
+    assert_ok(b->context[i], gmg_precondition(b->solver[i], f->at[i], u->at[i]));
+    assert_true(isnan(e->vector->norm2(e, u->n, u->at[i])));
+    (void)gmg_exec_write_reals(e, f->at[i], 1, &before);
+    assert_ok(b->context[i], gmg_precondition(b->solver[i], f->at[i], u->at[i]));
+    assert_true(isfinite(e->vector->norm2(e, u->n, u->at[i])));
+  }
+}
+
+static void no_numbers(void **state)
+{
+  static const char *const names[] = {"double", "mixed", "full multigrid", "flexible CG", "flexible CG, mixed", "singular"};
+  static const shape closed[] = {{1, {2001, 1, 1}, GMG_CELL, "nn"}, {2, {170, 131, 1}, GMG_VERTEX, "ppnn"}, {3, {34, 32, 31}, GMG_CELL, "nnnnpp"}};
+  static const shape open[] = {{1, {2001, 1, 1}, GMG_CELL, "dn"}, {2, {170, 131, 1}, GMG_VERTEX, "ddnd"}, {3, {34, 32, 31}, GMG_CELL, "ddnndd"}};
+  (void)state;
+  for (int g = 0; g < 3; g++)
+    for (int k = 0; k < 6; k++) {
+      const gmg_problem p = shaped_problem(k == 5 ? &closed[g] : &open[g]);
+      gmg_params q = gmg_params_default();
+      char name[40];
+      snprintf(name, sizeof name, "%dD, %s", p.dim, names[k]);
+      q.precision = k == 1 || k == 4 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+      q.fmg = k == 2, q.accel = k == 3 || k == 4 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+      both b = begin_both(&p, &q, name);
+      const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+      twin f = begin_twin(e[0], e[1], unknowns(&p), 81), u = begin_twin(e[0], e[1], unknowns(&p), 0);
+      static const double bad[] = {NAN, INFINITY, -INFINITY, 1e300};
+      for (int i = 0; i < 4; i++) refuses(name, &b, &f, &u, 0, bad[i]);
+      for (int i = 0; i < 3 && !q.fmg; i++) refuses(name, &b, &f, &u, 1, bad[i]);
+      unseen(&b, &f, &u);
+      end_twin(&f), end_twin(&u);
+      end_both(&b);
+    }
+}
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+  if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_agree), cmocka_unit_test(solves_agree), cmocka_unit_test(starts_agree),
+                                     cmocka_unit_test(hard_solves_agree), cmocka_unit_test(mixed_reaches_what_double_does),
+                                     cmocka_unit_test(coarse_grids_agree), cmocka_unit_test(refusals),
+                                     cmocka_unit_test(no_numbers)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

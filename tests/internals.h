@@ -1,0 +1,21 @@
+/* The one place where tests reach into src. Programs that include it link the tests' own copy of the library, whose symbols are
+   all visible (tests/CMakeLists.txt). */
+#ifndef GMG_TEST_INTERNALS_H
+#define GMG_TEST_INTERNALS_H
+
+#include "core/exec.h"
+#include "mg/lfa.h"
+#include "mg/iterate/iterate.h"
+#include "smoothers/relax/partition.h"
+#include "smoothers/weight.h"
+#include "stencil/grid/axis.h"
+#include "stencil/grid/coarsen.h"
+#include "stencil/grid/map.h"
+#include "stencil/stencil.h"
+
+#ifdef GMG_CUDA
+#include "core/cuda/testing.h"
+#include "smoothers/async/testing.h"
+#endif
+
+#endif

@@ -1,0 +1,113 @@
+/* A thousand rounds of create, solve, destroy: after a warm-up not a byte more is allocated, and resident memory stays.
+
+   test_leaks cuda: on a CUDA device, where its memory is looked at. Others may use the device meanwhile. */
+#include "sample.h"
+
+#include "gmg_cuda.h"
+
+#ifdef GMG_CUDA
+#include <cuda_runtime_api.h>
+#endif
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { VARIETY = 50, WARM_UP = (SANITIZED ? 1 : 4) * VARIETY, ROUNDS = WARM_UP + (SANITIZED ? VARIETY : 1000) };
+
+static size_t allocated(void)
+{
+  const struct mallinfo2 m = mallinfo2();
+  return SANITIZED ? 0 : m.uordblks + m.hblkhd; /* the sanitizer has its own memory, and looks for leaks itself */
+}
+
+static size_t resident(void)
+{
+  size_t total = 0, pages = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (f && fscanf(f, "%zu %zu", &total, &pages) != 2) pages = 0;
+  if (f) fclose(f);
+  return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Create, plan, solve, an error, update, end; also those rounds that create refuses. */
+static void one_round(int number)
+{
+  sample s = make_sample((uint64_t)(number % VARIETY), 1000, number % VARIETY % 5 == 4);
+  const size_t n = unknowns(&s.p);
+  void *f = typed(&s.p, s.f, n), *u = typed(&s.p, s.f, n);
+  session x = {.problem = s.p};
+  gmg_plan_info *info = malloc(sizeof *info);
+  s.q.max_cycles = 5;
+  if (on_device) assert_int_equal(gmg_context_create_cuda(0, NULL, &x.context), GMG_OK);
+  else assert_int_equal(gmg_context_create_host(s.threads, &x.context), GMG_OK);
+  const gmg_status status = on_device ? create_on_device(x.context, &s.p, &s.q, &x.solver)
+                                      : gmg_solver_create(x.context, &s.p, &s.q, &x.solver);
+  assert_int_equal(plan_in(&x, &s.p, &s.q, info), status);
+  assert_true(status == GMG_OK || s.coefficients || on_device);
+  if (status == GMG_OK) {
+    solve_in(&x, f, u, NULL);
+    assert_int_equal(precondition_in(&x, f, u), GMG_OK);
+    assert_int_equal(gmg_solve(x.solver, NULL, u, NULL), GMG_ERR_ARGUMENT);
+    assert_int_equal(update_in(&x, &s.p), GMG_OK);
+  }
+  end_solver(&x);
+  free(f), free(u), free(info);
+  free_sample(&s);
+}
+
+static void a_thousand_rounds_do_not_grow(void **state)
+{
+  (void)state;
+  size_t bytes = 0, pages = 0;
+  for (int i = 0; i < ROUNDS; i++) {
+    one_round(i);
+    if (i + 1 == WARM_UP) bytes = allocated(), pages = resident();
+    if (i + 1 > WARM_UP && (i + 1) % VARIETY == 0 && allocated() != bytes)
+      fail_msg("%zu bytes are allocated after round %d, %zu after round %d", allocated(), i + 1, bytes, WARM_UP);
+  }
+  if (!SANITIZED && resident() > pages + ((size_t)1 << 20))
+    fail_msg("%zu bytes resident after %d rounds, %zu after %d", resident(), ROUNDS, pages, WARM_UP);
+}
+
+#ifdef GMG_CUDA
+static size_t free_on_device(void)
+{
+  size_t now = 0, all;
+  assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
+  return now;
+}
+
+/* The first rounds load code; then the most that was free in an early stretch is still free in the last one. */
+static void device_memory_stays(void **state)
+{
+  enum { STRETCH = 2 * VARIETY, ROUGHLY = 1 << 22 }; /* 8 kB a round would show */
+  size_t early = 0, late = 0;
+  (void)state;
+  for (int i = 0; i < ROUNDS; i++) {
+    one_round(i);
+    const size_t now = free_on_device();
+    if (i >= WARM_UP && i < WARM_UP + STRETCH && now > early) early = now;
+    if (i >= ROUNDS - STRETCH && now > late) late = now;
+  }
+  print_message("%d rounds: %zu bytes free early on, %zu at the end\n", ROUNDS, early, late);
+  assert_true(late + ROUGHLY >= early);
+}
+#endif
+
+/* Freed blocks that the C library keeps in each thread's cache count as allocated: the cache is switched off, which only a
+   fresh process can do. */
+int main(int argc, char **argv)
+{
+  if (!SANITIZED && !getenv("GLIBC_TUNABLES")) {
+    setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
+    execv("/proc/self/exe", argv);
+  }
+  if (for_device(argc, argv)) return SKIPPED;
+#ifdef GMG_CUDA
+  const struct CMUnitTest there[] = {cmocka_unit_test(device_memory_stays)};
+  if (on_device) return cmocka_run_group_tests(there, NULL, NULL);
+#endif
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_thousand_rounds_do_not_grow)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

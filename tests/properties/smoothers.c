@@ -1,0 +1,364 @@
+/* Properties of the smoothers: fixed point, linearity, adjoints, bitwise independence of threads, agreement with slow
+   oracles, periodic axes of one, two and odd sizes, the leg from zero. */
+#include "reference.h"
+#include "sweeps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  const char *name;
+  int local, overlap, deterministic, order;
+} variant;
+
+static const variant variants[] = {{"jacobi", 0, 0, 0, 0},     {"gauss_seidel", 0, 0, 1, 0}, {"red_black", 0, 0, 0, 0},
+                                   {"chebyshev", 0, 0, 0, 0},  {"async", 0, 1, 0, 0},        {"async", 0, 1, 1, 1},
+                                   {"async", 0, 2, 1, 2},      {"async", 1, 0, 1, 0},        {"async", 2, 1, 0, 2},
+                                   {"async", 1, 2, 0, 1},      {"async", 0, 0, 1, 0},        {"gauss_seidel", 0, 0, 0, 0}};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+static gmg_params params_of(const variant *v)
+{
+  gmg_params p = same_precision();
+  p.smoother = gmg_smoother_by_name(v->name);
+  p.local = (gmg_local_kind)v->local, p.overlap = v->overlap;
+  p.deterministic = v->deterministic, p.order = (gmg_block_order)v->order;
+  p.block[0] = 5, p.block[1] = 4, p.block[2] = 3;
+  p.max_levels = 2, p.coarse_cells = 1;
+  return p;
+}
+
+/* (axis sizes, bc) that hold every trap: lone unknowns, pairs, odd periodic axes, blocks that meet themselves. */
+static const struct {
+  int dim;
+  size_t n[3];
+  const char *bc;
+} shapes[] = {{3, {12, 9, 7}, "dndrpp"}, {3, {9, 7, 5}, "pppppp"}, {3, {2, 3, 4}, "pppppp"}, {3, {1, 2, 6}, "ppppdd"},
+              {2, {17, 1, 1}, "ppdd"},   {2, {13, 5, 1}, "nnpp"},  {1, {67, 1, 1}, "pp"},     {1, {3, 1, 1}, "pp"},
+              {1, {2, 1, 1}, "pp"},      {3, {4, 4, 4}, "pppppp"}, {3, {6, 1, 5}, "dnnnpp"},  {2, {4, 3, 1}, "pppp"}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static gmg_problem shape_problem(int i, gmg_centering centering)
+{
+  gmg_problem p = make_problem(shapes[i].dim, shapes[i].n[0], shapes[i].n[1], shapes[i].n[2], centering, shapes[i].bc);
+  p.h[0] = p.h[1] = p.h[2] = 1;
+  p.shift = 0.3;
+  return p;
+}
+
+/* f = A u for random u: smoothing must leave u where it is. A mistake in any neighbour or coefficient moves it. */
+static void exact_solution_is_a_fixed_point(void **state)
+{
+  (void)state;
+  for (int i = 0; i < SHAPES * 2; i++)
+    for (int v = 0; v < VARIANTS; v++) {
+      gmg_problem p = shape_problem(i / 2, i % 2 ? GMG_CELL : GMG_VERTEX);
+      gmg_params params = params_of(&variants[v]);
+      const size_t n = unknowns(&p);
+      double *u = calloc(n, sizeof *u), *f = calloc(n, sizeof *f), *w = calloc(n, sizeof *w);
+      session s = begin_solver(&p, &params, 2);
+      fill_random(u, n, 9);
+      assert_ok(s.context, gmg_residual(s.solver, f, u, w));
+      for (size_t c = 0; c < n; c++) f[c] = -w[c], w[c] = u[c];
+      if (s.solver->levels > 1) {
+        smooth(&s, f, w, 3, GMG_LEG_DOWN);
+        smooth(&s, f, w, 1, GMG_LEG_UP_REVERSED);
+      }
+      for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-12);
+      end_solver(&s);
+      free(u), free(f), free(w);
+    }
+}
+
+/* One thread, Jacobi in blocks that mirror each other: the backward order does to the mirrored problem what the natural one does
+   to the problem, and the natural one does not. */
+static void backward_order_mirrors_the_natural_one(void **state)
+{
+  (void)state;
+  const gmg_problem p = make_problem(3, 12, 8, 6, GMG_CELL, "dddddd");
+  const size_t n = unknowns(&p);
+  double *u[3] = {field(n, 4), field(n, 4), field(n, 4)}, *f[2] = {field(n, 5), field(n, 5)}, apart = 0;
+  for (size_t c = 0; c < n; c++) u[1][c] = u[2][c] = u[0][n - 1 - c], f[1][c] = f[0][n - 1 - c];
+  for (int i = 0; i < 3; i++) {
+    gmg_params q = params_of(&(variant){"async", GMG_LOCAL_JACOBI, 0, 0, i == 1 ? GMG_ORDER_BACKWARD : GMG_ORDER_NATURAL});
+    q.block[0] = 4, q.block[1] = 4, q.block[2] = 3, q.passes = 2;
+    session s = begin_solver(&p, &q, 1);
+    smooth(&s, f[i > 0], u[i], 1, GMG_LEG_DOWN);
+    end_solver(&s);
+  }
+  for (size_t c = 0; c < n; c++) {
+    assert_near(u[1][c], u[0][n - 1 - c], 1e-13);
+    apart = fmax(apart, fabs(u[2][c] - u[0][n - 1 - c]));
+  }
+  assert_true(apart > 1e-3);
+  for (int i = 0; i < 3; i++) free(u[i]);
+  free(f[0]), free(f[1]);
+}
+
+/* The error-propagation matrix, column by column. */
+static double *propagation(session *s, size_t n, gmg_leg leg)
+{
+  double *M = calloc(n * n, sizeof *M), *u = calloc(n, sizeof *u), *f = calloc(n, sizeof *f);
+  for (size_t j = 0; j < n; j++) {
+    memset(u, 0, n * sizeof *u);
+    u[j] = 1;
+    smooth(s, f, u, 1, leg);
+    for (size_t i = 0; i < n; i++) M[i * n + j] = u[i];
+  }
+  free(u), free(f);
+  return M;
+}
+
+/* Where the traits promise it, the reversed sweep is the adjoint of the downward one in the energy inner product:
+   W A S_up = S_down^T W A. */
+static void reversed_sweep_is_the_adjoint(void **state)
+{
+  (void)state;
+  int checked = 0;
+  for (int i = 0; i < SHAPES * 2; i++)
+    for (int v = 0; v < VARIANTS; v++) {
+      gmg_problem p = shape_problem(i / 2, i % 2 ? GMG_CELL : GMG_VERTEX);
+      gmg_params params = params_of(&variants[v]);
+      const size_t n = unknowns(&p);
+      if (!(params.smoother->traits(&params, 2) & GMG_SMOOTHER_ADJOINT) || n > 400) continue;
+      session s = begin_solver(&p, &params, 2);
+      if (s.solver->levels > 1) {
+        double *A = dense_matrix(&p), *D = propagation(&s, n, GMG_LEG_DOWN), *U = propagation(&s, n, GMG_LEG_UP_REVERSED);
+        for (size_t r = 0; r < n; r++)
+          for (size_t c = 0; c < n; c++) A[r * n + c] *= cell_volume(&p, r);
+        for (size_t r = 0; r < n; r++)
+          for (size_t c = 0; c < n; c++) {
+            double left = 0, right = 0;
+            for (size_t k = 0; k < n; k++) left += A[r * n + k] * U[k * n + c], right += D[k * n + r] * A[k * n + c];
+            if (fabs(left - right) > 1e-11) fail_msg("%s variant %d shape %d: %g against %g", variants[v].name, v, i, left, right);
+          }
+        free(A), free(D), free(U);
+        checked++;
+      }
+      end_solver(&s);
+    }
+  assert_true(checked > 10);
+}
+
+/* Whole solves, bitwise, with one and two threads, twice. */
+static void deterministic_means_bitwise(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 3; i++)
+    for (int v = 0; v < VARIANTS; v++) {
+      gmg_params params = params_of(&variants[v]);
+      static const char *const bc[] = {"dndrpp", "pppppp", "dddddd"};
+      gmg_problem p = make_problem(3, 33, 31, 29, i == 1 ? GMG_VERTEX : GMG_CELL, bc[i]);
+      if (!(params.smoother->traits(&params, 2) & GMG_SMOOTHER_DETERMINISTIC)) continue;
+      params.max_levels = 0, params.max_cycles = 4, params.rtol = 1e-300;
+      params.block[0] = params.block[1] = params.block[2] = 0;
+      if (v == 2) params.accel = GMG_ACCEL_FLEXIBLE_CG;
+      const size_t n = unknowns(&p);
+      double *f = calloc(n, sizeof *f), *u[3];
+      fill_random(f, n, 21);
+      for (int run = 0; run < 3; run++) {
+        u[run] = calloc(n, sizeof **u);
+        session s = begin_solver(&p, &params, 1 + run % 2);
+        gmg_report report;
+        gmg_solve(s.solver, f, u[run], &report);
+        assert_int_equal(report.deterministic, 1);
+        end_solver(&s);
+      }
+      assert_memory_equal(u[0], u[1], n * sizeof **u);
+      assert_memory_equal(u[0], u[2], n * sizeof **u);
+      free(f), free(u[0]), free(u[1]), free(u[2]);
+    }
+}
+
+static int odd_periodic(const gmg_problem *p, int a)
+{
+  return p->bc[a][0] == GMG_PERIODIC && p->n[a] > 1 && p->n[a] % 2;
+}
+
+/* Red-black against point relaxation written out. Odd periodic axes: phases, and a first sweep of the strips only. */
+static void red_black_oracle_part(const gmg_problem *p, const double *f, double *u, double omega, int strip)
+{
+  const size_t n = unknowns(p);
+  for (int colour = 0; colour < 2; colour++)
+    for (int phase = 0; phase < 4; phase++)
+      for (size_t c = 0; c < n; c++) {
+        const size_t at[3] = {c % p->n[0], c / p->n[0] % p->n[1], c / (p->n[0] * p->n[1])};
+        int mine = 0, inside = !strip;
+        for (int a = 0; a < p->dim; a++) {
+          mine += odd_periodic(p, a) && at[a] == p->n[a] - 1;
+          inside |= odd_periodic(p, a) && (at[a] < 2 || at[a] + 2 >= p->n[a]);
+        }
+        if ((int)((at[0] + at[1] + at[2]) % 2) != colour || mine != phase || !inside) continue;
+        double diag = p->shift, sum = f[c];
+        size_t stride = 1;
+        for (int a = 0; a < p->dim; stride *= p->n[a], a++) {
+          const row1d r = dense_row(p, a, at);
+          const size_t base = c - at[a] * stride, last = p->n[a] - 1;
+          diag += r.diag;
+          sum -= r.below * u[base + (at[a] > 0 ? at[a] - 1 : last) * stride];
+          sum -= r.above * u[base + (at[a] < last ? at[a] + 1 : 0) * stride];
+        }
+        u[c] += omega * (sum / diag - u[c]);
+      }
+}
+
+static void red_black_oracle(const gmg_problem *p, const double *f, double *u, double omega)
+{
+  red_black_oracle_part(p, f, u, omega, 1);
+  red_black_oracle_part(p, f, u, omega, 0);
+}
+
+static void red_black_matches_the_oracle(void **state)
+{
+  (void)state;
+  for (int i = 0; i < SHAPES * 2; i++) {
+    gmg_problem p = shape_problem(i / 2, i % 2 ? GMG_CELL : GMG_VERTEX);
+    gmg_params params = params_of(&variants[2]);
+    params.omega = 1.15;
+    const size_t n = unknowns(&p);
+    double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
+    fill_random(f, n, 1), fill_random(u, n, 2);
+    memcpy(w, u, n * sizeof *w);
+    session s = begin_solver(&p, &params, 2);
+    if (s.solver->levels > 1) {
+      smooth(&s, f, w, 2, GMG_LEG_DOWN);
+      for (int k = 0; k < 2; k++) red_black_oracle(&p, f, u, 1.15);
+      for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-13);
+    }
+    end_solver(&s);
+    free(f), free(u), free(w);
+  }
+}
+
+/* One block without overlap that holds the whole box is a global method: async becomes red-black or Jacobi. */
+static void one_block_is_the_global_method(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"red_black", "jacobi", "gauss_seidel"};
+  for (int local = 0; local < 3; local++)
+    for (int overlap = 0; overlap < 3; overlap++) {
+      gmg_problem p = make_problem(3, 9, 8, 7, GMG_CELL, "dnrddd");
+      gmg_params params = same_precision(), global = same_precision();
+      params.local = (gmg_local_kind)local, params.overlap = overlap, params.local_sweeps = 3, params.omega = 0.9;
+      params.block[0] = params.block[1] = params.block[2] = 100;
+      global.smoother = gmg_smoother_by_name(names[local]), global.omega = 0.9;
+      const size_t n = unknowns(&p);
+      double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
+      fill_random(f, n, 1), fill_random(u, n, 2);
+      memcpy(w, u, n * sizeof *w);
+      session a = begin_solver(&p, &params, 2), b = begin_solver(&p, &global, 1);
+      smooth(&a, f, u, 1, GMG_LEG_DOWN);
+      smooth(&b, f, w, 3, GMG_LEG_DOWN);
+      for (size_t c = 0; c < n; c++) assert_near(u[c], w[c], 1e-13);
+      end_solver(&a), end_solver(&b);
+      free(f), free(u), free(w);
+    }
+}
+
+/* The stale twin against its definition: for every block, freeze the outside, relax the block and its overlap with
+   point relaxation on a copy of the whole field, keep the block's own values. */
+static void stale_oracle(const gmg_problem *p, const gmg_params *q, const double *f, double *u)
+{
+  const size_t n = unknowns(p), *N = p->n, *b = q->block;
+  double *before = malloc(n * sizeof *before), *copy = malloc(n * sizeof *copy);
+  memcpy(before, u, n * sizeof *u);
+  for (size_t bz = 0; bz < N[2]; bz += b[2])
+    for (size_t by = 0; by < N[1]; by += b[1])
+      for (size_t bx = 0; bx < N[0]; bx += b[0]) {
+        const size_t first[3] = {bx, by, bz};
+        memcpy(copy, before, n * sizeof *copy);
+        for (int s = 0; s < 2 * q->local_sweeps; s++)
+          for (size_t c = 0; c < n; c++) {
+            const size_t at[3] = {c % N[0], c / N[0] % N[1], c / (N[0] * N[1])};
+            int inside = (int)((at[0] + at[1] + at[2]) % 2) == s % 2;
+            for (int a = 0; a < 3; a++) {
+              const long low = (long)first[a] - q->overlap, high = (long)(first[a] + b[a]) + q->overlap;
+              inside = inside && (long)at[a] >= low && (long)at[a] < high;
+            }
+            if (!inside) continue;
+            double diag = p->shift, sum = f[c];
+            size_t stride = 1;
+            for (int a = 0; a < 3; stride *= N[a], a++) {
+              const row1d r = dense_row(p, a, at);
+              diag += r.diag;
+              if (at[a] > 0) sum -= r.below * copy[c - stride];
+              if (at[a] < N[a] - 1) sum -= r.above * copy[c + stride];
+            }
+            copy[c] += q->omega * (sum / diag - copy[c]);
+          }
+        for (size_t c = 0; c < n; c++) {
+          const size_t at[3] = {c % N[0], c / N[0] % N[1], c / (N[0] * N[1])};
+          int own = 1;
+          for (int a = 0; a < 3; a++) own = own && at[a] >= first[a] && at[a] < first[a] + b[a];
+          if (own) u[c] = copy[c];
+        }
+      }
+  free(before), free(copy);
+}
+
+static void stale_twin_matches_its_definition(void **state)
+{
+  (void)state;
+  for (int overlap = 0; overlap < 3; overlap++) {
+    gmg_problem p = make_problem(3, 13, 9, 8, GMG_CELL, "dnrddn");
+    gmg_params params = same_precision();
+    params.overlap = overlap, params.deterministic = 1, params.omega = 1.2;
+    params.block[0] = 5, params.block[1] = 4, params.block[2] = 3;
+    const size_t n = unknowns(&p);
+    double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
+    fill_random(f, n, 1), fill_random(u, n, 2);
+    memcpy(w, u, n * sizeof *w);
+    session s = begin_solver(&p, &params, 2);
+    smooth(&s, f, u, 2, GMG_LEG_DOWN);
+    stale_oracle(&p, &params, f, w);
+    stale_oracle(&p, &params, f, w);
+    for (size_t c = 0; c < n; c++) assert_near(u[c], w[c], 1e-13);
+    end_solver(&s);
+    free(f), free(u), free(w);
+  }
+}
+
+/* The leg from zero leaves what a sweep of zeros leaves, to the bit, whatever stood in u before: the deterministic twin's
+   sweep where blocks overlap, else the sweep of one thread. */
+static void from_zero_is_a_sweep_of_zeros(void **state)
+{
+  (void)state;
+  int checked = 0;
+  for (int i = 0; i < SHAPES * 4; i++)
+    for (int v = 0; v < VARIANTS; v++) {
+      gmg_problem p = shape_problem(i / 4, i % 2 ? GMG_CELL : GMG_VERTEX);
+      gmg_params params = params_of(&variants[v]);
+      const size_t n = unknowns(&p);
+      double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w), *beta = calloc(n, sizeof *beta);
+      fill_random(f, n, 3), fill_random(beta, n, 4);
+      for (size_t c = 0; c < n; c++) beta[c] += 1.5;
+      if (i / 2 % 2) p.beta = beta;
+      session s = begin_solver(&p, &params, params.overlap && v % 2 ? 2 : 1);
+      params.deterministic |= params.overlap > 0;
+      session twin = begin_solver(&p, &params, 1);
+      const gmg_smoother_ops *ops = s.solver->mg.smoother;
+      for (int steps = 1; steps < 3 && ops->sweep_from_zero && s.solver->levels > 1; steps++) {
+        gmg_level *L = &s.solver->level[0];
+        if (steps > 1 && !variants[v].deterministic && params.overlap > 0) continue; /* the second one is asynchronous */
+        for (size_t c = 0; c < n; c++) u[c] = NAN, w[c] = 0;
+        ops->sweep_from_zero(&L->view, s.solver->mg.state[0], f, u, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
+        smooth(&twin, f, w, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
+        assert_memory_equal(u, w, n * sizeof *u);
+        checked++;
+      }
+      end_solver(&s), end_solver(&twin);
+      free(f), free(u), free(w), free(beta);
+    }
+  assert_true(checked > 100);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(exact_solution_is_a_fixed_point), cmocka_unit_test(backward_order_mirrors_the_natural_one),
+      cmocka_unit_test(reversed_sweep_is_the_adjoint),   cmocka_unit_test(deterministic_means_bitwise),
+      cmocka_unit_test(red_black_matches_the_oracle),    cmocka_unit_test(one_block_is_the_global_method),
+      cmocka_unit_test(stale_twin_matches_its_definition), cmocka_unit_test(from_zero_is_a_sweep_of_zeros)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

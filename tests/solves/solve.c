@@ -1,0 +1,374 @@
+/* What a solver can do besides: preconditioning, acceleration, update, cycles, coarse solvers, plan. */
+#include "media.h"
+#include "reference.h"
+
+#include "internals.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* z = B r with B symmetric positive definite in the inner product of the control volumes where asked for. */
+static void symmetric_preconditioner(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"jacobi", "red_black", "chebyshev", "gauss_seidel"};
+  static const char *const bc[] = {"dndrpp", "pppppp", "nnnnnn", "dddddd"};
+  for (int i = 0; i < 4; i++)
+    for (int b = 0; b < 4; b++)
+      for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++) {
+        gmg_problem p = make_problem(3, 13, 11, 9, centering, bc[b]);
+        gmg_params params = gmg_params_default();
+        params.smoother = gmg_smoother_by_name(names[i]);
+        params.symmetric = 1, params.deterministic = 1, params.coarse = GMG_COARSE_CHOLESKY;
+        params.cycle = b % 2 ? GMG_CYCLE_W : GMG_CYCLE_V;
+        const size_t n = unknowns(&p);
+        double *x = field(n, 1), *y = field(n, 2), *bx = field(n, 0), *by = field(n, 0), left = 0, right = 0, own = 0;
+        session s = begin_solver(&p, &params, 2);
+        assert_ok(s.context, precondition_in(&s, x, bx));
+        assert_ok(s.context, precondition_in(&s, y, by));
+        for (size_t c = 0; c < n; c++) {
+          const double w = cell_volume(&p, c);
+          left += w * y[c] * bx[c], right += w * x[c] * by[c], own += w * x[c] * bx[c];
+        }
+        assert_near(left, right, 1e-10 * own);
+        assert_true(own > 0);
+        end_solver(&s);
+        free(x), free(y), free(bx), free(by);
+      }
+}
+
+static void preconditioner_is_linear(void **state)
+{
+  (void)state;
+  for (int i = 0; gmg_smoother_name(i); i++) {
+    gmg_problem p = make_problem(3, 14, 10, 9, GMG_CELL, "dndrpp");
+    gmg_params params = gmg_params_default();
+    params.smoother = gmg_smoother_by_name(gmg_smoother_name(i));
+    params.deterministic = 1, params.coarse = GMG_COARSE_CHOLESKY;
+    const size_t n = unknowns(&p);
+    double *x = field(n, 1), *y = field(n, 2), *bx = field(n, 0), *by = field(n, 0), *bz = field(n, 0);
+    session s = begin_solver(&p, &params, 2);
+    precondition_in(&s, x, bx), precondition_in(&s, y, by);
+    for (size_t c = 0; c < n; c++) x[c] = 2 * x[c] - 3 * y[c];
+    precondition_in(&s, x, bz);
+    for (size_t c = 0; c < n; c++) assert_near(bz[c], 2 * bx[c] - 3 * by[c], 1e-13);
+    end_solver(&s);
+    free(x), free(y), free(bx), free(by), free(bz);
+  }
+}
+
+static void acceleration(void **state)
+{
+  (void)state;
+  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++) {
+    gmg_problem p = make_problem(3, 48, 40, 33, centering, "dnrdpp");
+    const size_t n = unknowns(&p);
+    double *f = field(n, 1), *u = field(n, 0);
+    int cycles[4];
+    for (int i = 0; i < 4; i++) {
+      gmg_params params = gmg_params_default();
+      params.smoother = gmg_smoother_by_name(i == 3 ? "async" : "jacobi");
+      params.accel = i == 3 ? GMG_ACCEL_FLEXIBLE_CG : (gmg_accel)i;
+      memset(u, 0, n * sizeof *u);
+      gmg_report r;
+      session s = begin_solver(&p, &params, 2);
+      assert_ok(s.context, solve_in(&s, f, u, &r));
+      double *check = field(n, 0);
+      assert_ok(s.context, residual_in(&s, f, u, check));
+      assert_below(norm2(check, n), 1.0001e-8 * norm2(f, n)); /* the true residual, not the recursion */
+      cycles[i] = r.cycles;
+      end_solver(&s);
+      free(check);
+    }
+    assert_true(cycles[1] < cycles[0] && cycles[2] < cycles[0] && cycles[3] <= 7);
+    free(f), free(u);
+  }
+}
+
+static double *solved(const gmg_problem *p, gmg_params q, double size, double *residual)
+{
+  const size_t n = unknowns(p);
+  double *f = field(n, 1), *u = field(n, 0), *before = field(n, 0), *r = field(n, 0), mean = 0, volume = 0;
+  gmg_report report;
+  session s = begin_solver(p, &q, 2);
+  for (size_t c = 0; c < n; c++) f[c] *= size;
+  for (int turn = 0; turn < 2; turn++) { /* nothing is left of a solve */
+    fill_random(u, n, 2);
+    for (size_t c = 0; c < n; c++) u[c] *= 1e-4 * size; /* a guess whose residual is not far from f */
+    const gmg_status status = solve_in(&s, f, u, &report);
+    assert_int_equal(status, q.check_every ? GMG_NOT_CONVERGED : GMG_OK);
+    assert_int_equal(report.cycles, q.max_cycles);
+    if (turn > 0 && q.precision == GMG_PRECISION_SAME) assert_memory_equal(u, before, n * sizeof *u);
+    memcpy(before, u, n * sizeof *u);
+  }
+  for (size_t c = 0; c < n && report.singular; c++) mean += cell_volume(p, c) * f[c], volume += cell_volume(p, c);
+  for (size_t c = 0; c < n && report.singular; c++) f[c] -= mean / volume;
+  assert_ok(s.context, residual_in(&s, f, u, r));
+  *residual = norm2(r, n) / norm2(f, n);
+  end_solver(&s);
+  free(f), free(r), free(before);
+  return u;
+}
+
+/* Who measures how often does not matter to what is computed: bitwise, but for what the residual is scaled by on its way into the narrower
+   type. */
+static void measured_or_not(void **state)
+{
+  (void)state;
+  static const shape shapes[] = {{3, {24, 20, 18}, GMG_CELL, "dddddd"}, {3, {20, 24, 16}, GMG_CELL, "nnppnn"}, {2, {67, 45, 1}, GMG_VERTEX, "dnrd"},
+                                 {1, {300, 1, 1}, GMG_CELL, "dd"}};
+  static const double sizes[] = {1, 1e-34, 1e36, 1, 1e-34}; /* of f: float alone would not do */
+  static const struct {
+    gmg_accel accel;
+    int mixed, fmg;
+  } solves[] = {{GMG_ACCEL_CG, 0, 0}, {GMG_ACCEL_CG, 1, 0}, {GMG_ACCEL_FLEXIBLE_CG, 0, 0}, {GMG_ACCEL_FLEXIBLE_CG, 1, 0}, {GMG_ACCEL_NONE, 0, 0},
+                {GMG_ACCEL_NONE, 1, 0}, {GMG_ACCEL_CG, 0, 1}, {GMG_ACCEL_CG, 1, 1}, {GMG_ACCEL_FLEXIBLE_CG, 0, 1}, {GMG_ACCEL_FLEXIBLE_CG, 1, 1},
+                {GMG_ACCEL_NONE, 0, 1}, {GMG_ACCEL_NONE, 1, 1}};
+  for (int i = 0; i < 5; i++)
+    for (size_t k = 0; k < sizeof solves / sizeof *solves; k++) {
+      if (i == 4 && solves[k].fmg) continue; /* who measures forgets a full multigrid start that is none, as in the ball */
+      medium m = ball(3, 24, 1e3, GMG_CELL);
+      const gmg_problem p = i < 4 ? shaped_problem(&shapes[i]) : m.p;
+      const int mixed = solves[k].mixed, of_its_own = solves[k].accel == GMG_ACCEL_CG;
+      gmg_params q = gmg_params_default();
+      q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, q.deterministic = 1, q.fmg = solves[k].fmg;
+      q.accel = solves[k].accel;
+      if (of_its_own) q.smoother = gmg_smoother_by_name("red_black");
+      q.max_cycles = 4, q.rtol = 1e-15;
+      const size_t n = unknowns(&p);
+      double residual[4], most = 0, *u[4];
+      for (int every = 0; every < 4; every++) {
+        q.check_every = every;
+        u[every] = solved(&p, q, sizes[i], &residual[every]);
+      }
+      for (size_t c = 0; c < n; c++) most = fmax(most, fabs(u[1][c]));
+      for (int every = 0; every < 4; every++) {
+        if (!mixed) assert_memory_equal(u[1], u[every], n * sizeof *u[1]);
+        for (size_t c = 0; c < n; c++) assert_near(u[every][c], u[1][c], 1e-6 * most);
+        assert_below(residual[every], 1.01 * residual[1] + 1e-12);
+        assert_below(residual[every], of_its_own ? 1 : i < 4 ? 1e-3 : 0.1);
+      }
+      for (int every = 0; every < 4; every++) free(u[every]);
+      free_medium(&m);
+    }
+}
+
+/* Far beyond convergence flexible CG must keep what it has: its directions are rounding noise there. */
+static void acceleration_beyond_convergence(void **state)
+{
+  (void)state;
+  static const size_t sizes[][2] = {{1, 1}, {2, 2}, {3, 3}, {5, 4}, {17, 13}};
+  for (int i = 0; i < 200; i++) {
+    const size_t nx = sizes[i % 5][0], ny = sizes[i % 5][1], n = nx * ny;
+    gmg_problem p = make_problem(2, nx, ny, 1, i % 2 ? GMG_CELL : GMG_VERTEX, i % 3 ? "dddd" : "dnpp");
+    gmg_params params = gmg_params_default();
+    uint64_t random = (uint64_t)i;
+    p.shift = 10 * (uniform(&random) + 0.5);
+    params.accel = i % 7 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_CG;
+    if (params.accel == GMG_ACCEL_CG) params.smoother = gmg_smoother_by_name("red_black");
+    params.coarse = i % 4 < 2 ? GMG_COARSE_CG : GMG_COARSE_CHOLESKY;
+    params.check_every = i / 5 % 4 == 0 ? 2 : 0, params.max_cycles = 20, params.rtol = 1e-10;
+    double *f = field(n, (uint64_t)i + 1), *u = field(n, 0), *r = field(n, 0);
+    session s = begin_solver(&p, &params, 1);
+    assert_ok(s.context, solve_in(&s, f, u, NULL));
+    assert_ok(s.context, residual_in(&s, f, u, r));
+    assert_below(norm2(r, n), 1e-9 * norm2(f, n));
+    end_solver(&s);
+    free(f), free(u), free(r);
+  }
+}
+
+/* A shift that swallows everything else, and back: the solver is what it was. */
+static void update_forgets_the_shift(void **state)
+{
+  (void)state;
+  gmg_problem p = make_problem(2, 512, 1, 1, GMG_CELL, "dddd");
+  p.h[0] = 1, p.h[1] = 0.3;
+  for (int i = 0; gmg_smoother_name(i); i++) {
+    gmg_params params = gmg_params_default();
+    params.smoother = gmg_smoother_by_name(gmg_smoother_name(i)), params.deterministic = 1;
+    double *f = field(512, 1), *u = field(512, 0), *v = field(512, 0);
+    session s = begin_solver(&p, &params, 1);
+    assert_ok(s.context, solve_in(&s, f, u, NULL));
+    p.shift = 1e20;
+    assert_ok(s.context, update_in(&s, &p));
+    p.shift = 0;
+    assert_ok(s.context, update_in(&s, &p));
+    assert_ok(s.context, solve_in(&s, f, v, NULL));
+    assert_memory_equal(u, v, 512 * sizeof *u);
+    end_solver(&s);
+    free(f), free(u), free(v);
+  }
+}
+
+/* New shift in place: as a fresh solver would do, bitwise, and back. No memory is asked for. */
+static void update_shift(void **state)
+{
+  (void)state;
+  for (int i = 0; gmg_smoother_name(i); i++) {
+    gmg_problem p = make_problem(2, 40, 33, 1, GMG_CELL, "nnpp");
+    gmg_params params = gmg_params_default();
+    params.smoother = gmg_smoother_by_name(gmg_smoother_name(i));
+    params.deterministic = 1, params.coarse = i % 2 ? GMG_COARSE_CHOLESKY : GMG_COARSE_CG;
+    const size_t n = unknowns(&p);
+    double *f = field(n, 1), *u = field(n, 0), *v = field(n, 0);
+    session s = begin_solver(&p, &params, 2);
+    const size_t bytes = s.solver->exec.bytes;
+    static const double shifts[] = {0, 100, 1e6, 0, 3};
+    for (int k = 0; k < 5; k++) {
+      p.shift = shifts[k];
+      memset(u, 0, n * sizeof *u), memset(v, 0, n * sizeof *v);
+      gmg_report r;
+      assert_ok(s.context, update_in(&s, &p));
+      assert_ok(s.context, solve_in(&s, f, u, &r));
+      assert_int_equal(r.singular, shifts[k] == 0);
+      session fresh = begin_solver(&p, &params, 2);
+      assert_ok(fresh.context, solve_in(&fresh, f, v, NULL));
+      end_solver(&fresh);
+      assert_memory_equal(u, v, n * sizeof *u);
+    }
+    assert_int_equal(s.solver->exec.bytes, bytes);
+    p.shift = -1;
+    assert_int_equal(update_in(&s, &p), GMG_ERR_UNSUPPORTED);
+    p.shift = 3, p.n[0] = 41;
+    assert_int_equal(update_in(&s, &p), GMG_ERR_ARGUMENT);
+    assert_true(strstr(gmg_context_error(s.context), "problem.n") != NULL);
+    memset(u, 0, n * sizeof *u);
+    assert_ok(s.context, solve_in(&s, f, u, NULL)); /* still usable, still shift 3 */
+    assert_memory_equal(u, v, n * sizeof *u);
+    end_solver(&s);
+    free(f), free(u), free(v);
+  }
+}
+
+static void cycles_and_coarse_solvers(void **state)
+{
+  (void)state;
+  gmg_problem p = make_problem(3, 30, 21, 17, GMG_CELL, "dnrdpp");
+  const size_t n = unknowns(&p);
+  double *f = field(n, 1), *u = field(n, 0);
+  for (int cycle = 0; cycle < 3; cycle++)
+    for (int coarse = 0; coarse < 2; coarse++)
+      for (int levels = 0; levels < 4; levels++)
+        for (int fmg = 0; fmg < 3; fmg++) {
+          gmg_params params = gmg_params_default();
+          gmg_report r;
+          params.cycle = (gmg_cycle_kind)cycle, params.coarse = (gmg_coarse_kind)coarse;
+          params.max_levels = levels, params.fmg = fmg;
+          if (coarse == GMG_COARSE_CHOLESKY && levels > 0) continue; /* too large for it */
+          memset(u, 0, n * sizeof *u);
+          session s = begin_solver(&p, &params, 2);
+          assert_ok(s.context, solve_in(&s, f, u, &r));
+          assert_true(levels == 0 || r.levels == levels);
+          assert_below(r.cycles, 8);
+          end_solver(&s);
+        }
+  free(f), free(u);
+}
+
+static void plan_tells_the_truth(void **state)
+{
+  (void)state;
+  gmg_plan_info *info = malloc(sizeof *info);
+  for (int i = 0; i < 40; i++) {
+    static const char *const bc[] = {"dddddd", "nnnnnn", "pppppp", "dnrdpp"};
+    gmg_problem p = make_problem(1 + i % 3, 30 + (size_t)i, 33, 20, i % 2 ? GMG_CELL : GMG_VERTEX, bc[i % 4]);
+    p.type = i % 5 ? GMG_F64 : GMG_F32;
+    gmg_params params = gmg_params_default();
+    params.smoother = gmg_smoother_by_name(gmg_smoother_name(i % 5));
+    params.deterministic = i / 3 % 2, params.fmg = i / 2 % 2, params.accel = i % 7 ? GMG_ACCEL_NONE : GMG_ACCEL_FLEXIBLE_CG;
+    params.coarse = i % 6 ? GMG_COARSE_CG : GMG_COARSE_CHOLESKY;
+    session s = begin_solver(&p, &params, 2);
+    assert_ok(s.context, gmg_plan(s.context, &p, &params, info));
+    assert_int_equal(info->bytes, s.solver->exec.bytes);
+    assert_int_equal(info->levels, s.solver->levels);
+    assert_int_equal(info->singular, i % 4 == 1 || i % 4 == 2);
+    assert_int_equal(!!(info->warnings & GMG_WARN_SINGULAR), info->singular);
+    if (info->levels > 1) assert_true(info->predicted_factor >= 0 && info->predicted_factor < 0.9);
+    else assert_true(isnan(info->predicted_factor)); /* the coarse solver alone */
+    for (int l = 0; l < info->levels; l++)
+      assert_int_equal(info->level[l].cells, info->level[l].n[0] * info->level[l].n[1] * info->level[l].n[2]);
+    end_solver(&s);
+  }
+  free(info);
+}
+
+static unsigned warnings_of(const gmg_problem *p, const gmg_params *params)
+{
+  gmg_plan_info *info = malloc(sizeof *info);
+  gmg_context *c;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  assert_ok(c, gmg_plan(c, p, params, info));
+  const unsigned w = info->warnings;
+  assert_int_equal(w != 0, info->text[0] != 0);
+  gmg_context_destroy(c);
+  free(info);
+  return w;
+}
+
+static void plan_warns(void **state)
+{
+  (void)state;
+  gmg_problem p = make_problem(3, 64, 64, 64, GMG_CELL, "dddddd");
+  gmg_params params = gmg_params_default();
+  assert_int_equal(warnings_of(&p, &params), 0);
+  params.max_levels = 2;
+  assert_int_equal(warnings_of(&p, &params), GMG_WARN_COARSEST);
+  params = gmg_params_default();
+  params.rtol = 1e-15;
+  assert_int_equal(warnings_of(&p, &params), GMG_WARN_TOLERANCE);
+  params = gmg_params_default();
+  p.type = GMG_F32;
+  assert_int_equal(warnings_of(&p, &params), GMG_WARN_TOLERANCE);
+  p.type = GMG_F64;
+  p.h[0] *= 10;
+  assert_int_equal(warnings_of(&p, &params), 0);
+  params.coarsen_threshold = 0.001;
+  assert_int_equal(warnings_of(&p, &params), GMG_WARN_ANISOTROPY | GMG_WARN_SMOOTHER);
+  params = gmg_params_default();
+  params.smoother = gmg_smoother_by_name("jacobi"), params.omega = 1;
+  p.h[0] /= 10;
+  assert_int_equal(warnings_of(&p, &params), GMG_WARN_SMOOTHER);
+  gmg_problem line = make_problem(1, 1000000, 1, 1, GMG_VERTEX, "dd");
+  params = gmg_params_default();
+  assert_int_equal(warnings_of(&line, &params), GMG_WARN_TOLERANCE);
+}
+
+/* A fully periodic cycle does not know where it starts: shifted data give the shifted result. */
+static void translation_invariance(void **state)
+{
+  (void)state;
+  const size_t n = 24 * 20;
+  gmg_problem p = make_problem(2, 24, 20, 1, GMG_CELL, "pppp");
+  gmg_params params = gmg_params_default();
+  params.smoother = gmg_smoother_by_name("jacobi");
+  params.coarse = GMG_COARSE_CHOLESKY, params.max_levels = 3;
+  double *r = field(n, 1), *z = field(n, 0), *rs = field(n, 0), *zs = field(n, 0);
+  session s = begin_solver(&p, &params, 1);
+  for (size_t j = 0; j < 20; j++)
+    for (size_t i = 0; i < 24; i++) rs[(j + 4) % 20 * 24 + (i + 8) % 24] = r[j * 24 + i]; /* by whole coarsest cells */
+  precondition_in(&s, r, z), precondition_in(&s, rs, zs);
+  for (size_t j = 0; j < 20; j++)
+    for (size_t i = 0; i < 24; i++) assert_near(zs[(j + 4) % 20 * 24 + (i + 8) % 24], z[j * 24 + i], 1e-13);
+  end_solver(&s);
+  free(r), free(z), free(rs), free(zs);
+}
+
+int main(int argc, char **argv)
+{
+  if (for_device(argc, argv)) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(symmetric_preconditioner),
+                                     cmocka_unit_test(preconditioner_is_linear),
+                                     cmocka_unit_test(acceleration),
+                                     cmocka_unit_test(measured_or_not),
+                                     cmocka_unit_test(acceleration_beyond_convergence),
+                                     cmocka_unit_test(update_forgets_the_shift),
+                                     cmocka_unit_test(update_shift),
+                                     cmocka_unit_test(cycles_and_coarse_solvers),
+                                     cmocka_unit_test(plan_tells_the_truth),
+                                     cmocka_unit_test(plan_warns),
+                                     cmocka_unit_test(translation_invariance)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

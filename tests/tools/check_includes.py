@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Rejects includes that point the wrong way. The order of the house: public headers -> core -> stencil -> smoothers and
+coarse -> mg; demos, bench and study see public headers only, but for the measurement of single operations. Also:
+- src/mg/ holds no #ifdef, no backend's and no precision's name, and tests no flag for a precision, a smoother or a fused leg; fused legs,
+  sweeps and recordings are used in one place each; mg/cycle does not know mg/iterate;
+- one smoother's folder does not include another's, and relax/, which they share, includes none;
+- only core/backend.h asks whether the library is built with CUDA; only the registry and the defaults look a smoother up by name.
+Usage: check_includes.py ROOT"""
+import pathlib
+import re
+import sys
+
+ALLOWED = {
+    "include": {"include"},
+    "core": {"include", "core"},
+    "stencil": {"include", "core", "stencil"},
+    "smoothers": {"include", "core", "stencil", "smoothers"},
+    "coarse": {"include", "core", "stencil", "coarse"},
+    "mg": {"include", "core", "stencil", "smoothers", "coarse", "mg"},
+    "demos": {"include", "demos"},
+    "bench": {"include", "bench"},
+    "study": {"include", "demos", "bench", "study"},
+}
+MEASURES_INSIDE = {"bench/gpu_operations.c", "bench/gpu_cublas.c"}
+FORBIDDEN_IN_MG = re.compile(r"#\s*if(def|ndef)?\b|\b(float|GMG_F32|GMG_F64|FLT_\w+|DBL_\w+|\w*cuda\w*|\w*CUDA\w*|\w+_host(_f\d\d)?|GMG_BACKEND\w*)\b")
+SHARED_BY_SMOOTHERS = {"relax"}
+ASKS_FOR_CUDA = re.compile(r"#\s*(el)?if\w*\b.*\bGMG_CUDA\b")
+MAY_ASK_FOR_CUDA = {"src/core/backend.h"}
+BY_NAME = re.compile(r"\bgmg_smoother_by_name\(")
+MAY_LOOK_UP = {"src/smoothers/registry.c", "src/mg/defaults.c"}
+# Of a cycle's parts each is used in one place: fused legs and sweeps in the legs (and by the smoother that watches), recordings by replay.
+IN_ONE_PLACE = {
+    "a fused leg": (re.compile(r"\bfused->"), {"src/mg/cycle/legs.c"}),
+    "a sweep": (re.compile(r"\bsweep(_from_zero)?\("), {"src/mg/cycle/legs.c", "src/mg/cycle/watch.c"}),
+    "a recording": (re.compile(r"\bgraph->(begin|end|replay)\("), {"src/mg/iterate/replay.c"}),
+}
+# A flag is a condition on a word for a precision or a fused leg; a smoother is a table, whose name is for messages.
+FLAG_IN_MG = re.compile(r"\b(if|while)\s*\(.*\b(mixed|fused_legs|is_(low|mixed|fused|host|cuda)\w*)\b|\b(smoother->name|smoother)\s*[!=]=\s*[^N]")
+GUARD = re.compile(r"#\s*ifndef\s+GMG_\w+_H\b")
+
+
+def room_of(path: pathlib.Path, root: pathlib.Path) -> str:
+    parts = path.relative_to(root).parts
+    return parts[1] if parts[0] == "src" else parts[0]
+
+
+def smoother_of(path: pathlib.Path, root: pathlib.Path) -> str:
+    """The folder of src/smoothers that a file is in, or an empty string."""
+    parts = path.relative_to(root).parts
+    return parts[2] if parts[:2] == ("src", "smoothers") and len(parts) > 3 else ""
+
+
+def main(root: pathlib.Path) -> int:
+    problems, seen = [], 0
+    for path in sorted(p for d in ("include", "src", "demos", "bench", "study") for p in (root / d).rglob("*")):
+        if path.suffix not in (".c", ".h", ".cu", ".cuh"):
+            continue
+        seen += 1
+        room = room_of(path, root)
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            name_here = str(path.relative_to(root))
+            where = f"{name_here}:{number}"
+            include = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            if include:
+                name = include.group(1)
+                candidates = [folder / name for folder in (path.parent, root / "include", root / "src")]
+                target = next((c.resolve() for c in candidates if c.is_file()), None)
+                if target:
+                    to = room_of(target, root.resolve())
+                else:
+                    problems.append(f"{where}: {name} not found")
+                    continue
+                if to not in ALLOWED[room] and name_here not in MEASURES_INSIDE:
+                    problems.append(f"{where}: {room} must not include {to} ({name})")
+                if room == "mg" and "/mg/cycle/" in f"/{name_here}" and "/mg/iterate/" in str(target):
+                    problems.append(f"{where}: mg/cycle must not include mg/iterate, which calls it ({name})")
+                mine, other = smoother_of(path, root), smoother_of(target, root.resolve())
+                if mine and other and mine != other and other not in SHARED_BY_SMOOTHERS:
+                    problems.append(f"{where}: smoothers/{mine} must not include smoothers/{other} ({name})")
+            code = re.sub(r"/\*.*?\*/", "", line)
+            if room in ALLOWED["mg"] - {"include"} and ASKS_FOR_CUDA.search(code) and name_here not in MAY_ASK_FOR_CUDA:
+                problems.append(f"{where}: only core/backend.h asks whether there is CUDA: {line.strip()}")
+            if room in ALLOWED["mg"] - {"include"} and BY_NAME.search(re.sub(r'"[^"]*"', "", code)) and name_here not in MAY_LOOK_UP:
+                problems.append(f"{where}: a smoother is looked up by its name: {line.strip()}")
+            for what, (pattern, places) in IN_ONE_PLACE.items():
+                if room == "mg" and pattern.search(code) and name_here not in places:
+                    problems.append(f"{where}: {what} is the business of {', '.join(sorted(places))}: {line.strip()}")
+            if room == "mg" and FLAG_IN_MG.search(code):
+                problems.append(f"{where}: mg tests a flag for a precision, a smoother or a fused leg: {line.strip()}")
+            default = path.name == "defaults.c" and ".type =" in code  # the documented default is a name of the API
+            if room == "mg" and FORBIDDEN_IN_MG.search(code) and not GUARD.match(code) and not default:
+                problems.append(f"{where}: mg names a backend, a precision or a condition: {line.strip()}")
+    print("\n".join(problems) if problems else f"{seen} files, every include points the right way")
+    return 1 if problems or seen == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve()))

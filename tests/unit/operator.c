@@ -1,0 +1,445 @@
+/* The operator and whole solves against a dense reference: every boundary kind, both centrings, sizes 1, 2, 3, 5,
+   with boundary values and shift, in 1D, 2D and 3D; float against double. */
+#include "reference.h"
+
+#include "internals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const pairs[] = {"dd", "dn", "nd", "nn", "dr", "rd", "rr", "nr", "pp"};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+/* Random f, u and boundary values; g of a face is kept for the reference. */
+typedef struct {
+  double *f, *u, *g[3][2];
+} data;
+
+static data make_data(const gmg_problem *p, gmg_solver *s, const gmg_context *c, uint64_t seed)
+{
+  const size_t N = unknowns(p);
+  data d = {calloc(N, sizeof(double)), calloc(N, sizeof(double)), {{0}}};
+  fill_random(d.f, N, seed);
+  fill_random(d.u, N, seed + 1);
+  for (int a = 0; a < p->dim; a++)
+    for (int side = 0; side < 2; side++) {
+      if (p->bc[a][side] == GMG_PERIODIC) continue;
+      d.g[a][side] = calloc(N / p->n[a], sizeof(double));
+      fill_random(d.g[a][side], N / p->n[a], seed + 2 + (uint64_t)(2 * a + side));
+      assert_ok(c, gmg_set_boundary_values(s, a, side, d.g[a][side]));
+    }
+  return d;
+}
+
+static void free_data(data *d)
+{
+  free(d->f);
+  free(d->u);
+  for (int i = 0; i < 6; i++) free(d->g[i / 2][i % 2]);
+}
+
+static void check_residual(const gmg_problem *p)
+{
+  const size_t N = unknowns(p);
+  gmg_params params = gmg_params_default();
+  session s = begin_solver(p, &params, 1);
+  data d = make_data(p, s.solver, s.context, 7);
+  double *A = dense_matrix(p), *b = dense_rhs(p, d.f, d.g), *r = calloc(N, sizeof *r), scale = 0;
+  assert_ok(s.context, gmg_residual(s.solver, d.f, d.u, r));
+  double mean = 0, volume = 0; /* a singular problem is made compatible */
+  for (size_t c = 0; c < N; c++) mean += cell_volume(p, c) * b[c], volume += cell_volume(p, c);
+  gmg_plan_info *info = malloc(sizeof *info);
+  assert_ok(s.context, gmg_plan(s.context, p, &params, info));
+  for (size_t c = 0; c < N; c++) {
+    double v = b[c] - (info->singular ? mean / volume : 0);
+    for (size_t j = 0; j < N; j++) v -= A[c * N + j] * d.u[j], scale = fmax(scale, fabs(A[c * N + j]));
+    assert_near(r[c], v, 1e-13 * (scale + fabs(b[c])));
+  }
+  free(info);
+  free(A), free(b), free(r);
+  free_data(&d);
+  end_solver(&s);
+}
+
+static void residual_matches_reference(void **state)
+{
+  (void)state;
+  static const size_t sizes[] = {1, 2, 3, 5};
+  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+    for (int x = 0; x < PAIRS; x++)
+      for (int i = 0; i < 4; i++) {
+        char bc[7] = "";
+        strcat(bc, pairs[x]);
+        gmg_problem p = make_problem(1, sizes[i], 1, 1, centering, bc);
+        p.shift = 0.5;
+        check_residual(&p);
+        strcat(bc, pairs[(x + 4) % PAIRS]);
+        p = make_problem(2, sizes[i], sizes[(i + 1) % 4], 1, centering, bc);
+        check_residual(&p);
+        strcat(bc, pairs[(x + 7) % PAIRS]);
+        p = make_problem(3, sizes[i], sizes[(i + 1) % 4], sizes[(i + 3) % 4], centering, bc);
+        p.h[1] *= 1.7;
+        p.shift = i == 2 ? 0 : 3;
+        check_residual(&p);
+      }
+}
+
+/* Solutions by every smoother against elimination. Singular problems: zero mean on both sides. */
+static void check_solution(const gmg_problem *p, const gmg_params *params)
+{
+  const size_t N = unknowns(p);
+  session s = begin_solver(p, params, 2);
+  data d = make_data(p, s.solver, s.context, 11);
+  double *A = dense_matrix(p), *b = dense_rhs(p, d.f, d.g), mean = 0, volume = 0, most = 0;
+  gmg_report report;
+  const gmg_status status = gmg_solve(s.solver, d.f, d.u, &report);
+  if (status != GMG_OK && status != GMG_STAGNATED)
+    fail_msg("%s on %zux%zux%zu: %s", params->smoother->name, p->n[0], p->n[1], p->n[2], gmg_context_error(s.context));
+  if (report.singular) { /* compatible, and fixed by adding the volume-weighted mean to every row */
+    for (size_t c = 0; c < N; c++) mean += cell_volume(p, c) * b[c], volume += cell_volume(p, c);
+    assert_near(report.mean_removed, mean / volume, 1e-12 * (1 + fabs(mean / volume)));
+    double strength = 1;
+    for (size_t c = 0; c < N; c++) strength = fmax(strength, A[c * N + c]);
+    for (size_t c = 0; c < N; c++) {
+      b[c] -= mean / volume;
+      for (size_t j = 0; j < N; j++) A[c * N + j] += strength * cell_volume(p, j) / volume;
+    }
+  }
+  assert_true(dense_solve(A, b, N));
+  for (size_t c = 0; c < N; c++) most = fmax(most, fabs(b[c]));
+  for (size_t c = 0; c < N; c++) assert_near(d.u[c], b[c], 1e-8 * (most + 1e-3));
+  free(A), free(b);
+  free_data(&d);
+  end_solver(&s);
+}
+
+static void solutions_match_elimination(void **state)
+{
+  (void)state;
+  static const size_t sizes[] = {1, 2, 3, 5, 8, 9, 13};
+  int turn = 0;
+  gmg_params params = gmg_params_default();
+  params.rtol = 1e-11;
+  params.max_cycles = 300;
+  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+    for (int x = 0; x < PAIRS; x++)
+      for (int y = 0; y < PAIRS; y++, turn++) {
+        char bc[7] = "";
+        strcat(strcat(strcat(bc, pairs[x]), pairs[y]), pairs[(x + 2 * y) % PAIRS]);
+        params.smoother = gmg_smoother_by_name(gmg_smoother_name(turn % 5));
+        params.coarse = turn % 3 ? GMG_COARSE_CG : GMG_COARSE_CHOLESKY;
+        params.accel = turn % 4 == 3 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+        params.cycle = (gmg_cycle_kind)(turn % 3);
+        params.fmg = turn % 7 == 0;
+        gmg_problem p = make_problem(2, sizes[turn % 7], sizes[(turn / 7) % 7], 1, centering, bc);
+        check_solution(&p, &params);
+        p = make_problem(3, sizes[(turn + 3) % 7], sizes[(turn + 1) % 7], sizes[(turn / 5) % 5], centering, bc);
+        if (turn % 2) p.shift = 1;
+        check_solution(&p, &params);
+        p = make_problem(1, sizes[turn % 7] * 5, 1, 1, centering, pairs[x]);
+        check_solution(&p, &params);
+      }
+}
+
+/* A float solver follows a double one to the accuracy of float. */
+static void float_follows_double(void **state)
+{
+  (void)state;
+  gmg_problem p = make_problem(3, 20, 17, 12, GMG_CELL, "dnrdpp");
+  gmg_params params = gmg_params_default();
+  const size_t N = unknowns(&p);
+  double *f = calloc(N, sizeof *f), *u = calloc(N, sizeof *u), most = 0;
+  float *f32 = calloc(N, sizeof *f32), *u32 = calloc(N, sizeof *u32);
+  fill_random(f, N, 3);
+  for (size_t i = 0; i < N; i++) f32[i] = (float)f[i];
+  session s = begin_solver(&p, &params, 2);
+  assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));
+  end_solver(&s);
+  p.type = GMG_F32;
+  params.rtol = 1e-4;
+  s = begin_solver(&p, &params, 2);
+  assert_ok(s.context, gmg_solve(s.solver, f32, u32, NULL));
+  end_solver(&s);
+  for (size_t i = 0; i < N; i++) most = fmax(most, fabs(u[i]));
+  for (size_t i = 0; i < N; i++) assert_near((double)u32[i], u[i], 1e-3 * most);
+  free(f), free(u), free(f32), free(u32);
+}
+
+/* A residual of that norm was divided by size. */
+static void noted(const gmg_scale *s, double size, double norm)
+{
+  assert_near(s->size, size, 1e-15 * size);
+  assert_near(s->next * norm, 1, 1e-12);
+}
+
+/* The residual r of a norm, in low: multiplied by `scale`. */
+static void scaled(const float *low, double scale, const double *r, size_t n, double norm)
+{
+  for (size_t i = 0; i < n; i++) assert_near((double)low[i], scale * r[i], scale * (1e-6 * fabs(r[i]) + 1e-12 * norm));
+}
+
+/* u + c, where c is scale times z, and its residual: divided by a size, or multiplied by s.next. Returns the norm. */
+static double correct_residual_is_its_parts(const gmg_exec *e, const gmg_operator *A, const double *f, const double *u,
+                                            gmg_correction c, double scale, const double *z)
+{
+  const gmg_stencil_ops *S = gmg_stencil_of(e);
+  const size_t n = A->cells, bytes = n * sizeof *u;
+  const double size = 0.25;
+  double *wanted = malloc(bytes), *got = malloc(bytes), *r = malloc(bytes), norm[2];
+  float *low = malloc(n * sizeof *low);
+  for (size_t i = 0; i < n; i++) wanted[i] = u[i] + scale * z[i];
+  S->residual(e, A, f, wanted, r);
+  const double true_norm = norm2(r, n);
+  memcpy(got, u, bytes);
+  e->vector->correct(e, n, c, got);
+  for (size_t i = 0; i < n; i++) assert_near(got[i], wanted[i], 1e-15);
+  for (int sized = 0; sized < 2; sized++)
+    for (int wait = 0; wait < 2; wait++) {
+      gmg_scale s = {.next = 3};
+      memset(low, 0, n * sizeof *low);
+      memcpy(got, u, bytes);
+      const double left = S->correct_residual(e, A, c, f, got, sized ? &size : NULL, &s, low, wait ? GMG_WAIT : GMG_NOBODY_WAITS);
+      if (wait) assert_near(norm[sized] = left, true_norm, 1e-12 * true_norm);
+      else assert_true(isnan(left));
+      noted(&s, sized ? size : 1 / 3., true_norm);
+      for (size_t i = 0; i < n; i++) assert_near(got[i], wanted[i], 1e-15);
+      scaled(low, sized ? 4 : 3, r, n, true_norm);
+    }
+  assert_true(norm[0] == norm[1]);
+  free(wanted), free(got), free(r), free(low);
+  return norm[0];
+}
+
+/* The residual of u as it is, and the norm of f; the residual itself is stored or not. */
+static double residual_to_low_is_its_parts(const gmg_exec *e, const gmg_operator *A, const double *f, const double *u)
+{
+  const gmg_stencil_ops *S = gmg_stencil_of(e);
+  const size_t n = A->cells;
+  const double size = 0.25;
+  double *r = malloc(n * sizeof *r), norm[2][2], f_norm;
+  float *low = malloc(n * sizeof *low);
+  S->residual(e, A, f, u, r);
+  const double true_norm = norm2(r, n);
+  for (int sized = 0; sized < 2; sized++)
+    for (int stored = 0; stored < 2; stored++)
+      for (int wait = 0; wait < 2; wait++) {
+        gmg_scale s = {.next = 3};
+        memset(low, 0, n * sizeof *low);
+        const double left = S->residual_to_low(e, A, f, u, sized ? &size : NULL, &s, stored ? low : NULL, wait ? &f_norm : NULL,
+                                               wait ? GMG_WAIT : GMG_NOBODY_WAITS);
+        if (wait) assert_near(norm[sized][stored] = left, true_norm, 1e-12 * true_norm);
+        else assert_true(isnan(left));
+        if (wait) assert_near(f_norm, norm2(f, n), 1e-12 * f_norm);
+        noted(&s, sized ? size : 1 / 3., true_norm);
+        if (stored) scaled(low, sized ? 4 : 3, r, n, true_norm);
+      }
+  for (int i = 1; i < 4; i++) assert_true(norm[i / 2][i % 2] == norm[0][0]);
+  free(r), free(low);
+  return norm[0][0];
+}
+
+/* What is done in one pass against the parts it is made of; sums bitwise the same for any number of threads. */
+static void passes_match_their_parts(void **state)
+{
+  (void)state;
+  static const shape cases[] = {{3, {37, 24, 19}, GMG_CELL, "dnrdpp"}, {3, {20, 33, 3}, GMG_VERTEX, "ppppdd"}, {2, {70, 131, 1}, GMG_CELL, "ddpp"},
+               {2, {5000, 3, 1}, GMG_CELL, "dddd"},   {2, {2, 5000, 1}, GMG_CELL, "nndd"},    {1, {9001, 1, 1}, GMG_VERTEX, "dr"},
+               {3, {1, 1, 1}, GMG_CELL, "dddddd"},    {3, {300, 40, 2}, GMG_CELL, "pppppp"}};
+  for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+    const size_t i = k / 2;
+    gmg_problem p = shaped_problem(&cases[i]);
+    const size_t N = unknowns(&p);
+    double *beta = field(N, 3), sums[3][5] = {{0}};
+    for (size_t c = 0; c < N; c++) beta[c] += 1;
+    if (k % 2) p.beta = beta;
+    for (int t = 0; t < 3; t++) {
+      gmg_params q = gmg_params_default();
+      q.precision = GMG_PRECISION_SAME;
+      session s = begin_solver(&p, &q, t == 0 ? 1 : t == 1 ? 2 : 5);
+      const gmg_exec *e = &s.solver->exec;
+      const gmg_operator *A = &s.solver->finest->A;
+      const gmg_stencil_ops *stencil = s.solver->stencil;
+      double *f = field(N, 1), *u[2] = {field(N, 2), field(N, 2)}, *z = field(N, 4), *r = field(N, 0), *v = field(N, 5);
+      double *w = field(N, 0);
+      float *slim = malloc(N * sizeof *slim), *small = malloc(N * sizeof *small);
+      for (size_t c = 0; c < N; c++) slim[c] = (float)z[c], z[c] = (double)slim[c];
+      const double factor = 0.7;
+      for (int narrow = 0; narrow < 2; narrow++) {
+        const gmg_correction c = {.z = narrow ? (const void *)slim : z, .size = &factor, .narrow = narrow};
+        const gmg_correction whole = {.z = c.z, .narrow = narrow};
+        (void)correct_residual_is_its_parts(e, A, f, u[0], whole, 1, z);
+        sums[t][0] = correct_residual_is_its_parts(e, A, f, u[0], c, factor, z);
+        for (size_t x = 0; x < N; x++) u[0][x] += factor * z[x];
+        sums[t][4] = residual_to_low_is_its_parts(e, A, f, u[0]);
+
+        for (size_t x = 0; x < N; x++) v[x] = 0.7 * z[x] - 2 * v[x];
+        memcpy(w, v, N * sizeof *w);
+        for (size_t x = 0; x < N; x++) w[x] = (0.7 * z[x] - w[x]) / 2; /* before */
+        stencil->apply(e, A, v, r);
+        gmg_cg_scalars d = {.beta = -2};
+        stencil->cg_direction(e, A, c, &d, w, f, u[1]);
+        const double vr = stencil->dot(e, A, v, r), vf = stencil->dot(e, A, v, f), largest = norm2(r, N);
+        assert_near(d.pq, vr, 1e-12 * fabs(vr));
+        assert_near(d.pr, vf, 1e-12 * norm2(v, N) * norm2(f, N));
+        for (size_t x = 0; x < N; x++) {
+          assert_near(w[x], v[x], 1e-14);
+          assert_near(u[1][x], r[x], 1e-13 * largest);
+        }
+        sums[t][1] = d.pq, sums[t][2] = d.pr;
+
+        memcpy(w, r, N * sizeof *w);
+        memcpy(u[1], u[0], N * sizeof *w);
+        d = (gmg_cg_scalars){.pq = 2, .pr = 0.6};
+        gmg_scale scale = {.size = 7, .next = 5};
+        sums[t][3] = e->vector->cg_update(e, N, &d, f, z, u[1], w, &scale, narrow ? small : NULL, GMG_WAIT);
+        for (size_t x = 0; x < N; x++) {
+          assert_near(u[1][x], u[0][x] + 0.3 * f[x], 1e-15);
+          assert_near(w[x], r[x] - 0.3 * z[x], 1e-15 * largest);
+          if (narrow) assert_near((double)small[x], 5 * w[x], 1e-6 * fabs(5 * w[x]));
+        }
+        assert_near(sums[t][3], norm2(w, N), 1e-12 * sums[t][3]);
+        if (narrow) noted(&scale, 1 / 5., sums[t][3]);
+        else assert_true(scale.size == 7 && scale.next == 5);
+      }
+      free(f), free(u[0]), free(u[1]), free(z), free(r), free(v), free(w), free(slim), free(small);
+      end_solver(&s);
+    }
+    for (int t = 1; t < 3; t++) assert_memory_equal(sums[t], sums[0], sizeof sums[0]);
+    free(beta);
+  }
+}
+
+/* The numbers of conjugate gradients, which stay in exec's memory. scale: of the correction. */
+static void shares(const gmg_exec *e, const gmg_operator *A, const gmg_correction c, double scale, const double *z, const double *y)
+{
+  const gmg_stencil_ops *S = gmg_stencil_of(e);
+  const double dot = scale * S->dot(e, A, z, y), tolerance = 1e-12 * norm2(z, A->cells) * norm2(y, A->cells);
+  gmg_cg_scalars d = {.pq = 4, .pr = 5, .zr = 2, .beta = 7};
+  S->cg_beta(e, A, c, y, 1, &d);
+  assert_near(d.beta, -dot / 4, tolerance);
+  assert_true(d.pq == 4 && d.pr == 5 && d.zr == 2);
+  S->cg_beta(e, A, c, y, 0, &d);
+  assert_near(d.beta, dot / 2, tolerance);
+  assert_near(d.zr, dot, tolerance);
+  static const gmg_cg_scalars none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
+  for (int flexible = 0; flexible < 2; flexible++)
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) { /* no direction: whatever the quotient is */
+      d = none[i], d.beta = 7;
+      S->cg_beta(e, A, c, y, flexible, &d);
+      assert_true(d.beta == 0);
+      if (!flexible) assert_near(d.zr, dot, tolerance);
+    }
+  d = (gmg_cg_scalars){.pq = 4, .zr = 0, .beta = 7};
+  S->cg_beta(e, A, c, y, 0, &d);
+  assert_true(d.beta == 0);
+}
+
+/* Where there is no direction before, p may hold anything; and where there is no step to take nothing moves. */
+static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_correction c, double scale, const double *z, const double *r)
+{
+  const gmg_stencil_ops *S = gmg_stencil_of(e);
+  const size_t n = A->cells, bytes = n * sizeof *z;
+  double *p = malloc(bytes), *q = malloc(bytes), *image = malloc(bytes), *u = malloc(bytes), *left = malloc(bytes);
+  float *slim = malloc(n * sizeof *slim);
+  gmg_cg_scalars d = {.beta = 0};
+  for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN;
+  S->cg_direction(e, A, c, &d, p, r, q);
+  for (size_t i = 0; i < n; i++) assert_near(p[i], scale * z[i], 1e-15);
+  S->apply(e, A, p, image);
+  const double largest = norm2(image, n);
+  for (size_t i = 0; i < n; i++) assert_near(q[i], image[i], 1e-13 * largest);
+  assert_near(d.pq, S->dot(e, A, p, image), 1e-12 * norm2(p, n) * largest);
+  assert_near(d.pr, S->dot(e, A, p, r), 1e-12 * norm2(p, n) * norm2(r, n));
+  static const gmg_cg_scalars none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
+                                       {.pq = INFINITY, .pr = 1}, {.pq = 1, .pr = NAN}, {.pq = NAN, .pr = 1}};
+  for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN; /* 0 times that would be seen */
+  for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
+    gmg_scale s = {.next = 2};
+    d = none[k];
+    memcpy(u, z, bytes), memcpy(left, r, bytes);
+    const double norm = e->vector->cg_update(e, n, &d, p, q, u, left, &s, slim, GMG_WAIT);
+    assert_memory_equal(u, z, bytes), assert_memory_equal(left, r, bytes);
+    assert_true(d.pq == 0);
+    if (isfinite(none[k].pq) && isfinite(none[k].pr)) assert_near(norm, norm2(r, n), 1e-12 * norm);
+    else assert_true(isnan(norm));
+    if (isnan(norm)) assert_true(s.size == 0.5 && s.next == 2);
+    else noted(&s, 0.5, norm);
+    for (size_t i = 0; i < n; i++) assert_near((double)slim[i], 2 * r[i], 1e-6 * fabs(r[i]));
+  }
+  for (int low = 0; low < 2; low++) { /* nobody asked */
+    gmg_scale s = {.next = 2};
+    memcpy(p, z, bytes), memcpy(q, image, bytes), memcpy(u, z, bytes), memcpy(left, r, bytes);
+    d = (gmg_cg_scalars){.pq = 2, .pr = 1};
+    assert_true(isnan(e->vector->cg_update(e, n, &d, p, q, u, left, low ? &s : NULL, low ? slim : NULL, GMG_NOBODY_WAITS)));
+    assert_true(d.pq == 2);
+    for (size_t i = 0; i < n; i++) {
+      assert_near(u[i], 1.5 * z[i], 1e-15);
+      assert_near(left[i], r[i] - 0.5 * image[i], 1e-15 * largest);
+      if (low) assert_near((double)slim[i], 2 * left[i], 1e-6 * fabs(left[i]));
+    }
+    if (low) noted(&s, 0.5, norm2(left, n));
+  }
+  free(p), free(q), free(image), free(u), free(left), free(slim);
+}
+
+static void directions(void **state)
+{
+  (void)state;
+  static const shape cases[] = {{3, {37, 24, 19}, GMG_CELL, "dnrdpp"}, {2, {5000, 3, 1}, GMG_CELL, "dddd"}, {1, {9001, 1, 1}, GMG_VERTEX, "dr"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const gmg_problem p = shaped_problem(&cases[i]);
+    const size_t n = unknowns(&p);
+    gmg_params q = gmg_params_default();
+    q.precision = GMG_PRECISION_SAME;
+    session s = begin_solver(&p, &q, 2);
+    const gmg_operator *A = &s.solver->finest->A;
+    double *z = field(n, 4), *r = field(n, 5), size = 3.5;
+    float *slim = malloc(n * sizeof *slim);
+    for (size_t c = 0; c < n; c++) slim[c] = (float)z[c], z[c] = (double)slim[c];
+    for (int narrow = 0; narrow < 2; narrow++)
+      for (int stands = 0; stands < 2; stands++) {
+        const gmg_correction c = {.z = narrow ? (const void *)slim : z, .narrow = narrow, .size = stands ? &size : NULL};
+        shares(&s.solver->exec, A, c, stands ? size : 1, z, r);
+        nothing_along(&s.solver->exec, A, c, stands ? size : 1, z, r);
+      }
+    free(z), free(r), free(slim);
+    end_solver(&s);
+  }
+}
+
+/* Loops start on cache lines: where the caller's fields lie must not show in a single bit. */
+static void where_fields_lie_does_not_matter(void **state)
+{
+  static const shape shapes[] = {{1, {1000, 1, 1}, GMG_CELL, "dd"}, {2, {77, 33, 1}, GMG_VERTEX, "ndpp"}, {3, {41, 12, 9}, GMG_CELL, "ddrnpp"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    const gmg_problem p = shaped_problem(&shapes[i]);
+    gmg_params params = gmg_params_default();
+    const size_t N = unknowns(&p), bytes = N * sizeof(double);
+    double *f = field(N, 1), *u = field(N + 8, 0), *r = field(N + 8, 0), *first = field(2 * N, 0);
+    params.deterministic = 1;
+    session s = begin_solver(&p, &params, 1);
+    for (size_t at = 0; at < 8; at++) {
+      gmg_report report;
+      memset(u, 0, bytes + 8 * sizeof *u);
+      (void)gmg_solve(s.solver, f, u + at, &report);
+      assert_ok(s.context, gmg_residual(s.solver, f, u + at, r + at));
+      if (at == 0) memcpy(first, u, bytes), memcpy(first + N, r, bytes);
+      assert_memory_equal(first, u + at, bytes);
+      assert_memory_equal(first + N, r + at, bytes);
+    }
+    end_solver(&s);
+    free(f), free(u), free(r), free(first);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(residual_matches_reference),
+                                     cmocka_unit_test(solutions_match_elimination),
+                                     cmocka_unit_test(float_follows_double),
+                                     cmocka_unit_test(where_fields_lie_does_not_matter), cmocka_unit_test(passes_match_their_parts),
+                                     cmocka_unit_test(directions)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
