@@ -53,6 +53,12 @@ static inline gmg_task gmg_task_at(const gmg_operator *A, size_t t)
   return (gmg_task){begin, end, j, k, gmg_offset(gmg_layout_of(A), 0, j, k)};
 }
 
+/* The task that holds unknown (i, j, k). */
+static inline size_t gmg_task_number(const gmg_operator *A, size_t i, size_t j, size_t k)
+{
+  return (k * A->n[1] + j) * ((A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT) + i / GMG_SEGMENT;
+}
+
 static inline gmg_task gmg_whole_row(const gmg_operator *A, size_t j, size_t k)
 {
   return (gmg_task){0, A->n[0], j, k, gmg_offset(gmg_layout_of(A), 0, j, k)};
