@@ -43,44 +43,17 @@ int gmg_is_singular(const gmg_problem *p, double sigma_most)
   return 1;
 }
 
-static gmg_status fine_field(gmg_solver *s, const char *what, void **p)
-{
-  return gmg_exec_alloc(&s->exec, what, s->finest->A.cells * s->exec.real_size, p);
-}
-
-/* The numbers of a lower precision (core/scale.h): zeros, and a 1. */
-typedef struct {
-  gmg_scale residual, data;
-  double one;
-} scales;
-
-static gmg_status create_scales(gmg_solver *s)
-{
-  static const scales unknown = {.one = 1};
-  void *p = NULL;
-  GMG_TRY(gmg_exec_alloc(&s->exec, "scales of the residual and of f", sizeof unknown, &p));
-  scales *at = p;
-  s->scale = &at->residual;
-  s->data_scale = &at->data;
-  s->one = &at->one;
-  if (!s->exec.dry) s->exec.memory->upload(s->context, p, &unknown, sizeof unknown);
-  return GMG_OK;
-}
-
 static gmg_status create_fine_fields(gmg_solver *s)
 {
-  const int z = 1, low = s->high_levels > 0;
-  GMG_TRY(fine_field(s, "effective right-hand side", &s->f_eff));
-  GMG_TRY(gmg_create_correction_fields(s));
-  if (low) GMG_TRY(create_scales(s));
-  for (int i = 0; i < 4 && s->method->by_recursion; i++)
-    if (i != z || !low) GMG_TRY(fine_field(s, "field of the acceleration", &s->krylov[i]));
+  const size_t cells = s->finest->A.cells, history = ((size_t)s->params.max_cycles + 1) * sizeof *s->history;
+  GMG_TRY(gmg_create_field(&s->exec, "effective right-hand side", cells, &s->f_eff));
+  GMG_TRY(s->corrections->create(s));
   if (s->method->by_recursion) {
-    void *numbers = NULL;
+    void *numbers = NULL, **const fields[] = {&s->krylov.r, &s->krylov.p, &s->krylov.q};
+    for (int i = 0; i < 3; i++) GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", cells, fields[i]));
     GMG_TRY(gmg_exec_alloc(&s->exec, "numbers of the acceleration", sizeof *s->cg, &numbers));
     s->cg = numbers;
   }
-  const size_t history = ((size_t)s->params.max_cycles + 1) * sizeof *s->history;
   if (!s->exec.dry) s->history = malloc(history);
   if (!s->exec.dry && !s->history)
     return gmg_fail(s->context, GMG_ERR_MEMORY, "history of params.max_cycles = %d could not be allocated",
@@ -147,12 +120,12 @@ void gmg_solver_release(gmg_solver *s)
 {
   if (!s->context) return; /* nothing was built */
   GMG_VISIT(s->context);
-  const size_t cells = s->level[0].A.cells, bytes = cells * s->exec.real_size;
+  const size_t bytes = s->level[0].A.cells * s->exec.real_size;
   gmg_forget_recordings(s);
-  for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
+  void *const fields[] = {s->krylov.r, s->krylov.z, s->krylov.p, s->krylov.q, s->f_eff};
+  for (int i = 0; i < 5; i++) gmg_exec_release(&s->exec, fields[i], bytes);
   gmg_exec_release(&s->exec, s->cg, sizeof *s->cg);
-  gmg_exec_release(&s->exec, s->f_eff, bytes);
-  gmg_exec_release(&s->exec, s->scale, sizeof(scales));
+  gmg_exec_release(&s->exec, s->scales, sizeof *s->scales);
   gmg_bottoms_destroy(s);
   gmg_hierarchy_destroy(s);
   if (s->exec.trace) s->exec.trace->clock_destroy(s->context, &s->clock);
@@ -260,7 +233,7 @@ static void precondition(gmg_solver *s, const void *r, void *z)
     gmg_remove_mean(e, &L->A, L->volume, s->f_eff);
     r = s->f_eff;
   }
-  s->corrections->apply(s, r, s->scale, z);
+  s->corrections->apply(s, r, z);
   if (s->singular) gmg_remove_mean(e, &L->A, L->volume, z);
 }
 

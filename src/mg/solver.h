@@ -28,7 +28,14 @@ typedef struct gmg_level {
   gmg_smoother_level view; /* what the smoother is shown */
 } gmg_level;
 
-enum { GMG_MOST_HIGH_LEVELS = 32 }; /* 2^32 unknowns are not halved more often */
+enum { GMG_MAX_REFINED_LEVELS = 32 }; /* 2^32 unknowns are not halved more often */
+
+/* The numbers of a lower precision, in exec's memory. All zeros but the 1: nothing is known yet. */
+typedef struct gmg_scales {
+  gmg_scale residual; /* of the residual in level[0].f */
+  gmg_scale data;     /* of the data of a full multigrid start */
+  double one;         /* 1 */
+} gmg_scales;
 
 /* What the coefficient arrays hold. */
 typedef struct gmg_coefficients {
@@ -93,12 +100,12 @@ struct gmg_solver {
   int levels;
   gmg_level level[GMG_MAX_LEVELS];
   gmg_level *finest;     /* the finest grid in the problem's type: its operator and boundary values */
-  gmg_level high[GMG_MOST_HIGH_LEVELS]; /* levels in the problem's type, where those above are in a lower one: the finest, and with fmg
-                                           those below on which rounding would spoil the start; with fmg also with maps to and from
-                                           the next coarser level */
-  int high_levels;       /* how many of them */
-  gmg_map single_cell_map;      /* identity on an axis with one unknown: a face's normal axis */
-  gmg_map single_cell_map_high; /* in the problem's type */
+  gmg_level refined[GMG_MAX_REFINED_LEVELS]; /* in the problem's type, where the levels above are in a lower one: the first levels, on
+                                                which u is refined by corrections; with fmg also maps to and from the next coarser one */
+  int refined_levels;    /* how many: the finest, and with fmg those on which rounding would spoil the start */
+  size_t correction_bytes; /* of level[0].u */
+  gmg_map single_cell_map; /* identity on an axis with one unknown: a face's normal axis */
+  gmg_map single_cell_map_refined; /* in the problem's type */
 
   gmg_multigrid mg;
   const gmg_bottom_ops *coarse;  /* params.coarse */
@@ -108,11 +115,11 @@ struct gmg_solver {
   const struct gmg_method *method;              /* how a cycle improves u */
   const struct gmg_correction_ops *corrections; /* how a residual becomes a correction */
   const struct gmg_fmg_ops *fmg;                /* how a full multigrid start goes, two levels or more */
-  gmg_scale *scale;       /* of the residual in level[0].f, in exec's memory; a lower precision only */
-  gmg_scale *data_scale;  /* of the data of a full multigrid start */
-  const double *one;      /* there, too: 1 */
+  gmg_scales *scales;     /* in exec's memory; a lower precision only */
   void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
-  void *krylov[4];        /* fine fields of the acceleration: r, z (not in a lower precision), p, q */
+  struct {
+    void *r, *z, *p, *q;
+  } krylov;               /* fine fields of the acceleration; z not in a lower precision, q = A p */
   gmg_cg_scalars *cg;     /* what is known of p, in exec's memory */
   double *history;        /* [max_cycles + 1] */
   gmg_level_report report[GMG_MAX_LEVELS];
@@ -147,7 +154,10 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
 gmg_status gmg_hierarchy_create(gmg_solver *s);
 gmg_status gmg_update_smoothers(gmg_solver *s); /* after create, and when A's values are new */
 void gmg_hierarchy_destroy(gmg_solver *s);
-gmg_status gmg_create_correction_fields(gmg_solver *s); /* u and f of level 0 */
+/* Operator and wall rules of the grid of these axes, on e; with fields for boundary values or without. */
+gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int with_values);
+gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **p);
+gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room); /* f and u of level 0; u has at least that many bytes */
 size_t gmg_padded_cells(const gmg_operator *A); /* of a field with one ghost layer all around */
 
 /* hierarchy/precision.c: whether corrections are computed in a lower precision. An error where that was asked for and cannot be. */

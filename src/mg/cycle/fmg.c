@@ -66,7 +66,7 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
   gmg_charge(s, 0);
   sample_problem(s, f, f_eff);
   (void)gmg_cycle(&s->mg, coarsest, C->f, C->u, s->params.cycle, GMG_FROM_CURRENT, NULL);
-  for (int l = coarsest - 1; l > 0 && l >= s->high_levels; l--) ascend(s, l, s->level[l].f, s->level[l].u);
+  for (int l = coarsest - 1; l > 0 && l >= s->refined_levels; l--) ascend(s, l, s->level[l].f, s->level[l].u);
   return s->fmg->finish(s, f_eff, u);
 }
 

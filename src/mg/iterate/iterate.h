@@ -13,7 +13,7 @@ typedef struct gmg_iteration {
   int has_direction; /* conjugate gradients: there was a step */
   /* Lower precision: */
   int fresh;         /* the residual in level[0].f is that of u, and well scaled */
-  int scaled;        /* solver.scale->next is about one over the norm of the residual */
+  int scaled;        /* solver.scales->residual.next is about one over the norm of the residual */
   double scaled_by;  /* the norm that it is one over; 0: the host does not know */
 } gmg_iteration;
 
@@ -41,10 +41,16 @@ typedef struct gmg_correction_ops {
   gmg_precision precision;    /* for reports */
   const gmg_fmg_ops *fmg;     /* full multigrid starts */
   const gmg_method *plain;    /* without acceleration */
-  /* z = M^-1 r, a cycle from zero. Nobody waits. z: field of the problem. */
-  void (*apply)(gmg_solver *s, const void *r, gmg_scale *scale, void *z);
+  /* What they need of the hierarchy, once level l has its operator (at create); and besides it. */
+  gmg_status (*create_level)(gmg_solver *s, int l, const gmg_axis axis[3], int is_coarsest);
+  gmg_status (*create)(gmg_solver *s);
+  gmg_status (*check)(gmg_solver *s); /* of the solver's coefficients: an error where corrections cannot be found so */
+  /* z = M^-1 r, a cycle from zero. Only enqueues. z: field of the problem. */
+  void (*apply)(gmg_solver *s, const void *r, void *z);
   /* The correction for the acceleration's residual. */
   gmg_correction (*precondition)(gmg_solver *s, gmg_iteration *it);
+  /* A step of the acceleration along its direction. Returns the residual's norm. */
+  double (*step)(gmg_solver *s, gmg_iteration *it);
   /* f and u for a cycle that is watched: of the iterate, in which what grows is large, or of 1 where that is no number any more. The
      caller's u stays, f_eff may change. */
   void (*watched)(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u);
@@ -61,9 +67,6 @@ void gmg_replay(gmg_solver *s, gmg_work *work, const void *f, void *u);
 int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u); /* 0: nothing is done, for nothing is recorded */
 gmg_graph *gmg_recorded_loop(gmg_solver *s, gmg_work *loop, const void *f, void *u); /* NULL: not now */
 void gmg_forget_recordings(gmg_solver *s); /* when what they were made of changes or ends */
-
-/* refinement.c: what the host learns where a residual of that norm was stored in the lower precision (NaN: nobody waited) */
-void gmg_note_low_residual(gmg_iteration *it, double norm);
 
 /* start.c: u becomes a full multigrid start, and the iteration begins there. f: as the caller gave it */
 void gmg_full_multigrid(gmg_solver *s, const void *f, gmg_iteration *it);

@@ -11,7 +11,7 @@ static void add(gmg_solver *s, gmg_correction c, void *u)
 static gmg_correction approximate(gmg_solver *s, const void *f, const void *f_eff, void *u)
 {
   if (s->levels > 1) return gmg_fmg_approximate(s, f, f_eff, u);
-  s->corrections->apply(s, f_eff, s->data_scale, u);
+  s->corrections->apply(s, f_eff, u);
   return (gmg_correction){.z = NULL};
 }
 

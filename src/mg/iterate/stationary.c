@@ -92,10 +92,29 @@ const gmg_method gmg_stationary = {
 
 /* --- a correction for a residual --------------------------------------------------------------------------------------- */
 
-/* The solver of the coarsest grid may change its f: it is given a copy. */
-static void apply(gmg_solver *s, const void *r, gmg_scale *scale, void *z)
+static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], int is_coarsest)
 {
-  (void)scale;
+  (void)s, (void)l, (void)axis, (void)is_coarsest;
+  return GMG_OK;
+}
+
+/* Level 0 has an f and a u of its own where it is the only one; else u is improved in place. */
+static gmg_status create(gmg_solver *s)
+{
+  if (s->levels == 1) GMG_TRY(gmg_create_correction_fields(s, 0));
+  if (s->method->by_recursion) GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", s->finest->A.cells, &s->krylov.z));
+  return GMG_OK;
+}
+
+static gmg_status check(gmg_solver *s)
+{
+  (void)s;
+  return GMG_OK;
+}
+
+/* The solver of the coarsest grid may change its f: it is given a copy. */
+static void apply(gmg_solver *s, const void *r, void *z)
+{
   if (s->levels == 1) {
     s->vector->copy(&s->exec, s->level[0].A.cells, r, s->level[0].f);
     r = s->level[0].f;
@@ -103,13 +122,16 @@ static void apply(gmg_solver *s, const void *r, gmg_scale *scale, void *z)
   (void)gmg_cycle(&s->mg, 0, r, z, s->params.cycle, GMG_FROM_ZERO, NULL);
 }
 
-static void apply_work(gmg_solver *s, const void *r, void *z) { apply(s, r, NULL, z); }
-
 static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
 {
   (void)it;
-  gmg_replay(s, apply_work, s->krylov[0], s->krylov[1]);
-  return (gmg_correction){.z = s->krylov[1]};
+  gmg_replay(s, apply, s->krylov.r, s->krylov.z);
+  return (gmg_correction){.z = s->krylov.z};
+}
+
+static double step(gmg_solver *s, gmg_iteration *it)
+{
+  return s->vector->cg_update(&s->exec, s->finest->A.cells, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r, NULL, NULL, it->wait);
 }
 
 static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)
@@ -123,6 +145,10 @@ static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f
 const gmg_correction_ops gmg_same_type = {.precision = GMG_PRECISION_SAME,
                                           .fmg = &gmg_fmg_same_type,
                                           .plain = &gmg_stationary,
+                                          .create_level = create_level,
+                                          .create = create,
+                                          .check = check,
                                           .apply = apply,
                                           .precondition = precondition,
+                                          .step = step,
                                           .watched = watched};
