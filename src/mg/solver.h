@@ -89,11 +89,11 @@ struct gmg_solver {
   double *coord[3];
   gmg_coefficients coefficients;
   gmg_params params;     /* zeros replaced by what they stand for */
-  int free_cycle;        /* the cycle was left to gmg */
+  int cycle_is_auto;        /* the cycle was left to gmg */
   int singular;
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_values;        /* some face was given boundary values */
-  int stale;             /* the last update failed half-way: only another one helps */
+  int update_failed;             /* the last update failed half-way: only another one helps */
   const gmg_vector_ops *vector;   /* of exec */
   const gmg_stencil_ops *stencil; /* of exec */
 
@@ -126,8 +126,8 @@ struct gmg_solver {
   gmg_clock clock;        /* accounts: the levels */
   gmg_recording recording[GMG_RECORDINGS];
   unsigned next_recording; /* to be given up, modulo their number */
-  int inside;              /* work that is replayed as a whole, of which no part is recorded apart */
-  int unrecordable;        /* the host has a part in the work */
+  int replay_depth;              /* work that is replayed as a whole, of which no part is recorded apart */
+  int capture_failed;        /* the host has a part in the work */
 };
 
 #define GMG_EXTREME 1e100 /* beyond it volumes and inner products leave the range of double */
@@ -140,6 +140,12 @@ struct gmg_solver {
 static inline void gmg_charge(gmg_solver *s, int level)
 {
   if (s->clock.runs) s->exec.trace->charge(s->context, &s->clock, level);
+}
+
+/* The part of x, a field of level L, that A reaches: where the problem is singular, x without its mean, which rounding brings in. */
+static inline void gmg_project(const gmg_solver *s, const gmg_exec *e, const gmg_level *L, void *x)
+{
+  if (s->singular) gmg_remove_mean(e, &L->A, L->volume, x);
 }
 
 /* check.c: every argument, before anything is built. Texts name the argument and the value. */
@@ -163,8 +169,8 @@ size_t gmg_padded_cells(const gmg_operator *A); /* of a field with one ghost lay
 /* hierarchy/precision.c: whether corrections are computed in a lower precision. An error where that was asked for and cannot be. */
 gmg_status gmg_choose_precision(gmg_solver *s);
 gmg_status gmg_check_precision(gmg_solver *s); /* of a solver that does so, after its coefficients changed */
-int gmg_start_is_spoiled(const gmg_solver *s, const gmg_operator *A); /* a full multigrid start in a lower precision, if of the levels
-                                                                         below A's not one has u in the problem's type */
+int gmg_fmg_needs_refinement(const gmg_solver *s, const gmg_operator *A); /* whether a full multigrid start on A would lose accuracy if u were
+                                                                             in the lower precision on all coarser levels */
 
 /* solver.c: create on any exec; gmg_plan() uses a dry one. *s must be released by gmg_solver_release() either way. */
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);
@@ -172,8 +178,8 @@ void gmg_solver_release(gmg_solver *s);
 
 enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothers need an acceleration */
 double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
-gmg_status gmg_check_fresh(gmg_solver *s);            /* the last update did not fail half-way, nor did the device */
-gmg_status gmg_and_health(gmg_solver *s, gmg_status status); /* status, unless the device has failed: then that */
+gmg_status gmg_check_usable(gmg_solver *s);            /* the last update did not fail half-way, nor did the device */
+gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status); /* status, unless the device has failed: then that */
 int gmg_is_singular(const gmg_problem *p, double sigma_most);
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two fields of the problem's shape share memory */
 
@@ -181,9 +187,7 @@ int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two field
 double gmg_norm_of_A(const gmg_solver *s);            /* a bound, the array sigma left out */
 double gmg_floor_estimate(const gmg_solver *s);       /* a priori, of ||r|| / ||f|| for a smooth f */
 double gmg_low_floor(const gmg_solver *s);            /* of the lower precision */
-double gmg_low_start(const gmg_solver *s, const gmg_operator *A); /* a full multigrid start on a level of which all coarser ones compute
-                                                                     in that: rounding over the scheme's error, but for a factor that
-                                                                     is the same for all */
+double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A); /* estimate of that: rounding over the scheme's error, up to a constant */
 double gmg_floor_of(gmg_solver *s, const void *u);    /* eps || |A| |u| ||_2 */
 
 #endif

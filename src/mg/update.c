@@ -70,20 +70,20 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
   gmg_coefficients found;
   if (!s) return GMG_ERR_ARGUMENT;
   GMG_TRY(gmg_check_problem(s->context, problem));
-  GMG_TRY(gmg_and_health(s, GMG_OK));
+  GMG_TRY(gmg_status_or_failure(s, GMG_OK));
   GMG_VISIT(s->context);
   const char *what = difference(&s->problem, problem);
   if (what)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift and the values of "
                     "beta, beta_face and sigma may change", what);
   const gmg_status checked = gmg_check_coefficients(&s->exec, problem, &found);
-  GMG_TRY(gmg_and_health(s, checked)); /* of a failed device everything reads as NaN */
+  GMG_TRY(gmg_status_or_failure(s, checked)); /* of a failed device everything reads as NaN */
   GMG_TRY(check_corrections(s, problem, &found));
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->coefficients;
-  const gmg_status status = gmg_and_health(s, take_coefficients(s, problem, &found));
+  const gmg_status status = gmg_status_or_failure(s, take_coefficients(s, problem, &found));
   const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are gone */
-  s->stale = status != GMG_OK && arrays;
+  s->update_failed = status != GMG_OK && arrays;
   if (status != GMG_OK && !arrays) (void)take_coefficients(s, &before, &found_before); /* the first failure is what counts */
   return status;
 }

@@ -1,5 +1,5 @@
 /* A full multigrid start where the levels are in a lower precision. Coarse levels compute all of it in that, as long as its rounding is
-   small beside the error of the scheme. On the finest and those below on which it is not (gmg_start_is_spoiled()), the refined levels, f and
+   small beside the error of the scheme. On the finest and those below on which it is not (gmg_fmg_needs_refinement()), the refined levels, f and
    u are in the problem's type, and u is improved by corrections from a residual in it, which cycles in the lower precision find. Called
    by fmg.c. */
 #include "cycle.h"
@@ -22,7 +22,7 @@ static void fold_refined(gmg_solver *s)
   for (int l = 1; l < s->refined_levels; l++) {
     gmg_level *R = &s->refined[l];
     if (s->has_values) s->stencil->fold(&s->exec, &R->A, &R->faces, R->f);
-    if (s->singular) gmg_remove_mean(&s->exec, &R->A, R->volume, R->f);
+    gmg_project(s, &s->exec, R, R->f);
   }
 }
 
@@ -76,8 +76,7 @@ static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
   return room;
 }
 
-/* The start of a refined level, and params.fmg corrections, of which nobody asks what they leave. The last is returned: it is still to be
-   added. */
+/* The full multigrid start of one refined level and params.fmg corrections. Returns the last correction, which the caller adds. */
 static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
 {
   const gmg_level *R = &s->refined[l], *L = &s->level[l];
@@ -96,17 +95,21 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   return c;
 }
 
+static void add(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
+{
+  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, u);
+  gmg_project(s, &s->exec, L, u);
+}
+
 static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
 {
   for (int l = s->refined_levels - 1; l > 0; l--) {
     const gmg_level *R = &s->refined[l];
     gmg_charge(s, l);
-    const gmg_correction c = refine(s, l, R->f, R->u);
-    if (c.z) s->vector->correct(&s->exec, R->A.cells, c, R->u);
-    if (s->singular) gmg_remove_mean(&s->exec, &R->A, R->volume, R->u);
+    add(s, R, refine(s, l, R->f, R->u), R->u);
   }
   gmg_charge(s, 0);
   return refine(s, 0, f_eff, u);
 }
 
-const gmg_fmg_ops gmg_fmg_low_type = {sample_finest, finish};
+const gmg_fmg_ops gmg_fmg_low_type = {sample_finest, finish, add};

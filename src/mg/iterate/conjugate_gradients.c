@@ -8,7 +8,7 @@
 static void start(gmg_solver *s, gmg_iteration *it)
 {
   it->has_direction = 0;
-  it->fresh = 0;
+  it->is_stored = 0;
   it->norm = NAN;
   GMG_AT_LEVEL(s, 0, "residual");
   s->vector->fill(&s->exec, sizeof *s->cg / s->exec.real_size, 0, s->cg);
@@ -33,11 +33,11 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
 
   const gmg_correction z = s->corrections->precondition(s, it);
   gmg_charge(s, 0);
-  if (s->singular) gmg_remove_mean(s->levels_exec, &L->A, L->volume, (void *)z.z); /* else u drifts */
+  gmg_project(s, s->levels_exec, L, (void *)z.z); /* else u drifts */
   if (!flexible || it->has_direction) s->stencil->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg); /* q: nothing yet at first */
   s->stencil->cg_direction(e, A, z, s->cg, p, r, q);
   it->has_direction = 1;
   it->norm = s->corrections->step(s, it);
 }
 
-const gmg_method gmg_conjugate_gradients = {.by_recursion = 1, .start = start, .residual = residual, .cycle = cycle};
+const gmg_method gmg_conjugate_gradients = {.norm_is_recursive = 1, .start = start, .residual = residual, .cycle = cycle};

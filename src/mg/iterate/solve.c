@@ -73,14 +73,14 @@ static int recursion_is_at_floor(gmg_solver *s, gmg_progress *p)
   p->floor = gmg_floor_of(s, p->it.u);
   if (truth <= NEAR_FLOOR * p->floor && truth > p->true_before / 2) return 1;
   p->true_before = truth;
-  if (s->singular) gmg_remove_mean(&s->exec, &s->finest->A, s->finest->volume, p->it.u);
+  gmg_project(s, &s->exec, s->finest, p->it.u);
   s->method->start(s, &p->it);
   return 0;
 }
 
 static int is_at_floor(gmg_solver *s, gmg_progress *p)
 {
-  if (s->method->by_recursion) {
+  if (s->method->norm_is_recursive) {
     const double rounding = gmg_type_traits_of(s->problem.type)->epsilon * p->standing.f_norm;
     const int doubtful = p->verdict != GMG_GO_ON || gmg_residual_now(p) <= rounding;
     return doubtful && recursion_is_at_floor(s, p);
@@ -96,7 +96,7 @@ static void reconsider_cycle(gmg_solver *s, gmg_progress *p)
 {
   enum { MIN_CYCLES = 12, SPAN = 6 };
   const double *now = s->history + p->measured - 1;
-  if (!s->free_cycle || s->params.cycle == GMG_CYCLE_V || p->cycles < MIN_CYCLES || p->measured <= SPAN) return;
+  if (!s->cycle_is_auto || s->params.cycle == GMG_CYCLE_V || p->cycles < MIN_CYCLES || p->measured <= SPAN) return;
   if (now[0] < pow(p->rule.rate_slow, SPAN) * now[-SPAN]) return;
   s->params.cycle = GMG_CYCLE_V;
   s->method->start(s, &p->it);
@@ -150,7 +150,7 @@ static gmg_status judge(gmg_solver *s, gmg_progress *p, int *done)
 /* --- a solve ---------------------------------------------------------------------------------------------------------------- */
 
 /* Whether ||f|| and the first residual are found in one pass. */
-static int in_one_pass(const gmg_solver *s) { return s->params.fmg == 0 && !s->singular && !s->method->by_recursion; }
+static int in_one_pass(const gmg_solver *s) { return s->params.fmg == 0 && !s->singular && !s->method->norm_is_recursive; }
 
 /* The right-hand side, the guess and the iteration are made ready. */
 static gmg_status start(gmg_solver *s, gmg_progress *p)
@@ -158,7 +158,7 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   const gmg_params *q = &s->params;
   const gmg_level *L = s->finest;
   const int measured = q->check_every > 0;
-  p->rule = (gmg_stopping){.rtol = q->rtol, .atol = q->atol, .growth = s->method->by_recursion ? MAX_GROWTH_CG : MAX_GROWTH,
+  p->rule = (gmg_stopping){.rtol = q->rtol, .atol = q->atol, .growth = s->method->norm_is_recursive ? MAX_GROWTH_CG : MAX_GROWTH,
                            .rate_slow = RATE_SLOW, .rate_stalled = RATE_STALLED};
   p->it.wait = measured ? GMG_WAIT : GMG_NOBODY_WAITS;
   if (!measured) p->mean_removed = NAN;
@@ -172,7 +172,7 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   if (s->singular) {
     const double u_norm = measured ? s->vector->norm2(&s->exec, L->A.cells, p->it.u) : 0;
     if (!isfinite(u_norm)) return bad_guess(s, u_norm); /* u is left as it was */
-    gmg_remove_mean(&s->exec, &L->A, L->volume, p->it.u);
+    gmg_project(s, &s->exec, L, p->it.u);
   }
   s->method->start(s, &p->it);
   return GMG_OK;
@@ -200,7 +200,7 @@ static gmg_status solve(gmg_solver *s, gmg_progress *p)
   if (s->params.check_every > 0) status = run(s, p);
   else
     while (p->cycles < s->params.max_cycles) gmg_one_cycle(s, p);
-  if (s->singular) gmg_remove_mean(&s->exec, &s->finest->A, s->finest->volume, p->it.u);
+  gmg_project(s, &s->exec, s->finest, p->it.u);
   return status;
 }
 
@@ -242,7 +242,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
   if (gmg_overlap(s, f, u))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
-  GMG_TRY(gmg_check_fresh(s));
+  GMG_TRY(gmg_check_usable(s));
   GMG_VISIT(s->context);
 
   gmg_progress p = {.f = f, .it = {.u = u}, .true_before = INFINITY};
@@ -253,7 +253,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   gmg_status status = replay_or_solve(s, &p);
   stop_clock(s);
   s->params.cycle = cycle;
-  status = gmg_and_health(s, status);
+  status = gmg_status_or_failure(s, status);
   if (report) gmg_fill_report(s, &p, status, s->exec.memory->now(s->context) - begin, report);
   return status;
 }

@@ -9,12 +9,7 @@ double gmg_true_residual(gmg_solver *s, const gmg_iteration *it)
   return s->stencil->residual_norm(&s->exec, &s->finest->A, it->f, it->u, NULL);
 }
 
-void gmg_add_correction(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
-{
-  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, u);
-}
-
-/* Not where something on the host has a part in the first residual or comes before it. */
+/* Whether the device alone can find the first residual. */
 int gmg_loop_measures_first(gmg_solver *s)
 {
   return s->params.fmg == 0 && !s->singular && !s->params.monitor && s->exec.graph->measures_first(s->context);
@@ -35,12 +30,6 @@ static void improve(gmg_solver *s, const void *f, void *u)
   else (void)gmg_cycle(&s->mg, 0, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
 }
 
-/* Else rounding lets the mean drift. */
-static void remove_mean(gmg_solver *s, void *u)
-{
-  if (s->singular) gmg_remove_mean(&s->exec, &s->finest->A, s->finest->volume, u);
-}
-
 static void start(gmg_solver *s, gmg_iteration *it)
 {
   (void)s;
@@ -58,7 +47,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
 {
   if (it->wait) improve(s, it->f, it->u);
   else gmg_replay(s, improve, it->f, it->u);
-  remove_mean(s, it->u);
+  gmg_project(s, &s->exec, s->finest, it->u);
   it->norm = NAN;
   if (it->wait) (void)residual(s, it, NULL);
 }
@@ -71,7 +60,7 @@ static void loop(gmg_solver *s, const void *f, void *u)
   if (with_first) s->stencil->loop_first_residual(&s->exec, A, f, u, NULL, NULL, NULL);
   s->exec.graph->loop_body_begin(s->context, with_first);
   improve(s, f, u);
-  remove_mean(s, u);
+  gmg_project(s, &s->exec, s->finest, u);
   s->stencil->loop_residual(&s->exec, A, none, f, u, NULL, NULL);
 }
 
@@ -102,7 +91,7 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], int
 static gmg_status create(gmg_solver *s)
 {
   if (s->levels == 1) GMG_TRY(gmg_create_correction_fields(s, 0));
-  if (s->method->by_recursion) GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", s->finest->A.cells, &s->krylov.z));
+  if (s->method->norm_is_recursive) GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", s->finest->A.cells, &s->krylov.z));
   return GMG_OK;
 }
 
