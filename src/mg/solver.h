@@ -79,7 +79,6 @@ struct gmg_solver {
   gmg_exec low_exec;     /* of the levels, where corrections are computed in a lower precision */
   gmg_exec *levels_exec; /* that one, or else exec */
   gmg_problem problem;   /* coord: own copies; the other arrays only tell by being NULL or not */
-  double *coord[3];
   gmg_coefficients coefficients;
   gmg_params params;     /* zeros replaced by what they stand for */
   int free_cycle;        /* the cycle was left to gmg */
@@ -146,7 +145,7 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
 /* hierarchy/hierarchy.c */
 gmg_status gmg_hierarchy_create(gmg_solver *s);
 gmg_status gmg_update_smoothers(gmg_solver *s); /* after create, and when A's values are new */
-void gmg_hierarchy_destroy(gmg_solver *s);
+void gmg_hierarchy_destroy(gmg_solver *s); /* the states of its smoothers; memory ends with exec */
 gmg_status gmg_create_correction_fields(gmg_solver *s); /* u and f of level 0 */
 size_t gmg_padded_cells(const gmg_operator *A); /* of a field with one ghost layer all around */
 
