@@ -1,6 +1,8 @@
 /* exec: where a solver's memory lives and how vectors are computed there. Everything above it is written once for
    all backends and real types. Calls core only; called by stencil, smoothers, coarse and mg.
 
+   Memory belongs to the exec through which it was allocated, and ends with it.
+
    A dry exec only counts bytes: alloc returns a pointer that must not be followed, copies do nothing. gmg_plan()
    is a create on a dry exec, so its byte count is right by construction. Whoever allocates through exec therefore
    fills the memory through exec as well, never directly. */
@@ -122,6 +124,7 @@ typedef struct gmg_graph_ops {
 } gmg_graph_ops;
 
 typedef struct gmg_backend_tables gmg_backend_tables; /* backend.h */
+typedef struct gmg_kept gmg_kept;                     /* exec.c */
 
 struct gmg_exec {
   gmg_context *context; /* BORROWED */
@@ -135,8 +138,9 @@ struct gmg_exec {
   size_t real_size;
   int threads;
   int dry;
-  size_t bytes; /* allocated and not yet released */
-  gmg_exec *also; /* what is counted here counts there too; or NULL */
+  size_t bytes;    /* allocated */
+  gmg_kept *kept;  /* the allocations */
+  gmg_exec *owner; /* what is allocated here belongs to that one; NULL: to itself */
 };
 
 /* From here to the end of the block a profiler sees the operation on the level, on whatever way the block is left. */
@@ -164,7 +168,9 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry);
 
 /* Allocates at least 1 byte, or fails with GMG_ERR_MEMORY and `what` in the text. */
 gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p);
-void gmg_exec_release(gmg_exec *e, void *p, size_t bytes);
+/* Zeros in the host's memory, for structs and tables of the caller. Allocates on a dry exec too. */
+gmg_status gmg_exec_alloc_state(gmg_exec *e, const char *what, size_t bytes, void **p);
+void gmg_exec_release(gmg_exec *e); /* all of it */
 
 /* Allocates n reals (or ints) and fills them from host doubles (or ints). */
 gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double *from, void **p);

@@ -45,7 +45,8 @@ int gmg_is_singular(const gmg_problem *p, double sigma_most)
 
 static gmg_status create_fine_fields(gmg_solver *s)
 {
-  const size_t cells = s->finest->A.cells, history = ((size_t)s->params.max_cycles + 1) * sizeof *s->history;
+  const size_t cells = s->finest->A.cells, entries = (size_t)s->params.max_cycles + 1;
+  void *history = NULL;
   GMG_TRY(gmg_create_field(&s->exec, "effective right-hand side", cells, &s->f_eff));
   GMG_TRY(s->corrections->create(s));
   if (s->method->norm_is_recursive) {
@@ -54,11 +55,8 @@ static gmg_status create_fine_fields(gmg_solver *s)
     GMG_TRY(gmg_exec_alloc(&s->exec, "numbers of the acceleration", sizeof *s->cg, &numbers));
     s->cg = numbers;
   }
-  if (!s->exec.dry) s->history = malloc(history);
-  if (!s->exec.dry && !s->history)
-    return gmg_fail(s->context, GMG_ERR_MEMORY, "history of params.max_cycles = %d could not be allocated",
-                    s->params.max_cycles);
-  s->exec.bytes += history + sizeof *s;
+  GMG_TRY(gmg_exec_alloc_state(&s->exec, "history of params.max_cycles", entries * sizeof *s->history, &history));
+  s->history = history;
   return GMG_OK;
 }
 
@@ -67,15 +65,13 @@ static gmg_status copy_positions(gmg_solver *s)
 {
   for (int a = 0; a < s->problem.dim; a++) {
     const gmg_axis_spec spec = gmg_axis_spec_of(&s->problem, a);
-    const size_t bytes = (spec.mesh + 1) * sizeof *s->coord[a];
-    s->problem.coord[a] = spec.coord;
-    if (!spec.coord) continue;
-    s->exec.bytes += bytes;
-    if (s->exec.dry) continue;
-    s->coord[a] = malloc(bytes);
-    if (!s->coord[a]) return gmg_fail(s->context, GMG_ERR_MEMORY, "positions of axis %d could not be allocated", a);
-    memcpy(s->coord[a], spec.coord, bytes);
-    s->problem.coord[a] = s->coord[a];
+    const size_t bytes = (spec.mesh + 1) * sizeof *spec.coord;
+    void *copy = NULL;
+    if (spec.coord) {
+      GMG_TRY(gmg_exec_alloc_state(&s->exec, "positions of an axis", bytes, &copy));
+      memcpy(copy, spec.coord, bytes);
+    }
+    s->problem.coord[a] = copy;
   }
   return GMG_OK;
 }
@@ -86,6 +82,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   GMG_TRY(gmg_check_params(c, p, params));
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);
+  s->exec.bytes = sizeof *s;
   s->levels_exec = &s->exec;
   GMG_TRY(gmg_status_or_failure(s, GMG_OK));
   s->problem = *p;
@@ -120,17 +117,10 @@ void gmg_solver_release(gmg_solver *s)
 {
   if (!s->context) return; /* nothing was built */
   GMG_VISIT(s->context);
-  const size_t bytes = s->level[0].A.cells * s->exec.real_size;
   gmg_forget_recordings(s);
-  void *const fields[] = {s->krylov.r, s->krylov.z, s->krylov.p, s->krylov.q, s->f_eff};
-  for (int i = 0; i < 5; i++) gmg_exec_release(&s->exec, fields[i], bytes);
-  gmg_exec_release(&s->exec, s->cg, sizeof *s->cg);
-  gmg_exec_release(&s->exec, s->scales, sizeof *s->scales);
-  gmg_bottoms_destroy(s);
   gmg_hierarchy_destroy(s);
   if (s->exec.trace) s->exec.trace->clock_destroy(s->context, &s->clock);
-  free(s->history);
-  for (int a = 0; a < 3; a++) free(s->coord[a]);
+  gmg_exec_release(&s->exec);
 }
 
 gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_solver **solver)

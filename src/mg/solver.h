@@ -86,7 +86,6 @@ struct gmg_solver {
   gmg_exec low_exec;     /* of the levels, where corrections are computed in a lower precision */
   gmg_exec *levels_exec; /* that one, or else exec */
   gmg_problem problem;   /* coord: own copies; the other arrays only tell by being NULL or not */
-  double *coord[3];
   gmg_coefficients coefficients;
   gmg_params params;     /* zeros replaced by what they stand for */
   int cycle_is_auto;        /* the cycle was left to gmg */
@@ -103,7 +102,6 @@ struct gmg_solver {
   gmg_level refined[GMG_MAX_REFINED_LEVELS]; /* in the problem's type, where the levels above are in a lower one: the first levels, on
                                                 which u is refined by corrections; with fmg also maps to and from the next coarser one */
   int refined_levels;    /* how many: the finest, and with fmg those on which rounding would spoil the start */
-  size_t correction_bytes; /* of level[0].u */
   gmg_map single_cell_map; /* identity on an axis with one unknown: a face's normal axis */
   gmg_map single_cell_map_refined; /* in the problem's type */
 
@@ -159,7 +157,7 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
 /* hierarchy/hierarchy.c */
 gmg_status gmg_hierarchy_create(gmg_solver *s);
 gmg_status gmg_update_smoothers(gmg_solver *s); /* after create, and when A's values are new */
-void gmg_hierarchy_destroy(gmg_solver *s);
+void gmg_hierarchy_destroy(gmg_solver *s); /* the states of its smoothers; memory ends with exec */
 /* Operator and wall rules of the grid of these axes, on e; with fields for boundary values or without. */
 gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int with_values);
 gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **p);

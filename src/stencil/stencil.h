@@ -90,7 +90,6 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
 /* Typical couplings and wall terms of lone axes, from those for beta = 1 and the mean beta of each axis. */
 void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double lone[3], const double beta[3]);
 size_t gmg_face_count(const gmg_operator *A, int axis); /* faces of an axis: n + 1 along it */
-void gmg_operator_destroy(gmg_exec *e, gmg_operator *A);
 
 /* What stands on the diagonal besides the couplings: the shift, and the walls of axes with a single unknown. */
 double gmg_operator_reaction(const gmg_operator *A);

@@ -126,7 +126,6 @@ static int flips(int where, const shape *box, gmg_precision precision, int fmg, 
       assert_below(truth, 1.01 * r.target);
     }
   }
-  gmg_exec_release(&t.solver->exec, t.at_f, t.cells * t.e->real_size), gmg_exec_release(&t.solver->exec, t.at_u, t.cells * t.e->real_size);
   gmg_solver_destroy(t.solver);
   gmg_context_destroy(c);
   end_solver(&judge);

@@ -47,7 +47,7 @@ static void solve_small(gmg_context *c)
     (void)gmg_exec_write_reals(&e, u, n, zeros);
     assert_ok(c, gmg_solve(s, f, u, NULL));
   }
-  gmg_exec_release(&e, f, 0), gmg_exec_release(&e, u, 0);
+  gmg_exec_release(&e);
   gmg_solver_destroy(s);
   free(values), free(zeros);
 }
@@ -120,8 +120,7 @@ static void replays_on_a_full_card(void **state)
     assert_ok(c, gmg_precondition(s, f, u[turn / 3]));
   }
   for (int i = 0; i < blocks; i++) cudaFree(block[i]);
-  gmg_exec_release(&e, f, 0);
-  for (int i = 0; i < 4; i++) gmg_exec_release(&e, u[i], 0);
+  gmg_exec_release(&e);
   gmg_solver_destroy(s);
   gmg_context_destroy(c);
   free(values), free(zeros);

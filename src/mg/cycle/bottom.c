@@ -74,17 +74,6 @@ gmg_status gmg_bottoms_update(gmg_solver *s)
   return update(s, &s->coarsest);
 }
 
-static void destroy(gmg_solver *s, const gmg_bottom *b)
-{
-  if (b->ops) b->ops->destroy(s->levels_exec, b->problem, b->state);
-}
-
-void gmg_bottoms_destroy(gmg_solver *s)
-{
-  if (s->mg.bottom.level != s->coarsest.level) destroy(s, &s->mg.bottom);
-  destroy(s, &s->coarsest);
-}
-
 /* f is the level's own, so the solver may change it. */
 void gmg_bottom_solve(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start)
 {

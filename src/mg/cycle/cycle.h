@@ -27,7 +27,6 @@ int gmg_prolong_postsmooth(const gmg_multigrid *m, int l, const void *f, void *u
 /* bottom.c: create after all levels; update when their values are new */
 gmg_status gmg_bottoms_create(gmg_solver *s);
 gmg_status gmg_bottoms_update(gmg_solver *s);
-void gmg_bottoms_destroy(gmg_solver *s);
 void gmg_bottom_solve(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start);
 
 /* watch.c: one cycle on the finest level that looks for the level where the residual first stops being a number, or else grows most */

@@ -12,8 +12,6 @@ gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **
   return gmg_exec_alloc(e, what, cells * e->real_size, p);
 }
 
-static void release_field(gmg_exec *e, size_t cells, void *p) { gmg_exec_release(e, p, cells * e->real_size); }
-
 /* With one ghost layer all around. */
 size_t gmg_padded_cells(const gmg_operator *A) { return (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2); }
 
@@ -21,9 +19,8 @@ gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room)
 {
   gmg_level *L = &s->level[0];
   const size_t bytes = L->A.cells * s->levels_exec->real_size;
-  s->correction_bytes = bytes > room ? bytes : room;
   GMG_TRY(gmg_create_field(s->levels_exec, "residual to correct from", L->A.cells, &L->f));
-  return gmg_exec_alloc(s->levels_exec, "correction", s->correction_bytes, &L->u);
+  return gmg_exec_alloc(s->levels_exec, "correction", bytes > room ? bytes : room, &L->u);
 }
 
 static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int needed)
@@ -233,37 +230,10 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
   return status;
 }
 
-static void destroy_level(gmg_exec *e, gmg_level *L)
-{
-  for (int a = 0; a < 3; a++) {
-    gmg_map *const maps[] = {&L->prolong[a], &L->restrict_[a], &L->average[a], &L->interpolate[a], &L->faces_map[a]};
-    for (int m = 0; m < 5; m++) gmg_map_destroy(e, maps[m]);
-    for (int side = 0; side < 2; side++)
-      if (L->faces.g[a][side]) release_field(e, face_cells(&L->A, a), L->faces.g[a][side]);
-  }
-  release_field(e, L->A.cells, L->r);
-  release_field(e, gmg_padded_cells(&L->A), L->padded);
-  gmg_operator_destroy(e, &L->A);
-}
-
 void gmg_hierarchy_destroy(gmg_solver *s)
 {
-  gmg_exec *e = s->levels_exec;
   for (int l = 0; l < s->levels; l++) {
     gmg_level *L = &s->level[l];
     if (L->view.A && has_smoothers(s) && s->mg.smoother->destroy) s->mg.smoother->destroy(&L->view, s->mg.state[l]);
-    release_field(e, L->A.cells, L->f);
-    if (l > 0) release_field(e, L->A.cells, L->u);
-    else gmg_exec_release(e, L->u, s->correction_bytes);
-    destroy_level(e, L);
   }
-  for (int l = 0; l < s->refined_levels; l++) {
-    gmg_level *H = &s->refined[l];
-    release_field(&s->exec, H->A.cells, H->u);
-    release_field(&s->exec, H->A.cells, H->f);
-    destroy_level(&s->exec, H);
-  }
-  gmg_map_destroy(e, &s->single_cell_map);
-  gmg_map_destroy(&s->exec, &s->single_cell_map_refined);
-  s->levels = 0;
 }

@@ -24,4 +24,4 @@ static void sweep(const gmg_smoother_level *l, void *d, const void *f, void *u, 
   gmg_chebyshev_sweep(l, d, f, u, u, steps, GMG_FROM_CURRENT, correct);
 }
 
-const gmg_smoother_ops R(gmg_chebyshev_host) = {.setup = gmg_chebyshev_setup, .sweep = sweep, .destroy = gmg_chebyshev_destroy};
+const gmg_smoother_ops R(gmg_chebyshev_host) = {.setup = gmg_chebyshev_setup, .sweep = sweep};

@@ -199,23 +199,13 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
   static_assert(sizeof(fused_state) <= 4000, "kernel parameters are limited");
-  fused_state *s = (fused_state *)calloc(1, sizeof *s);
-  *state = s;
-  if (!s) return gmg_fail(e->context, GMG_ERR_MEMORY, "state of the small levels could not be allocated");
+  GMG_TRY(gmg_exec_alloc_state(e, "state of the small levels", sizeof(fused_state), state));
+  fused_state *s = (fused_state *)*state;
   *s = plan(e, p);
   GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", table_bytes(s), &s->tables));
   if (e->dry) return GMG_OK;
   e->vector->fill(e, table_bytes(s) / sizeof(real), 0, s->tables); /* the kernel reads gaps, too, 16 bytes at a time */
   return GMG_OK;
-}
-
-static void destroy(gmg_exec *e, const gmg_bottom_problem *p, void *state)
-{
-  (void)p;
-  fused_state *s = (fused_state *)state;
-  if (!s) return;
-  gmg_exec_release(e, s->tables, table_bytes(s));
-  free(s);
 }
 
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int l, void *f, void *u, gmg_cycle_kind kind,
@@ -235,4 +225,4 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
 
 extern "C" const gmg_bottom_ops R(gmg_fused_constant_cuda) = {
     .name = "fused levels, constant coefficients", .fits = fits,
-    .setup = setup, .update = update, .solve = solve, .destroy = destroy};
+    .setup = setup, .update = update, .solve = solve};

@@ -317,9 +317,8 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
-  face_state *s = (face_state *)calloc(1, sizeof *s);
-  *state = s;
-  if (!s) return gmg_fail(e->context, GMG_ERR_MEMORY, "state of the small levels could not be allocated");
+  GMG_TRY(gmg_exec_alloc_state(e, "state of the small levels", sizeof(face_state), state));
+  face_state *s = (face_state *)*state;
   *s = layout(p, NULL);
   void *tables = NULL;
   GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", s->bytes, &tables));
@@ -330,15 +329,6 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
       cudaFuncSetAttribute((const void *)fused_faces_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes_of(e));
   gmg_cuda_note(gmg_device_of(e), error, "small levels");
   return GMG_OK;
-}
-
-static void destroy(gmg_exec *e, const gmg_bottom_problem *p, void *state)
-{
-  (void)p;
-  face_state *s = (face_state *)state;
-  if (!s) return;
-  gmg_exec_release(e, s->tables, s->bytes);
-  free(s);
 }
 
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int l, void *f, void *u, gmg_cycle_kind kind,
@@ -353,4 +343,4 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
 
 extern "C" const gmg_bottom_ops R(gmg_fused_faces_cuda) = {
     .name = "fused levels, coefficients on faces", .fits = fits,
-    .setup = setup, .update = update, .solve = solve, .destroy = destroy};
+    .setup = setup, .update = update, .solve = solve};
