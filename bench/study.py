@@ -121,7 +121,7 @@ def faster(own, other):
 
 
 def against_table(study):
-    """What the default wins or loses by, against the best of those that are synchronous."""
+    """By how much the default wins or loses against the best synchronous smoother."""
     synchronous = [m for m in study.methods if not m.startswith("async")]
     rows, won, lost = [], [], []
     for size in study.sizes:
@@ -135,7 +135,7 @@ def against_table(study):
                      ratio(best, own, "cycle_ms"), ratio(own, best, "cycle_fraction_of_copy")])
     words = (f"The default is faster than every other smoother, by more than the spread, at {', '.join(won) or 'no size'}; "
              f"slower than one of them at {', '.join(lost) or 'no size'}.")
-    head = ["size", "best synchronous", "its time / async's", "its cycles / async's", "its ms a cycle / async's",
+    head = ["size", "best synchronous", "its time / async's", "its cycles / async's", "its ms per cycle / async's",
             "async's fraction of copy / its"]
     return words + "\n\n" + table(head, rows)
 
@@ -172,8 +172,8 @@ def growth_table(study):
         rows.append([f"{n}^3", number(solve["median"]), number(solve["cycles"]), number(1e6 * solve["median"] / unknowns),
                      number(solve["cycle_ms"]), number(solve["cycle_fraction_of_copy"], 2), number(create and create["median"]),
                      number(fmg.get("median")) if fmg else "", f"{number(solve['solver_bytes'] / 1e9)} ({solve['solver_bytes'] / unknowns:.3g})"])
-    head = ["size", "solve, ms", "cycles", "solve, ns an unknown", "cycle, ms", "fraction of copy", "create, ms",
-            "full multigrid, ms", "solver's memory, GB (bytes an unknown)"]
+    head = ["size", "solve, ms", "cycles", "solve, ns per unknown", "cycle, ms", "fraction of copy", "create, ms",
+            "full multigrid, ms", "solver's memory, GB (bytes per unknown)"]
     picture = "![Time of a solve, of full multigrid and of create against the number of unknowns](pictures/gpu-growth.png)"
     return table(head, rows) + "\n\n" + picture
 
@@ -192,7 +192,7 @@ def draw(study, path):
         left.loglog(unknowns, [r["median"] for r in rows], **style)
         right.loglog(unknowns, [1e6 * r["median"] / r["unknowns"] for r in rows], **style)
     left.set_ylabel("ms")
-    right.set_ylabel("ns an unknown")
+    right.set_ylabel("ns per unknown")
     for axes in (left, right):
         axes.set_xlabel("unknowns (3D)")
         axes.grid(True, which="major", color="#cccccc", linewidth=0.7)
