@@ -40,7 +40,7 @@ static void memory_as_planned(void **state)
     gmg_plan_info info;
     q.precision = rows[i].precision, q.accel = rows[i].accel, q.fmg = rows[i].fmg, q.deterministic = rows[i].deterministic;
     assert_ok(c, gmg_plan(c, &p, &q, &info));
-    for (int turn = 0; turn < 2; turn++) {
+    for (int repeat = 0; repeat < 2; repeat++) {
       gmg_solver *s;
       const size_t before = free_memory();
       assert_ok(c, gmg_solver_create(c, &p, &q, &s));
@@ -54,7 +54,7 @@ static void memory_as_planned(void **state)
       assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
       const size_t with_recordings = before - free_memory();
       gmg_solver_destroy(s);
-      if (turn == 0) continue;
+      if (repeat == 0) continue;
       print_message("%s, %d^3: %zu bytes planned, %zu taken, %zu after replayed solves\n", rows[i].name, N, info.bytes, taken, with_recordings);
       if (taken + LESS < info.bytes || taken > info.bytes + ROUNDED || with_recordings > info.bytes + ROUNDED + RECORDINGS)
         fail_msg("%s: %zu bytes planned, %zu taken, %zu after replayed solves", rows[i].name, info.bytes, taken, with_recordings);
@@ -83,7 +83,7 @@ static void recordings_are_given_back(void **state)
     if (by_cycles) gmg_cuda_without_device_loop(c);
     assert_int_equal(cudaMalloc((void **)&f, sizeof *f * CELLS) | cudaMalloc((void **)&u, sizeof *u * CELLS), cudaSuccess);
     assert_int_equal(cudaMemcpy(f, values, sizeof *f * CELLS, cudaMemcpyHostToDevice), cudaSuccess);
-    for (int turn = 0; turn < ROUNDS; turn++) {
+    for (int repeat = 0; repeat < ROUNDS; repeat++) {
       gmg_solver *s;
       assert_ok(c, gmg_solver_create(c, &p, &q, &s));
       for (int i = 0; i < 3; i++) {
@@ -94,8 +94,8 @@ static void recordings_are_given_back(void **state)
       gmg_solver_destroy(s);
       assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
       const size_t now = free_memory();
-      if (turn >= STRETCH && turn < 2 * STRETCH && now > early) early = now;
-      if (turn >= ROUNDS - STRETCH && now > late) late = now;
+      if (repeat >= STRETCH && repeat < 2 * STRETCH && now > early) early = now;
+      if (repeat >= ROUNDS - STRETCH && now > late) late = now;
     }
     print_message("%d rounds%s: %zu bytes free early on, %zu at the end\n", ROUNDS, by_cycles ? " by cycles" : "", early, late);
     assert_true(late + (1 << 20) >= early); /* 4 kB a round would show */

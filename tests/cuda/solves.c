@@ -177,7 +177,7 @@ static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coar
   both b = begin_both(&p, &q, name);
   const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
   twin f = begin_twin(e[0], e[1], unknowns(&p), 61), u = begin_twin(e[0], e[1], unknowns(&p), 62);
-  for (int turn = 0; turn < 2; turn++) { /* nothing of the first stays */
+  for (int repeat = 0; repeat < 2; repeat++) { /* nothing of the first stays */
 #ifdef GMG_CUDA
     const size_t before = gmg_cuda_synchronisations(b.context[DEVICE]);
 #endif

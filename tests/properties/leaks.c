@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { VARIETY = 50, WARM_UP = (SANITIZED ? 1 : 4) * VARIETY, ROUNDS = WARM_UP + (SANITIZED ? VARIETY : 1000) };
+enum { VARIETY = 50, VARIABLE_EVERY = 5, WARM_UP = (SANITIZED ? 1 : 4) * VARIETY, ROUNDS = WARM_UP + (SANITIZED ? VARIETY : 1000) };
 
 static size_t allocated(void)
 {
@@ -33,7 +33,8 @@ static size_t resident(void)
 /* Create, plan, solve, an error, update, end; also those rounds that create refuses. */
 static void one_round(int number)
 {
-  sample s = make_sample((uint64_t)(number % VARIETY), 1000, number % VARIETY % 5 == 4);
+  const int seed = number % VARIETY, coefficients = seed % VARIABLE_EVERY == VARIABLE_EVERY - 1;
+  sample s = make_sample((uint64_t)seed, 1000, coefficients);
   const size_t n = unknowns(&s.p);
   void *f = typed(&s.p, s.f, n), *u = typed(&s.p, s.f, n);
   session x = {.problem = s.p};
