@@ -435,30 +435,20 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   }
 };
 
-/* Block number `block_index` in the order given. */
-template <int dim, int STAGES, int KIND>
-static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size_t block_index, const real *f, const real *from,
-                                                    real *to, real *interface_copy, const update &o, const restriction &r)
-{
-  plane_sweep<dim, STAGES, KIND> p{s, f, from, to, interface_copy, o, r};
-  p.run(block_index);
-}
-
-/* A thread block to every block; a plain pass of four half sweeps may go over them several times. */
+/* A thread block to every block; blockIdx.y is the pass. */
 template <int dim, int STAGES, int KIND>
 static __global__ void __launch_bounds__(plane_shape<dim, STAGES>::threads, plane_shape<dim, STAGES>::blocks)
     plane_kernel(uniform_level s, const real *f, const real *from, real *to, real *interface_copy, update o, restriction r)
 {
-  const size_t block_index = STAGES == 4 && KIND == 0 ? blockIdx.x % s.total : blockIdx.x;
-  sweep_planes<dim, STAGES, KIND>(s, block_index, f, from, to, interface_copy, o, r);
+  plane_sweep<dim, STAGES, KIND>{s, f, from, to, interface_copy, o, r}.run(blockIdx.x);
 }
 
 template <int dim>
 static __global__ void __launch_bounds__(plane_shape<dim, 4>::threads, plane_shape<dim, 4>::blocks)
-    plane_kernel_dynamic(uniform_level s, work_queue queue, const real *f, const real *from, real *to)
+    plane_kernel_dynamic(uniform_level s, const real *f, const real *from, real *to, work_queue queue)
 {
-  for_queue(queue, [&](unsigned long long n) {
-    sweep_planes<dim, 4, 0>(s, (size_t)(n % s.total), f, from, to, NULL, update{}, restriction{});
+  for_blocks<1>(queue, [&](unsigned block_index) {
+    plane_sweep<dim, 4, 0>{s, f, from, to, NULL, update{}, restriction{}}.run(block_index);
     __pipeline_wait_prior(0); /* what was asked for beyond the end has landed */
   });
 }
@@ -488,13 +478,19 @@ static inline const plane_pass *plane_pass_of(const plane_pass *p, int kind, siz
   return p->kind == kind && p->kernel && p->bytes <= max_bytes ? p : NULL;
 }
 
-/* One pass over all blocks. */
-static inline void launch_planes(const plane_pass *p, int dim, const gmg_blocks *b, cudaStream_t stream, const uniform_level &s,
-                                 const real *f, const real *from, real *to, real *interface_copy, const update &o,
-                                 const restriction &r, size_t passes = 1)
+/* Lets the passes of a table take that much shared memory. */
+static inline void allow_passes(const gmg_exec *e, const plane_pass *p, size_t max_bytes)
 {
-  p->kernel<<<(unsigned)(passes * b->total), (unsigned)(32 * plane_rows(dim, b)), p->bytes, stream>>>(s, f, from, to,
-                                                                                                      interface_copy, o, r);
+  for (; p->kind >= 0; p++)
+    if (p->kernel)
+      gmg_cuda_note(gmg_device_of(e),
+                    cudaFuncSetAttribute((const void *)p->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)max_bytes), "planes");
+}
+
+/* Thread blocks of one pass, or more. */
+static inline gmg_grid plane_grid(const plane_pass *p, int dim, const gmg_blocks *b, size_t passes = 1)
+{
+  return {dim3((unsigned)b->total, (unsigned)passes), dim3((unsigned)(32 * plane_rows(dim, b))), p->bytes};
 }
 
 #endif

@@ -102,7 +102,7 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
   __device__ __forceinline__ void place_column(real *tile, real *stage)
   {
     const int me = (int)threadIdx.x, x = me % FACE_WIDE, y = me / FACE_WIDE;
-    const size_t place = blockIdx.x % s.total, number = s.reversed ? s.total - 1 - place : place;
+    const size_t number = s.reversed ? s.total - 1 - blockIdx.x : blockIdx.x;
     const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
     place_axis(0, b - line * s.count[0]), place_axis(1, line % s.count[1]), place_axis(2, line / s.count[1]);
     first = begin[2] - 2, planes = own[2] + 4;

@@ -99,21 +99,19 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
                    step);
 }
 
-/* Whether blocks have both fine rows of every coarse one, and lines of coarse unknowns whole vectors. */
-static inline int rows_can_restrict(const gmg_operator *A, const gmg_blocks *b, const gmg_map map[3], const void *f, const void *u,
-                                    const void *coarse)
+/* That pass. 0 where it does not apply: blocks without both fine rows of every coarse one, lines of coarse unknowns that are not whole
+   vectors. */
+template <int HALVES>
+static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, const gmg_map map[3],
+                                const void *f, void *u, void *coarse)
 {
-  if (A->n[0] % STRIP_COLS || A->n[1] % 2 || (b->shape[1] % 2 && b->count[1] > 1) || !gmg_is_strip(f, u, coarse)) return 0;
+  if (!b->total || A->n[0] % STRIP_COLS || A->n[1] % 2 || (b->shape[1] % 2 && b->count[1] > 1) || !gmg_is_strip(f, u, coarse)) return 0;
+  if (A->n[0] < 8 || A->n[1] < 8) return 0; /* around an axis once at most */
   for (int a = 0; a < 2; a++)
     if ((map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) || 2 * (size_t)map[a].rows != A->n[a]) return 0;
-  return A->n[0] >= 8 && A->n[1] >= 8; /* around an axis once at most */
-}
-
-template <int HALVES>
-static inline void launch_rows_restrict(cudaStream_t on, const uniform_level &s, const gmg_map map[3], const real *f, real *u,
-                                        real *coarse)
-{
-  row_kernel_restrict<HALVES><<<row_grid(s.total), 32 * STRIP_WARPS, 0, on>>>(s, gmg_pair_maps_of(map), f, u, coarse);
+  gmg_launch(e, "rows", row_kernel_restrict<HALVES>, gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, 0, u, NULL),
+             gmg_pair_maps_of(map), f, u, coarse);
+  return 1;
 }
 
 #endif

@@ -16,6 +16,8 @@ typedef double2 real_vector;
 /* OWN: columns of a warp but those of its first and last lane; WARPS: of a thread block, BLOCKS: of these on a multiprocessor. */
 enum { STRIP_COLS = 16 / sizeof(real), STRIP_OWN = 30 * STRIP_COLS, STRIP_WARPS = 4, STRIP_BLOCKS = 4 };
 
+static inline gmg_grid gmg_warp_grid(size_t warps) { return {dim3((unsigned)((warps + STRIP_WARPS - 1) / STRIP_WARPS)), dim3(32 * STRIP_WARPS), 0}; }
+
 /* A lane's values of a row. */
 typedef struct {
   real at[STRIP_COLS];

@@ -111,10 +111,8 @@ static int start_strip(const gmg_exec *e, const gmg_operator *A, const gmg_map m
     if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows) return 0;
   const unsigned beside = (unsigned)((s.n[0] + STRIP_OWN - 1) / STRIP_OWN);
   const int high = gmg_strip_rows(map[1].cols, beside, (size_t)d->processors * STRIP_BLOCKS * STRIP_WARPS, FILL, LEAST);
-  const unsigned total = beside * (unsigned)((map[1].cols + high - 1) / high);
-  start_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, d->stream>>>(
-      s, map[0], map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), beside, high, (const real *)coarse, (const real *)f, size, (real *)u,
-      (narrow_real *)r);
+  gmg_launch(e, "residual", start_strip_kernel, gmg_warp_grid(beside * (unsigned)((map[1].cols + high - 1) / high)), s, map[0], map[1],
+             gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), beside, high, coarse, f, size, u, r);
   return 1;
 }
 
