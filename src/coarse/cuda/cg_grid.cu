@@ -26,9 +26,11 @@ struct by_grid {
   }
 };
 
+/* Thread blocks on a multiprocessor, as there are registers: with constant coefficients 80 suffice. */
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS) cg_grid_kernel(gmg_operator A, gmg_points all, double volume, int singular,
-                                                                     double rtol, real *r, real *u, real *p, real *q, double *part)
+static __global__ void __launch_bounds__(GMG_THREADS, kind & GMG_FACES ? 2 : 3)
+    cg_grid_kernel(gmg_operator A, gmg_points all, double volume, int singular, double rtol, real *r, real *u, real *p, real *q,
+                   double *part)
 {
   const by_grid group = {all, part};
   cg_fields<by_grid, kind> x = {group, A, volume, r, u, p, q};
