@@ -1,8 +1,34 @@
-/* The V, W or F cycle over the fused levels, for kernels. */
+/* What both kinds of fused levels share: their state on the host, and the V, W or F cycle in a kernel. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
 
-#include "gmg.h"
+#include "core/cuda/device.h"
+
+#include <stdlib.h>
+
+/* --- state ------------------------------------------------------------------------------------------------------------ */
+
+/* A copy of the state planned, and its tables: so many bytes of zeros on the device, as kernels read gaps, too. */
+template <class State> static gmg_status create_state(gmg_exec *e, const State &planned, size_t bytes, void **state)
+{
+  State *s = (State *)calloc(1, sizeof *s);
+  void *tables = NULL;
+  *state = s;
+  if (!s) return gmg_fail(e->context, GMG_ERR_MEMORY, "state of the small levels could not be allocated");
+  *s = planned;
+  const gmg_status status = gmg_exec_alloc(e, "tables of the small levels", bytes, &tables);
+  s->tables = (char *)tables;
+  if (status == GMG_OK && !e->dry) e->vector->fill(e, bytes / e->real_size, 0, tables);
+  return status;
+}
+
+template <class State> static void destroy_state(gmg_exec *e, State *s, size_t bytes)
+{
+  gmg_exec_release(e, s->tables, bytes);
+  free(s);
+}
+
+/* --- the cycle -------------------------------------------------------------------------------------------------------- */
 
 /* A cycle on the levels from `first` on, without recursion. presmooth_restrict(l) leaves the right-hand side of level l + 1
    and a zero u there, solve_coarsest() solves on level `last`, prolong_postsmooth(l) corrects level l from level l + 1. */

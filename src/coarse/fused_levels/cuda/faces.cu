@@ -7,8 +7,6 @@
 #include "driver.cuh"
 #include "stencil/transfer/cuda/prolong.cuh"
 
-#include <stdlib.h>
-
 /* MAX_CELLS: unknowns of a level. MAX_RESTRICT_WIDTH: fine unknowns that the right-hand side of a coarse one is made of.
    SWEEPS_WITHOUT_INVERSE: on a coarsest grid whose inverse is of no use. */
 enum {
@@ -309,15 +307,9 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
-  face_state *s = (face_state *)calloc(1, sizeof *s);
-  *state = s;
-  if (!s) return gmg_fail(e->context, GMG_ERR_MEMORY, "state of the small levels could not be allocated");
-  *s = layout(p, NULL);
-  void *tables = NULL;
-  GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", s->bytes, &tables));
-  s->tables = (char *)tables;
+  const face_state planned = layout(p, NULL);
+  GMG_TRY(create_state(e, planned, planned.bytes, state));
   if (e->dry) return GMG_OK;
-  e->vector->fill(e, s->bytes / sizeof(real), 0, tables); /* the kernel reads the padding of structs, too */
   const cudaError_t error =
       cudaFuncSetAttribute((const void *)fused_faces_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes_of(e));
   gmg_cuda_note(gmg_device_of(e), error, "small levels");
@@ -328,9 +320,7 @@ static void destroy(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
   (void)p;
   face_state *s = (face_state *)state;
-  if (!s) return;
-  gmg_exec_release(e, s->tables, s->bytes);
-  free(s);
+  if (s) destroy_state(e, s, s->bytes);
 }
 
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int l, void *f, void *u, gmg_cycle_kind kind,
