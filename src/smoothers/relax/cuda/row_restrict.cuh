@@ -41,8 +41,8 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
   }
   /* the fifth column: before those of the first lane, behind those of the last */
   const int outer = lane == 0 ? b.begin_x - MARGIN : b.end_x + MARGIN - 1, is_last = b.i == b.end_x;
-  const int has_outer = fifth && (lane == 0 || is_last) && (s.wraps[0] || (outer >= 0 && outer < s.n[0]));
-  const int outer_column = has_outer ? gmg_around(outer, s.n[0], s.wraps[0]) : 0;
+  const int has_outer = fifth && (lane == 0 || is_last) && gmg_index_exists(outer, s.n[0], s.wraps[0]);
+  const int outer_column = has_outer ? gmg_wrap_index(outer, s.n[0], s.wraps[0]) : 0;
   const real outer_diag = gmg_at(s.diag[0], outer_column) + lone, outer_relax = has_outer ? s.omega / outer_diag : (real)0;
   walls[0][COLS][me] = has_outer ? s.omega / (outer_diag + more_low) : (real)0;
   walls[1][COLS][me] = has_outer ? s.omega / (outer_diag + more_high) : (real)0;
@@ -82,17 +82,9 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
     if (checked && (p < MARGIN - 1 || p > b.own + MARGIN)) return;
 
     const gmg_cells &here = u[slot(HALVES + 1)], &below = u[slot(HALVES + 2)], &above = u[slot(HALVES)];
-    const real left = __shfl_up_sync(~0u, here.at[COLS - 1], 1), right = __shfl_down_sync(~0u, here.at[0], 1);
     const real more = !checked ? (real)0 : (p == b.wall_low ? more_low : (real)0) + (p == b.wall_high ? more_high : (real)0);
-    gmg_cells r;
-#pragma unroll
-    for (int c = 0; c < COLS; c++) {
-      const real lo = c > 0 ? here.at[c - 1] : left, hi = c + 1 < COLS ? here.at[c + 1] : right;
-      const real sum = s.coupling[0] * (lo + hi) + s.coupling[2] * (below.at[c] + above.at[c]);
-      r.at[c] = rhs[slot(HALVES + 1)].at[c] - ((diag.at[c] + more) * here.at[c] - sum);
-      if (!b.exists || (checked && !b.is_row(p))) r.at[c] = 0;
-    }
-    const int J = gmg_gather_row(maps, J0, J1, first + p, r, &g);
+    const gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs[slot(HALVES + 1)]);
+    const int J = gmg_gather_row(maps, J0, J1, first + p, !b.exists || (checked && !b.is_row(p)) ? gmg_cells{} : r, &g);
     if (J >= J0 && b.mine) *(coarse_vector *)(coarse + (J * maps.x.rows + b.i / 2)) = gmg_gathered(g);
   };
   for_steps<SLOTS>(HALVES + MARGIN + 2 + late, b.folded ? -1 : b.gone - AHEAD + late, b.own + MARGIN + HALVES + 2 + late, late,

@@ -177,15 +177,22 @@ GMG_INLINE gmg_layout fine_of(const prolongation &p, int deep)
   return gmg_layout_packed(n);
 }
 
+/* Where a thread begins: a column of coarse unknowns. */
+static __device__ __forceinline__ gmg_corner corner_of(const prolongation &p)
+{
+  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
+  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y), begin = (int)tz * p.high;
+  return {I, J, begin, min(begin + p.high, p.n[2]), I < p.n[0] && J < p.n[1]};
+}
+
 /* Every thread has a column of coarse unknowns and the pairs of fine ones inside. */
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
 {
   gmg_take_over();
-  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
-  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
-  const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
-  if (I >= p.n[0] || J >= p.n[1]) return;
+  const gmg_corner corner = corner_of(p);
+  const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
+  if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = deep == 2 ? family_of(p.m[1], J) : family{};
   /* a coarse plane, interpolated across */
   const auto across = [&](int K) {
@@ -281,10 +288,9 @@ static __device__ __forceinline__ limits limits_of(real low, real shared, real h
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
     prolong_flows_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
 {
-  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
-  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
-  const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
-  if (I >= p.n[0] || J >= p.n[1]) return;
+  const gmg_corner corner = corner_of(p);
+  const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
+  if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = family_of(p.m[1], J);
   const gmg_layout_32 coarse = gmg_layout_32_of(coarse_of(p)), fine = gmg_layout_32_of(fine_of(p, 2));
   const gmg_layout_32 faces[3] = {gmg_layout_faces_32(fine.n, 0), gmg_layout_faces_32(fine.n, 1), gmg_layout_faces_32(fine.n, 2)};
@@ -331,8 +337,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
           v.at[d][b] += here + lx.at[b] * move[0][b] + (ly.at[d] * move[1][d] + lz.at[q] * move[2][q]);
         }
       }
-#pragma unroll
-      for (int d = 0; d < 2; d++) *(real_pair *)(y + at + d * fine.row) = real_pair{v.at[d][0], v.at[d][1]};
+      gmg_store_patch(y + at, fine.row, v);
     }
     below = here, here = above, floor = ceiling;
   }
