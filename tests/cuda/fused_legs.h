@@ -121,7 +121,7 @@ static inline void double_buffered_legs_agree(const char *name, gmg_solver *cons
     same(name, "u on the way down", e[0], e[1], u.at[0], other.at[1], n, 512);
     same_twin(name, "restricted residual", &r, 2048);
     const gmg_leg leg = from_zero ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
-    const gmg_update_target back = {.x = u.at[1], .scale = 1, .coarse = c.at[1], .prolong = L[1]->prolong};
+    const gmg_update_target back = {.x = u.at[1], .coarse = c.at[1], .prolong = L[1]->prolong};
     s[HOST]->mg.stencil->tensor(e[0], L[0]->prolong, c.at[0], u.at[0], 1);
     host->sweep(&L[0]->view, state[0], f.at[0], u.at[0], 1, leg);
     e[1]->vector->fill(e[1], n, NAN, u.at[1]);

@@ -10,7 +10,7 @@ static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
 {
   gmg_level *L = &s->level[0];
   const double *size = &s->scales->residual.size;
-  const gmg_update_target to = {.x = u, .scale = 1, .size = size, .keep = keep};
+  const gmg_update_target to = {.x = u, .size = size, .keep = keep};
   const int done = gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to);
   gmg_charge(s, 0);
   return (gmg_correction){.z = done ? NULL : L->u, .size = size, .narrow = 1};

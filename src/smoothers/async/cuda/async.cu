@@ -39,7 +39,6 @@ void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size
   const async_pass p = {passes, f, from, to, reversed};
   const async_launch k = launch_of(l, s, passes);
   s->variant->run(l, s, &k, &p);
-  gmg_cuda_launched(l->exec, "async");
 }
 
 /* Blocks of a launch wait for nobody. Where the device has room for more than a pass, those of the next would begin
@@ -47,8 +46,9 @@ void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size
    There every pass has a launch. */
 static size_t passes_at_once(const gmg_smoother_level *l, const async_state *s, size_t passes)
 {
-  enum { MAX_RESIDENT = 32 }; /* thread blocks that a multiprocessor has room for */
-  return s->blocks.total >= MAX_RESIDENT * processors_of(l) ? passes : 1;
+  enum { MAX_RESIDENT = 32, MAX_PASSES = 65535 }; /* thread blocks that a multiprocessor has room for; grid.blocks.y at most */
+  if (s->blocks.total < MAX_RESIDENT * processors_of(l)) return 1;
+  return passes < MAX_PASSES ? passes : MAX_PASSES;
 }
 
 void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, real *u, int reversed)
@@ -56,7 +56,7 @@ void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size
   const size_t at_once = s->before ? 1 : passes_at_once(l, s, passes);
   for (size_t p = 0; p < passes; p += at_once) {
     if (s->before) l->exec->vector->copy(l->exec, l->A->cells, u, s->before);
-    R(async_run_blocks)(l, s, at_once, f, s->before ? s->before : u, u, reversed);
+    R(async_run_blocks)(l, s, at_once < passes - p ? at_once : passes - p, f, s->before ? s->before : u, u, reversed);
   }
 }
 

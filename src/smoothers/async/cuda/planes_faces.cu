@@ -91,12 +91,18 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, in
   return x;
 }
 
+/* One pass, or more. */
+static gmg_grid grid_of(const gmg_smoother_level *l, const async_state *s, int lines, size_t passes)
+{
+  return {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
+}
+
 static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
 {
   const int lines = comes_by_lines(l->A, p->f);
   const face_kernel kernel = kernels_of(l->A, lines)[p->from ? PLAIN : FROM_ZERO];
-  kernel<<<(unsigned)(p->passes * s->blocks.total), k->threads, bytes_of(l->A, lines), k->stream>>>(
-      level_of(l, s, p->reversed), p->f, p->from, p->to, update{});
+  (void)k;
+  gmg_launch(l->exec, "async", kernel, grid_of(l, s, lines, p->passes), level_of(l, s, p->reversed), p->f, p->from, p->to, update{});
 }
 
 static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
@@ -104,11 +110,9 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   const int lines = comes_by_lines(l->A, u->f);
   const face_kernel kernel = kernels_of(l->A, lines)[UPDATE];
   if (!kernel || u->to->coarse) return 0;
-  if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
-  const async_launch k = launch_of(l, s, 1);
-  kernel<<<(unsigned)s->blocks.total, k.threads, bytes_of(l->A, lines), k.stream>>>(
-      level_of(l, s, u->reversed), u->f, u->u, NULL, update_of(u->to, l->A));
-  gmg_cuda_launched(l->exec, "async");
+  R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
+  gmg_launch(l->exec, "async", kernel, grid_of(l, s, lines, 1), level_of(l, s, u->reversed), u->f, u->u, nullptr,
+             update_of(u->to, l->A));
   return 1;
 }
 

@@ -30,31 +30,24 @@ static void run(const gmg_smoother_level *l, const async_state *s, const async_l
   const unsigned all = (unsigned)(p->passes * s->blocks.total);
   if (!gmg_is_strip(p->f, p->from, p->to)) R(async_planes).run(l, s, k, p);
   else
-    row_kernel<HALVES, 0, 0><<<row_grid(all), k->threads, 0, k->stream>>>(
-        uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), p->reversed, p->from, p->to), all, p->f,
-        p->from, p->to, update{});
+    gmg_launch(l->exec, "async", row_kernel<HALVES, 0, 0>, gmg_warp_grid(all),
+               uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), p->reversed, p->from, p->to), all, p->f,
+               p->from, p->to, update{});
 }
 
 #if GMG_REAL_F32
 /* From zero in one pass. */
 static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d)
 {
-  if (!d->from_zero || d->passes > 1 || !rows_can_restrict(l->A, &s->blocks, d->map, d->f, d->u, d->coarse)) return 0;
-  const uniform_level x = uniform_level_of(l->A, &s->blocks, NULL, gmg_weight_async(l->A, l->params), 0, d->u, NULL);
-  launch_rows_restrict<HALVES>(launch_of(l, s, 1).stream, x, d->map, d->f, d->u, d->coarse);
-  gmg_cuda_launched(l->exec, "async");
-  return 1;
+  const double omega = gmg_weight_async(l->A, l->params);
+  return d->from_zero && d->passes == 1 && rows_restrict<HALVES>(l->exec, l->A, &s->blocks, omega, d->map, d->f, d->u, d->coarse);
 }
 
 /* One pass, with a correction. */
 static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
 {
-  if (u->passes > 1 || !rows_can_update(l->A, u->to, u->f, u->u)) return 0;
-  const uniform_level x =
-      uniform_level_of(l->A, &s->update_blocks, NULL, gmg_weight_async(l->A, l->params), u->reversed, u->u, NULL);
-  launch_rows_update<HALVES>(launch_of(l, s, 1).stream, x, update_of(u->to, l->A), u->f, u->u);
-  gmg_cuda_launched(l->exec, "async");
-  return 1;
+  const double omega = gmg_weight_async(l->A, l->params);
+  return u->passes == 1 && rows_update<HALVES>(l->exec, l->A, &s->update_blocks, omega, u->reversed, u->f, u->u, u->to);
 }
 #endif
 

@@ -86,8 +86,10 @@ static size_t update_bytes_of(const async_state *s, int whole)
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   const patch_passes *f = function_of(s);
-  for (int k = 0; k < 4; k++) allow_shared(l, (const void *)f->kernel[k / 2][k % 2], s->bytes);
-  for (int k = 0; k < 4; k++) allow_shared(l, (const void *)f->update[k / 2][k % 2], update_bytes_of(s, k % 2));
+  for (int k = 0; k < 4; k++) {
+    allow_shared(l, (const void *)f->kernel[k / 2][k % 2], s->bytes);
+    allow_shared(l, (const void *)f->update[k / 2][k % 2], update_bytes_of(s, k % 2));
+  }
   allow_shared(l, (const void *)f->restrict_, s->bytes);
   return NULL;
 }
@@ -110,11 +112,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, const async_l
 {
   const patch_level x = level_of(l, s, p->reversed);
   const int whole = ((uintptr_t)p->f | (uintptr_t)p->from | (uintptr_t)p->to) % sizeof(real_pair) == 0;
-  for (size_t done = 0; done < p->passes; done += MAX_GRID_Y) {
-    const dim3 grid((unsigned)s->blocks.total, (unsigned)(p->passes - done < MAX_GRID_Y ? p->passes - done : MAX_GRID_Y));
-    gmg_launch_early(gmg_device_of(l->exec), function_of(s)->kernel[!p->from][whole], grid, k->threads, k->bytes, x, p->f,
-                     p->from, p->to);
-  }
+  gmg_launch_early(l->exec, "async", function_of(s)->kernel[!p->from][whole], k->grid, x, p->f, p->from, p->to);
 }
 
 /* The coarse field, before a pass adds to it. */
@@ -130,13 +128,9 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   restriction r;
   if (!d->from_zero || d->passes != 1 || ((uintptr_t)d->f | (uintptr_t)d->u) % sizeof(real_pair)) return 0;
   if (!restriction_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
-  gmg_device *device = gmg_device_of(l->exec);
-  const async_launch k = launch_of(l, s, 1);
-  gmg_launch_early(device, clear_kernel, dim3((unsigned)device->processors), dim3(GMG_THREADS), 0, r.n[0] * r.n[1] * r.n[2],
-                   r.coarse);
-  gmg_launch_early(device, function_of(s)->restrict_, dim3((unsigned)s->blocks.total), k.threads, k.bytes, level_of(l, s, 0),
-                   d->f, d->u, r);
-  gmg_cuda_launched(l->exec, "async");
+  const gmg_grid clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
+  gmg_launch_early(l->exec, "async", clear_kernel, clearing, r.n[0] * r.n[1] * r.n[2], r.coarse);
+  gmg_launch_early(l->exec, "async", function_of(s)->restrict_, launch_of(l, s, 1).grid, level_of(l, s, 0), d->f, d->u, r);
   return 1;
 }
 
@@ -160,11 +154,9 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   if (corrects && (u->passes > 1 || !patches_can_prolong(l, s, u->to))) return 0;
   const int whole = ((uintptr_t)u->f | (uintptr_t)u->u) % sizeof(real_pair) == 0 && (uintptr_t)o.x % sizeof(double2) == 0 &&
                     f->update_bytes <= s->max_bytes;
-  if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
-  const async_launch k = launch_of(l, s, 1);
-  gmg_launch_early(gmg_device_of(l->exec), f->update[corrects][whole], dim3((unsigned)s->blocks.total), k.threads,
-                   update_bytes_of(s, whole), level_of(l, s, u->reversed), u->f, u->u, o);
-  gmg_cuda_launched(l->exec, "async");
+  const gmg_grid grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s, whole)};
+  R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
+  gmg_launch_early(l->exec, "async", f->update[corrects][whole], grid, level_of(l, s, u->reversed), u->f, u->u, o);
   return 1;
 }
 

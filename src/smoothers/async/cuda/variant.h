@@ -16,7 +16,6 @@ extern "C" {
 #include "smoothers/relax/cuda/scheduling.cuh"
 
 enum { SEAM_SWEEPS = 2 }; /* more red-black sweeps for a block at a seam, where colours meet */
-static const size_t MAX_GRID_X = 1u << 30, MAX_GRID_Y = 65535; /* thread blocks of a launch */
 
 /* On smaller levels filling the pipeline of planes takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57
    instead of 1.84 ms. */
@@ -46,13 +45,10 @@ typedef struct {
   int reversed;
 } async_pass;
 
-/* What launches of a level have in common. */
+/* A thread block to every block and pass (grid.blocks.y), or as many as are resident and take blocks from the queue. */
 typedef struct {
-  dim3 threads;
-  size_t bytes;
-  cudaStream_t stream;
-  unsigned resident;
-  work_queue queue; /* of those */
+  gmg_grid grid;
+  work_queue queue;
 } async_launch;
 
 /* Legs of the cycle, of one pass at least. The last pass restricts the residual that it leaves; or it updates another field. */
@@ -116,19 +112,24 @@ static inline size_t processors_of(const gmg_smoother_level *l) { return (size_t
 
 /* --- launches --------------------------------------------------------------------------------------------------------- */
 
-static inline void allow_shared(const gmg_smoother_level *l, const void *kernel, size_t bytes)
+/* Returns the kernel. */
+static inline const void *allow_shared(const gmg_smoother_level *l, const void *kernel, size_t bytes)
 {
   gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
                 "async");
+  return kernel;
 }
 
 /* The queue starts anew. Only enqueues. */
 static inline async_launch launch_of(const gmg_smoother_level *l, const async_state *s, size_t passes)
 {
-  const size_t all = passes * s->blocks.total;
+  const unsigned blocks = (unsigned)s->blocks.total;
+  const size_t all = passes * blocks;
   gmg_device *d = gmg_device_of(l->exec);
-  async_launch k = {s->threads, s->bytes, d->stream, (unsigned)(s->resident < all ? s->resident : all), {s->next, all}};
-  if (s->resident) gmg_cuda_note(d, cudaMemsetAsync(s->next, 0, sizeof *s->next, d->stream), "async");
+  async_launch k = {{dim3(blocks, (unsigned)passes), s->threads, s->bytes}, {s->next, all, blocks}};
+  if (!s->resident) return k;
+  k.grid.blocks = dim3((unsigned)(s->resident < all ? s->resident : all));
+  gmg_cuda_note(d, cudaMemsetAsync(s->next, 0, sizeof *s->next, d->stream), "async");
   return k;
 }
 

@@ -38,8 +38,8 @@ template <class shape> struct row_block {
     end_x = min(begin_x + s.own[0], s.n[0]), own = min(s.own[2], s.n[2] - begin);
     first = begin - shape::margin, rows = own + 2 * shape::margin;
     i = begin_x + STRIP_COLS * (lane - 1);
-    exists = i < end_x + STRIP_COLS && (s.wraps[0] || (i >= 0 && i < s.n[0])), mine = exists && lane > 0 && i < end_x;
-    column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
+    exists = i < end_x + STRIP_COLS && gmg_index_exists(i, s.n[0], s.wraps[0]), mine = exists && lane > 0 && i < end_x;
+    column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
     there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? rows : min(rows, s.n[2] - first);
     low = shape::restricts ? there : max(there, 1), top = shape::restricts ? gone : min(gone, rows - 1);
     wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
@@ -48,7 +48,7 @@ template <class shape> struct row_block {
   __device__ __forceinline__ int is_row(int q) const { return q >= there && q < gone; }
   __device__ __forceinline__ int place(const uniform_level &s, int q) const
   {
-    return gmg_around(first + q, s.n[2], s.wraps[2]) * s.stride;
+    return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.stride;
   }
 };
 
@@ -156,7 +156,7 @@ template <int SLOTS> struct row_prolongation {
   __device__ __forceinline__ void add(const uniform_level &s, const update &o, const row_block<shape> &b, int t, int q,
                                       gmg_cells &u)
   {
-    const int k = checked ? gmg_around(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
+    const int k = checked ? gmg_wrap_index(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
     const int has = !checked || b.is_row(q), repeats = K >= o.along.begin && K < o.along.end;
     gmg_cells beside = before;
     if (odd) {
@@ -268,8 +268,6 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, row_shape<HALVES, KIN
   sweep_rows<HALVES, KIND, reversed>(s, s.order[s.reversed ? total - 1 - block_index : block_index], f, from, to, o);
 }
 
-static inline unsigned row_grid(size_t blocks) { return ((unsigned)blocks + STRIP_WARPS - 1) / STRIP_WARPS; }
-
 /* Blocks of unknowns for so many thread blocks at work at once; 0 where those that are wanted (0: any) do not fit. */
 static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], int at_once, gmg_blocks *b)
 {
@@ -286,23 +284,21 @@ static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], int 
   return b->shape[0] <= STRIP_OWN && (b->shape[0] % cols == 0 || b->count[0] == 1);
 }
 
-/* Whether a pass can update another field: a correction comes in, unknowns go by pairs, and fields are made of whole vectors. */
-static inline int rows_can_update(const gmg_operator *A, const gmg_update_target *to, const void *f, const void *u)
-{
-  const gmg_map *map = to->prolong;
-  if (!to->coarse) return 0;
-  for (int a = 0; a < 2; a++)
-    if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows || (A->wraps[a] && map[a].cols < 4)) return 0;
-  return gmg_is_strip(f, u, to->x);
-}
-
 #if GMG_REAL_F32
+/* One pass of HALVES half sweeps that takes the correction in and updates another field. 0 where it does not apply: unknowns that do not
+   go by pairs, fields that are not made of whole vectors. */
 template <int HALVES>
-static inline void launch_rows_update(cudaStream_t on, const uniform_level &s, const update &o, const real *f, const real *from)
+static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, int reversed, const void *f,
+                              const void *u, const gmg_update_target *to)
 {
   constexpr int KIND = PASS_PROLONG | PASS_UPDATE;
-  (s.reversed ? row_kernel<HALVES, KIND, 1> : row_kernel<HALVES, KIND, 0>)<<<row_grid(s.total), 32 * STRIP_WARPS, 0, on>>>(
-      s, (unsigned)s.total, f, from, NULL, o);
+  const gmg_map *map = to->prolong;
+  if (!b->total || !to->coarse || !gmg_is_strip(f, u, to->x)) return 0;
+  for (int a = 0; a < 2; a++)
+    if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows || (A->wraps[a] && map[a].cols < 4)) return 0;
+  gmg_launch(e, "rows", reversed ? row_kernel<HALVES, KIND, 1> : row_kernel<HALVES, KIND, 0>, gmg_warp_grid(b->total),
+             uniform_level_of(A, b, NULL, omega, reversed, u, NULL), (unsigned)b->total, f, u, nullptr, update_of(to, A));
+  return 1;
 }
 #endif
 

@@ -34,14 +34,8 @@ static inline int gmg_flows_of(const gmg_operator *A, int processors, const void
   return 1;
 }
 
-/* Launches kernel<kind>. */
-#define GMG_LAUNCH_FLOWS(kernel, e, w, sums, ...)                                                                            \
-  do {                                                                                                                       \
-    const cudaStream_t launch_stream_ = gmg_device_of(e)->stream;                                                            \
-    const unsigned launch_grid_ = gmg_grid_of((w).s, sums);                                                                  \
-    if ((w).sigma) kernel<GMG_FACES | GMG_SIGMA><<<launch_grid_, gmg_block_of((w).s), 0, launch_stream_>>>(__VA_ARGS__);     \
-    else kernel<GMG_FACES><<<launch_grid_, gmg_block_of((w).s), 0, launch_stream_>>>(__VA_ARGS__);                           \
-  } while (0)
+/* kernel<kind>. */
+#define GMG_BY_SIGMA(w, kernel) ((w).sigma ? kernel<GMG_FACES | GMG_SIGMA> : kernel<GMG_FACES>)
 
 #ifdef __CUDACC__
 

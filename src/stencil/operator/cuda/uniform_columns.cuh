@@ -66,16 +66,13 @@ static inline int gmg_even_of(const gmg_operator *A, int blocks, const void *f, 
   return 1;
 }
 
-static inline dim3 gmg_block_of(const gmg_even &s) { return dim3(s.across, s.lines); }
-static inline unsigned gmg_grid_of(const gmg_even &s, int sums) { return sums && s.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : s.total; }
+static inline gmg_grid gmg_grid_of(const gmg_even &s, int sums = 0)
+{
+  return {dim3(sums && s.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : s.total), dim3(s.across, s.lines), 0};
+}
 
-/* Launches kernel<1> in 2D, kernel<2> in 3D. */
-#define GMG_LAUNCH_EVEN(kernel, e, s, sums, ...)                                                                   \
-  do {                                                                                                             \
-    const cudaStream_t launch_stream_ = gmg_device_of(e)->stream;                                                  \
-    if ((s).deep == 2) kernel<2><<<gmg_grid_of(s, sums), gmg_block_of(s), 0, launch_stream_>>>(__VA_ARGS__);       \
-    else kernel<1><<<gmg_grid_of(s, sums), gmg_block_of(s), 0, launch_stream_>>>(__VA_ARGS__);                     \
-  } while (0)
+/* kernel<1> in 2D, kernel<2> in 3D. */
+#define GMG_BY_DEPTH(s, kernel) ((s).deep == 2 ? kernel<2> : kernel<1>)
 
 #ifdef __CUDACC__
 
@@ -97,7 +94,20 @@ static __device__ __forceinline__ gmg_patch<deep> gmg_patch_of(const real *x, si
   return p;
 }
 
-static __device__ __forceinline__ int gmg_around(int k, int n, int wraps) { return gmg_wrap_index(k, n, wraps); }
+/* To a field from its value for the first column on; behind: from one pair of columns to the next. */
+template <int deep> static __device__ __forceinline__ void gmg_store_patch(real *to, size_t behind, const gmg_patch<deep> &p)
+{
+#pragma unroll
+  for (int d = 0; d < deep; d++) *(real_pair *)(to + d * behind) = real_pair{p.at[d][0], p.at[d][1]};
+}
+
+template <int deep> static __device__ __forceinline__ gmg_patch<deep> gmg_minus(const gmg_patch<deep> &a, const gmg_patch<deep> &b)
+{
+  gmg_patch<deep> p;
+#pragma unroll
+  for (int d = 0; d < deep; d++) p.at[d][0] = a.at[d][0] - b.at[d][0], p.at[d][1] = a.at[d][1] - b.at[d][1];
+  return p;
+}
 
 /* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the place of the first value: the residual
    and f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked

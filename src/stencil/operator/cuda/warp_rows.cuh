@@ -16,6 +16,8 @@ typedef double2 real_vector;
 /* OWN: columns of a warp but those of its first and last lane; WARPS: of a thread block, BLOCKS: of these on a multiprocessor. */
 enum { STRIP_COLS = 16 / sizeof(real), STRIP_OWN = 30 * STRIP_COLS, STRIP_WARPS = 4, STRIP_BLOCKS = 4 };
 
+static inline gmg_grid gmg_warp_grid(size_t warps) { return {dim3((unsigned)((warps + STRIP_WARPS - 1) / STRIP_WARPS)), dim3(32 * STRIP_WARPS), 0}; }
+
 /* A lane's values of a row. */
 typedef struct {
   real at[STRIP_COLS];
@@ -87,23 +89,8 @@ static inline gmg_pair_family gmg_pair_family_of(const gmg_map *m)
 /* This warp's number in the thread block, known to the compiler to be the same for all lanes. */
 static __device__ __forceinline__ unsigned gmg_warp(void) { return __shfl_sync(~0u, threadIdx.x / 32, 0); }
 
-static __device__ __forceinline__ gmg_cells gmg_cells_of(real_vector v)
-{
-#if GMG_REAL_F32
-  return {{v.x, v.y, v.z, v.w}};
-#else
-  return {{v.x, v.y}};
-#endif
-}
-
-static __device__ __forceinline__ real_vector gmg_vector_of(const gmg_cells &c)
-{
-#if GMG_REAL_F32
-  return {c.at[0], c.at[1], c.at[2], c.at[3]};
-#else
-  return {c.at[0], c.at[1]};
-#endif
-}
+static __device__ __forceinline__ gmg_cells gmg_cells_of(real_vector v) { return __builtin_bit_cast(gmg_cells, v); }
+static __device__ __forceinline__ real_vector gmg_vector_of(const gmg_cells &c) { return __builtin_bit_cast(real_vector, c); }
 
 /* Whether a step checks what is there: known to the compiler. */
 struct gmg_checked {
@@ -198,6 +185,21 @@ static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, 
   return e;
 }
 
+/* The residual of a row; more: what is added to its diagonal. Not of the very first and last column of the warp. */
+static __device__ __forceinline__ gmg_cells gmg_residual_of_row(const real coupling[3], const gmg_cells &diag, real more, const gmg_cells &below,
+                                                                const gmg_cells &here, const gmg_cells &above, const gmg_cells &rhs)
+{
+  const real left = __shfl_up_sync(~0u, here.at[STRIP_COLS - 1], 1), right = __shfl_down_sync(~0u, here.at[0], 1);
+  gmg_cells r;
+#pragma unroll
+  for (int c = 0; c < STRIP_COLS; c++) {
+    const real lo = c > 0 ? here.at[c - 1] : left, hi = c + 1 < STRIP_COLS ? here.at[c + 1] : right;
+    const real sum = coupling[0] * (lo + hi) + coupling[2] * (below.at[c] + above.at[c]);
+    r.at[c] = rhs.at[c] - ((diag.at[c] + more) * here.at[c] - sum);
+  }
+  return r;
+}
+
 /* body(k, r) for the rows begin <= k < end, of the lane's columns from i on: the residual, 0 where there is no unknown. It is not to
    be used for the very first and last column of the warp. */
 template <class Body>
@@ -228,17 +230,9 @@ static __device__ __forceinline__ void gmg_walk_strip(const gmg_even &s, const r
     const gmg_cells below = us[t], here = us[(t + 1) % SLOTS], above = us[(t + 2) % SLOTS], rhs = fs[(t + 1) % SLOTS];
     if (checked) ask_row((t + AHEAD + 2) % SLOTS, k + AHEAD + 1);
     else ask((t + AHEAD + 2) % SLOTS, exists, (k + AHEAD + 1) * stride + column);
-    const real left = __shfl_up_sync(~0u, here.at[COLS - 1], 1), right = __shfl_down_sync(~0u, here.at[0], 1);
     const real more = checked && is_there(k) ? gmg_at(s.diag[2], gmg_wrap_index(k, n, s.wraps[2])) - inner : (real)0;
-    gmg_cells r;
-#pragma unroll
-    for (int c = 0; c < COLS; c++) {
-      const real lo = c > 0 ? here.at[c - 1] : left, hi = c + 1 < COLS ? here.at[c + 1] : right;
-      const real sum = s.coupling[0] * (lo + hi) + s.coupling[2] * (below.at[c] + above.at[c]);
-      r.at[c] = rhs.at[c] - ((diag.at[c] + more) * here.at[c] - sum);
-      if (!exists || (checked && !is_there(k))) r.at[c] = 0;
-    }
-    body(k, r);
+    const gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs);
+    body(k, !exists || (checked && !is_there(k)) ? gmg_cells{} : r);
   };
   for (int k = begin; k < end; k += SLOTS) { /* rows that are far from walls and wraps go without checks */
     if (k > 0 && k + SLOTS <= end && k + SLOTS + AHEAD < n) {

@@ -82,17 +82,11 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
       before = here, here = after;
 #pragma unroll
       for (int q = 0; q < 2; q++) {
-        const gmg_cells &at = rows[q + 1];
-        const real left = __shfl_up_sync(~0u, at.at[COLS - 1], 1), right = __shfl_down_sync(~0u, at.at[0], 1);
         const int k = 2 * K - 1 + q, there = mine && k >= 2 * K0 && k < 2 * K1;
         const real along = there ? gmg_at(s.diag[2], k) : (real)0;
-        gmg_cells res;
+        gmg_cells res = gmg_residual_of_row(s.coupling, diag, along, rows[q], rows[q + 1], rows[q + 2], right_side[q]);
 #pragma unroll
-        for (int c = 0; c < COLS; c++) {
-          const real lo = c > 0 ? at.at[c - 1] : left, hi = c + 1 < COLS ? at.at[c + 1] : right;
-          const real sum = s.coupling[0] * (lo + hi) + s.coupling[2] * (rows[q].at[c] + rows[q + 2].at[c]);
-          res.at[c] = scale * (right_side[q].at[c] - ((diag.at[c] + along) * at.at[c] - sum));
-        }
+        for (int c = 0; c < COLS; c++) res.at[c] *= scale;
         if (there) *(narrow_vector *)(r + place(k)) = narrow_of(res);
       }
     }
@@ -111,10 +105,8 @@ static int start_strip(const gmg_exec *e, const gmg_operator *A, const gmg_map m
     if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows) return 0;
   const unsigned beside = (unsigned)((s.n[0] + STRIP_OWN - 1) / STRIP_OWN);
   const int high = gmg_strip_rows(map[1].cols, beside, (size_t)d->processors * STRIP_BLOCKS * STRIP_WARPS, FILL, LEAST);
-  const unsigned total = beside * (unsigned)((map[1].cols + high - 1) / high);
-  start_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, d->stream>>>(
-      s, map[0], map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), beside, high, (const real *)coarse, (const real *)f, size, (real *)u,
-      (narrow_real *)r);
+  gmg_launch(e, "residual", start_strip_kernel, gmg_warp_grid(beside * (unsigned)((map[1].cols + high - 1) / high)), s, map[0], map[1],
+             gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), beside, high, coarse, f, size, u, r);
   return 1;
 }
 

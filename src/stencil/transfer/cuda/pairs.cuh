@@ -113,16 +113,14 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   if (A->dim == 3) {
     for (int a = 0; a < 3; a++)
       if (map[a].pairs != GMG_PAIRS_AVERAGE || map[a].width != 2) return 0;
-    average_pairs_kernel<<<s.total, gmg_block_of(s), 0, d->stream>>>(s, map[0], map[1], map[2], to, (const real *)f, (const real *)u,
-                                                                     (real *)coarse);
+    gmg_launch(e, "restriction", average_pairs_kernel, gmg_grid_of(s), s, map[0], map[1], map[2], to, f, u, coarse);
     return 1;
   }
   for (int a = 0; a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
   if (A->cells < SMALL_LEVEL) {
-    const unsigned unknowns = (unsigned)(map[0].rows * map[1].rows);
-    adjoint_small_kernel<<<(unknowns + GMG_THREADS - 1) / GMG_THREADS, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], to, (const real *)f,
-                                                                                                 (const real *)u, (real *)coarse);
+    const gmg_grid grid = gmg_flat_grid((size_t)map[0].rows * (size_t)map[1].rows);
+    gmg_launch(e, "restriction", adjoint_small_kernel, grid, s, map[0], map[1], to, f, u, coarse);
     return 1;
   }
   if (restrict_strip(e, s, map, f, u, coarse)) return 1;
@@ -130,8 +128,8 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   int rows = 32;
   while (rows > 2 && warps * (unsigned)((map[1].rows + rows - 1) / rows) < 8 * each * (unsigned)d->processors) rows /= 2;
   const unsigned total = warps * (unsigned)((map[1].rows + rows - 1) / rows);
-  adjoint_pairs_kernel<<<(total + each - 1) / each, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], to, warps, rows, (const real *)f,
-                                                                                 (const real *)u, (real *)coarse);
+  const gmg_grid grid = {dim3((total + each - 1) / each), dim3(GMG_THREADS), 0};
+  gmg_launch(e, "restriction", adjoint_pairs_kernel, grid, s, map[0], map[1], to, warps, rows, f, u, coarse);
   return 1;
 }
 
@@ -161,6 +159,11 @@ typedef struct {
   unsigned across, lines, tiles[3];
 } prolongation;
 
+static inline gmg_grid gmg_grid_of(const prolongation &p)
+{
+  return {dim3(p.tiles[0] * p.tiles[1] * p.tiles[2]), dim3(p.across, p.lines), 0};
+}
+
 /* How the two fields lie, along these axes. */
 GMG_INLINE gmg_layout coarse_of(const prolongation &p)
 {
@@ -174,15 +177,22 @@ GMG_INLINE gmg_layout fine_of(const prolongation &p, int deep)
   return gmg_layout_packed(n);
 }
 
+/* Where a thread begins: a column of coarse unknowns. */
+static __device__ __forceinline__ gmg_corner corner_of(const prolongation &p)
+{
+  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
+  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y), begin = (int)tz * p.high;
+  return {I, J, begin, min(begin + p.high, p.n[2]), I < p.n[0] && J < p.n[1]};
+}
+
 /* Every thread has a column of coarse unknowns and the pairs of fine ones inside. */
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
 {
   gmg_take_over();
-  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
-  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
-  const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
-  if (I >= p.n[0] || J >= p.n[1]) return;
+  const gmg_corner corner = corner_of(p);
+  const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
+  if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = deep == 2 ? family_of(p.m[1], J) : family{};
   /* a coarse plane, interpolated across */
   const auto across = [&](int K) {
@@ -247,14 +257,11 @@ static int prolongation_of(const gmg_map map[3], int processors, const void *y, 
 /* 1 where done. */
 static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
-  gmg_device *d = gmg_device_of(e);
   prolongation p;
-  const int dim = prolongation_of(map, d->processors, y, &p);
+  const int dim = prolongation_of(map, gmg_device_of(e)->processors, y, &p);
   if (!dim) return 0;
   if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= SMALL_LEVEL && prolong_strip(e, map, x, y, add)) return 1;
-  const unsigned total = p.tiles[0] * p.tiles[1] * p.tiles[2];
-  const dim3 block(p.across, p.lines);
-  gmg_launch_early(d, dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, dim3(total), block, 0, p, (const real *)x, (real *)y, add);
+  gmg_launch_early(e, "prolongation", dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, gmg_grid_of(p), p, x, y, add);
   return 1;
 }
 
@@ -281,10 +288,9 @@ static __device__ __forceinline__ limits limits_of(real low, real shared, real h
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
     prolong_flows_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
 {
-  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
-  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
-  const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
-  if (I >= p.n[0] || J >= p.n[1]) return;
+  const gmg_corner corner = corner_of(p);
+  const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
+  if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = family_of(p.m[1], J);
   const gmg_layout_32 coarse = gmg_layout_32_of(coarse_of(p)), fine = gmg_layout_32_of(fine_of(p, 2));
   const gmg_layout_32 faces[3] = {gmg_layout_faces_32(fine.n, 0), gmg_layout_faces_32(fine.n, 1), gmg_layout_faces_32(fine.n, 2)};
@@ -331,8 +337,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
           v.at[d][b] += here + lx.at[b] * move[0][b] + (ly.at[d] * move[1][d] + lz.at[q] * move[2][q]);
         }
       }
-#pragma unroll
-      for (int d = 0; d < 2; d++) *(real_pair *)(y + at + d * fine.row) = real_pair{v.at[d][0], v.at[d][1]};
+      gmg_store_patch(y + at, fine.row, v);
     }
     below = here, here = above, floor = ceiling;
   }
@@ -341,12 +346,10 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
 /* 1 where done: 3D, all axes coarsened, an even number of unknowns along each. */
 static int prolong_flows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *x, void *y)
 {
-  const gmg_device *d = gmg_device_of(e);
   prolongation p;
   if (A->cells > (size_t)1 << 31 || ((uintptr_t)A->face[1] | (uintptr_t)A->face[2]) % sizeof(real_pair)) return 0;
-  if (prolongation_of(map, d->processors, y, &p) != 3) return 0;
-  prolong_flows_kernel<<<p.tiles[0] * p.tiles[1] * p.tiles[2], dim3(p.across, p.lines), 0, d->stream>>>(
-      p, (const real *)A->face[0], (const real *)A->face[1], (const real *)A->face[2], (const real *)x, (real *)y);
+  if (prolongation_of(map, gmg_device_of(e)->processors, y, &p) != 3) return 0;
+  gmg_launch(e, "prolongation", prolong_flows_kernel, gmg_grid_of(p), p, A->face[0], A->face[1], A->face[2], x, y);
   return 1;
 }
 

@@ -95,7 +95,8 @@ static int restrict_flows(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   if (!gmg_flows_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
   for (int a = 0; a < 3; a++)
     if (map[a].width != 2 || (map[a].pairs != GMG_PAIRS_AVERAGE && (a < 2 || map[a].rows != (map[a].cols + 1) / 2))) return 0;
-  GMG_LAUNCH_FLOWS(restrict_flows_kernel, e, w, 0, w, map[0], map[1], map[2], gmg_layout_of_rows(map), (const real *)f, (const real *)u, (real *)coarse);
+  gmg_launch(e, "restriction", GMG_BY_SIGMA(w, restrict_flows_kernel), gmg_grid_of(w.s), w, map[0], map[1], map[2],
+             gmg_layout_of_rows(map), f, u, coarse);
   return 1;
 }
 

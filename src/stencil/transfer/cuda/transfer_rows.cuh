@@ -30,9 +30,8 @@ static int restrict_strip(const gmg_exec *e, const gmg_even &s, const gmg_map ma
   if (s.n[0] % STRIP_COLS || 2 * map[0].rows != s.n[0] || gmg_offset(gmg_layout_of(s), 0, 0, s.n[2]) > 0x7fffffff || !gmg_is_strip(f, u, coarse)) return 0;
   const unsigned beside = (unsigned)((s.n[0] + STRIP_OWN - 1) / STRIP_OWN);
   const int rows = gmg_strip_rows(map[1].rows, beside, (size_t)d->processors * RESTRICT_BLOCKS * STRIP_WARPS, FILL, LEAST);
-  const unsigned total = beside * (unsigned)((map[1].rows + rows - 1) / rows);
-  restrict_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, d->stream>>>(
-      s, gmg_pair_maps_of(map), gmg_layout_of_rows(map), beside, rows, (const real *)f, (const real *)u, (real *)coarse);
+  gmg_launch(e, "restriction", restrict_strip_kernel, gmg_warp_grid(beside * (unsigned)((map[1].rows + rows - 1) / rows)), s,
+             gmg_pair_maps_of(map), gmg_layout_of_rows(map), beside, rows, f, u, coarse);
   return 1;
 }
 
@@ -95,10 +94,10 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS)
 static int prolong_strip(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
   const unsigned beside = (unsigned)((map[0].cols + 32 * STRIP_PAIRS - 1) / (32 * STRIP_PAIRS));
-  const unsigned total = beside * (unsigned)((map[1].cols + PROLONG_ROWS - 1) / PROLONG_ROWS);
+  const gmg_grid grid = gmg_warp_grid(beside * (unsigned)((map[1].cols + PROLONG_ROWS - 1) / PROLONG_ROWS));
   if (map[0].cols % STRIP_PAIRS || 2 * map[0].cols != map[0].rows || 2 * map[1].cols != map[1].rows || !gmg_is_strip(y, NULL, NULL)) return 0;
-  prolong_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, gmg_device_of(e)->stream>>>(
-      map[0], map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), gmg_layout_of_rows(map), beside, (const real *)x, (real *)y, add);
+  gmg_launch(e, "prolongation", prolong_strip_kernel, grid, map[0], map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map),
+             gmg_layout_of_rows(map), beside, x, y, add);
   return 1;
 }
 
