@@ -133,8 +133,9 @@ def against_table(study):
         {1: won, -1: lost}.get(faster(own, best), []).append(size_name(own))
         rows.append([size_name(own), best["method"].replace("_", " "), ratio(best, own, "median"), ratio(best, own, "cycles"),
                      ratio(best, own, "cycle_ms"), ratio(own, best, "cycle_fraction_of_copy")])
-    words = (f"The default is faster than every other smoother, by more than the spread, at {', '.join(won) or 'no size'}; "
-             f"slower than one of them at {', '.join(lost) or 'no size'}.")
+    names = ", ".join(m.replace("_", " ") for m in synchronous)
+    words = (f"The default is compared with the fastest of these: {names}. It is faster, by more than the spread, at "
+             f"{', '.join(won) or 'no size'}. It is slower at {', '.join(lost) or 'no size'}.")
     head = ["size", "best synchronous", "its time / async's", "its cycles / async's", "its ms per cycle / async's",
             "async's fraction of copy / its"]
     return words + "\n\n" + table(head, rows)
@@ -213,9 +214,9 @@ def create_table(data):
     created = [r for r in data["results"] if r["method"] == "create"]
     rows = [[r["what"], number(r["first_ms"]), f"{number(r['median'])} ({number(r['min'])} - {number(r['max'])})",
              number(r["device_bytes"] / 1e6)] for r in created]
-    libraries = [f" cuBLAS's shared libraries have {number(r['library_bytes'] / 1e6)} MB." for r in created if r.get("library_bytes")]
+    libraries = [f" cuBLAS's shared libraries take {number(r['library_bytes'] / 1e6)} MB." for r in created if r.get("library_bytes")]
     return (origin(data) + "".join(libraries) + "\n\n" +
-            table(["created and destroyed", "first time, ms", "later, ms (min - max)", "device memory while it is there, MB"], rows))
+            table(["created and destroyed", "first time, ms", "later, ms (min - max)", "device memory it holds, MB"], rows))
 
 
 def coarsest_cell(row, least):
@@ -244,11 +245,11 @@ def coarsest_table(data):
         iterations = next((r["iterations"] for r in solved if r["method"].startswith("cublas")), None)
         rows.append([name, number(iterations), *[coarsest_cell(there.get(m), least) for m in COARSEST], *compared])
     spread = max((r["max"] - r["min"]) / r["median"] for r in measured)
-    words = (f"gmg's conjugate gradients are faster than every way with cuBLAS, by more than the spread, at {', '.join(won) or 'no size'}; "
-             f"slower than one of them at {', '.join(lost) or 'no size'}. The widest spread of a row, least to most, is "
-             f"{number(100 * spread, 2)} % of its median.")
-    head = ["coarsest grid", "iterations", *COARSEST.values(), "best with cuBLAS / gmg's conjugate gradients", "residual of the latter",
-            "of cuBLAS"]
+    words = (f"gmg's conjugate gradients are compared with the fastest variant that uses cuBLAS. They are faster, by more than the spread, at "
+             f"{', '.join(won) or 'no size'}. They are slower at {', '.join(lost) or 'no size'}. The widest spread of a row, smallest to "
+             f"largest, is {number(100 * spread, 2)} % of its median.")
+    head = ["coarsest grid", "iterations", *COARSEST.values(), "fastest with cuBLAS / gmg's conjugate gradients",
+            "residual of gmg's conjugate gradients", "residual of the fastest with cuBLAS"]
     return words + "\n\n" + table(head, rows)
 
 
