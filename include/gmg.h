@@ -77,8 +77,8 @@ typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
  *  cycles. If F cycles chosen by AUTO are slow, V cycles finish the solve (docs/api/params.md). */
 typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F, GMG_CYCLE_AUTO } gmg_cycle_kind;
 /** Krylov acceleration. AUTO selects flexible CG for an array beta or an axis stretched by more than 3; otherwise none. Without
- *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint, which
- *  "async" does not have. */
+ *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
+ *  "async" has one only with deterministic = 1 and overlap = 0. */
 typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_AUTO } gmg_accel;
 /** Solver of the coarsest grid. */
 typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;

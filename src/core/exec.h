@@ -179,7 +179,6 @@ gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const doub
 void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to);          /* and back */
 
 extern const gmg_memory_ops gmg_memory_host;
-extern const gmg_trace_ops gmg_trace_host;
 extern const gmg_vector_ops gmg_vector_host_f32, gmg_vector_host_f64;
 extern const gmg_memory_ops gmg_memory_cuda; /* where the library is built with CUDA */
 extern const gmg_trace_ops gmg_trace_cuda;

@@ -23,13 +23,6 @@ GMG_INLINE GMG_L(gmg_layout) GMG_L(gmg_layout_faces)(const GMG_INDEX n[3], int a
   return GMG_L(gmg_layout_packed)(faces);
 }
 
-/* A field of dimension dim with its last axis as the third: kernels that walk along that axis see a 2D field as planes of one row. */
-GMG_INLINE GMG_L(gmg_layout) GMG_L(gmg_layout_of_slices)(GMG_L(gmg_layout) l, int dim)
-{
-  const GMG_L(gmg_layout) slices = {{l.n[0], 1, l.n[1]}, l.row, 1, l.first};
-  return dim == 2 ? slices : l;
-}
-
 /* Offset of unknown (i, j, k). An index of -1, of a ghost, wraps around like all unsigned arithmetic. The formula lets compilers find what
    fields on unknowns and on faces have in common: with a pitch of planes of its own it takes kernels more registers. */
 GMG_INLINE GMG_INDEX GMG_L(gmg_offset)(GMG_L(gmg_layout) l, GMG_INDEX i, GMG_INDEX j, GMG_INDEX k)

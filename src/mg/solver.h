@@ -7,7 +7,6 @@
 #include "core/backend.h"
 #include "smoothers/fused.h"
 #include "smoothers/smoother.h"
-#include "stencil/grid/coarsen.h"
 #include "stencil/stencil.h"
 
 /* One level. The solver owns it, and it owns its fields. */

@@ -40,7 +40,6 @@ typedef struct gmg_builtin_smoother {
 
 const gmg_builtin_smoother *gmg_builtin_at(int i);                 /* NULL past the last */
 const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s); /* NULL: a user's smoother */
-static inline int gmg_smoother_is_builtin(const gmg_smoother *s) { return gmg_builtin_of(s) != NULL; }
 
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e); /* NULL: not available */
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */

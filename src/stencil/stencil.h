@@ -97,7 +97,4 @@ double gmg_operator_reaction(const gmg_operator *A);
 /* Takes the volume-weighted mean off x. Nobody waits. */
 void gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
 
-extern const gmg_stencil_ops gmg_stencil_host_f32, gmg_stencil_host_f64;
-extern const gmg_stencil_ops gmg_stencil_cuda_f32, gmg_stencil_cuda_f64; /* where the library is built with CUDA */
-
 #endif

@@ -6,7 +6,7 @@
    in two passes. The first finds b and c of  new value = b + c times the new value behind,  for all unknowns at once. The second follows
    this recurrence with the value in a register: one multiplication and addition an unknown, where the whole formula with its division
    takes ten times as long. */
-#include "gauss_seidel.h"
+#include "smoothers/weight.h"
 
 #include "core/host/atomics.h"
 #include "stencil/operator/host/grid_row.h"

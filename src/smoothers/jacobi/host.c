@@ -1,5 +1,5 @@
 /* Weighted Jacobi on host threads: all unknowns from the values before the sweep. */
-#include "jacobi.h"
+#include "smoothers/weight.h"
 
 #include "stencil/operator/host/grid_row.h"
 

@@ -24,7 +24,7 @@
    In 2D rows of float stream through warps in both (relax/cuda/row_sweep.cuh). 1D but for odd periodic
    axes has a kernel of its own for all sizes and coefficients (red_black/line.cuh). */
 extern "C" {
-#include "red_black.h"
+#include "smoothers/weight.h"
 }
 
 #include "smoothers/relax/cuda/plane_sweep.cuh"

@@ -7,7 +7,7 @@
    threads, and the newest values are used across the seam. (Reading old ones from a copy instead is Jacobi there and does
    not bear over-relaxation: factor 0.26 on a periodic 65^3, where walls give 0.12.) A strip of two unknowns on each side
    of a seam is swept once more, first: 0.118 instead of 0.160, for a face's worth of work. */
-#include "red_black.h"
+#include "smoothers/weight.h"
 
 #include "stencil/operator/host/grid_row.h"
 

@@ -27,11 +27,27 @@ static int table_alloc(table *t, size_t rows, size_t cols, int width)
 
 static void table_free(table *t) { leave(t->first), leave(t->weight); }
 
-static int identity(table *t, size_t n)
+/* Rows of one entry, a 1: row i reads column i up / down, or the last one. */
+static int pick(table *t, size_t rows, size_t cols, size_t up, size_t down)
 {
-  if (!table_alloc(t, n, n, 1)) return 0;
-  for (size_t i = 0; i < n; i++) t->first[i] = (int)i, t->weight[i] = 1;
+  if (!table_alloc(t, rows, cols, 1)) return 0;
+  for (size_t i = 0; i < rows; i++) {
+    const size_t at = i * up / down;
+    t->first[i] = (int)(at < cols ? at : cols - 1);
+    t->weight[i] = 1;
+  }
   return 1;
+}
+
+static int identity(table *t, size_t n) { return pick(t, n, n, 1, 1); }
+
+/* Merged cells: every unknown takes over the value of the cell it has become part of. */
+static int inject(table *t, const gmg_axis *fine, const gmg_axis *coarse) { return pick(t, fine->n, coarse->n, 1, 2); }
+
+/* Faces of merged cells: every second one, and the last. */
+static int pick_faces(table *t, const gmg_axis *fine, const gmg_axis *coarse)
+{
+  return pick(t, coarse->n + 1, fine->n + 1, fine == coarse ? 1 : 2, 1);
 }
 
 /* Position of a coarse unknown; -1 and n stand for the ghosts. */
@@ -74,23 +90,6 @@ static int interpolate(table *t, const gmg_axis *fine, const gmg_axis *coarse)
     t->weight[2 * i] = 1 - s;
     t->weight[2 * i + 1] = s;
   }
-  return 1;
-}
-
-/* Merged cells: every unknown takes over the value of the cell it has become part of. */
-static int inject(table *t, const gmg_axis *fine, const gmg_axis *coarse)
-{
-  if (!table_alloc(t, fine->n, coarse->n, 1)) return 0;
-  for (size_t i = 0; i < fine->n; i++) t->first[i] = (int)(i / 2), t->weight[i] = 1;
-  return 1;
-}
-
-/* Faces of merged cells: every second one, and the last. */
-static int pick_faces(table *t, const gmg_axis *fine, const gmg_axis *coarse)
-{
-  if (!table_alloc(t, coarse->n + 1, fine->n + 1, 1)) return 0;
-  const size_t step = fine == coarse ? 1 : 2;
-  for (size_t i = 0; i <= coarse->n; i++) t->first[i] = (int)(i * step < fine->n ? i * step : fine->n), t->weight[i] = 1;
   return 1;
 }
 

@@ -76,7 +76,7 @@ static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void 
 {
   const size_t tasks = gmg_tasks(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_apply_point, A, t, NULL, u, 0, 0, v);
+  for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_apply_point, A, t, u, u, 0, 0, v);
 }
 
 GMG_INLINE real over_diagonal_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
@@ -105,7 +105,7 @@ static gmg_sums magnitude_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
   real line[GMG_SEGMENT];
-  gmg_task_map(magnitude_point, x->A, *w, NULL, x->u, 0, 0, line);
+  gmg_task_map(magnitude_point, x->A, *w, x->u, x->u, 0, 0, line);
   return (gmg_sums){sum_of_squares(line, w->end - w->begin), 0};
 }
 

@@ -127,7 +127,7 @@ static gmg_sums look_dots(const void *what, const gmg_task *w)
   real *restrict q = (real *)x->out + w->offset;
   const double beside = (double)((const real *)A->weight[1])[w->j] * (double)((const real *)A->weight[2])[w->k];
   double first = 0, second = 0;
-  gmg_task_map(gmg_apply_point, A, *w, NULL, x->changed, 0, 0, q + w->begin);
+  gmg_task_map(gmg_apply_point, A, *w, x->changed, x->changed, 0, 0, q + w->begin);
 #pragma omp simd reduction(+ : first, second)
   for (size_t i = w->begin; i < w->end; i++) {
     const double weighted = (double)w0[i] * (double)p[i];
