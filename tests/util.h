@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "device.h"
 #include "gmg.h"
 #include "gmg_smoother.h"
 
@@ -74,8 +75,6 @@ void end_solver(session *s);
 /* Where sessions run: on the host, unless set. Tests that can do both take the word "cuda"; SKIPPED, and the reason printed, is
    for CTest where no device is. */
 extern int on_device;
-enum { SKIPPED = 77 };
-int without_device(void); /* 0 or SKIPPED */
 int for_device(int argc, char **argv); /* sets on_device if the argument is "cuda"; 0 or SKIPPED */
 void only(int argc, char **argv); /* the tests whose names match the argument, if there is one */
 

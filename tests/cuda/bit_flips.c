@@ -2,6 +2,8 @@
    been. */
 #include "twins.h"
 
+#include <cuda_runtime_api.h>
+
 /* --- between and inside cycles -------------------------------------------------------------------------------------------- */
 
 /* One coming to come: in u of that level, after so many visits there. Level -1: in the caller's u, between cycles. */
@@ -158,9 +160,6 @@ static void bits_flipped(void **state)
   flips_on(HOST);
   flips_on(DEVICE);
 }
-
-#ifdef GMG_CUDA
-#include <cuda_runtime_api.h>
 
 /* --- in solves that are replayed ------------------------------------------------------------------------------------------- */
 
@@ -357,16 +356,13 @@ static void flips_in_replayed_solves(void **state)
     end_trial(&t);
   }
 }
-#endif
 
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {
-#ifdef GMG_CUDA
       cmocka_unit_test(flips_in_replayed_solves),
-#endif
       cmocka_unit_test(bits_flipped)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

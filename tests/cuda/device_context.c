@@ -1,7 +1,6 @@
 /* What surrounds a solve on CUDA: the caller's current device, the times of the levels, sweeps alone on the device. */
 #include "twins.h"
 
-#ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
 
 static void still(int device, const char *call)
@@ -114,7 +113,6 @@ static void levels_are_timed(void **state)
   gmg_context_destroy(c);
   cudaFree(f), cudaFree(u), cudaEventDestroy(before), cudaEventDestroy(after);
 }
-#endif
 
 /* Multigrid on the host with sweeps on the device, against all on the host and all on the device; so many solves of it. */
 static void offloaded(const char *name, const gmg_problem *p, gmg_params q, int solves)
@@ -188,9 +186,7 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {
-#ifdef GMG_CUDA
       cmocka_unit_test(current_device_stays), cmocka_unit_test(levels_are_timed),
-#endif
       cmocka_unit_test(offloaded_sweeps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

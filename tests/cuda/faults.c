@@ -2,20 +2,12 @@
    plainly said not to be. */
 #include "twins.h"
 
-#ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* --- memory exhausted ------------------------------------------------------------------------------------------------ */
-
-static size_t free_memory(void)
-{
-  size_t now = 0, all;
-  assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
-  return now;
-}
 
 /* All but about `left` bytes. */
 enum { MOST_BLOCKS = 4096 };
@@ -70,9 +62,9 @@ static void memory_exhausted(void **state)
   int failures = 0;
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   solve_small(c); /* code is loaded when it is first needed, and stays */
-  const size_t before = free_memory();
+  const size_t before = device_free_memory();
   const int blocks = fill_card((size_t)1 << 28, block);
-  const size_t least = free_memory();
+  const size_t least = device_free_memory();
   for (int i = 0; i < ATTEMPTS; i++) {
     const size_t n = i == 0 ? 512 : 96 + 4 * (size_t)i; /* 96 .. 332 */
     const int kind = i / COUNT(smoothers);
@@ -91,7 +83,7 @@ static void memory_exhausted(void **state)
     assert_true(i > 0 || status == GMG_ERR_MEMORY);
     gmg_solver_destroy(s);
     if (i % SMALL_EVERY == 0) solve_small(c);
-    const size_t now = free_memory();
+    const size_t now = device_free_memory();
     if (now + ((size_t)1 << 22) < least) fail_msg("%zu^3: %zu bytes of the device are gone", n, least - now);
   }
   print_message("memory exhausted: %zu MiB left by %d blocks, %d of %d creates failed\n", least >> 20, blocks, failures, ATTEMPTS);
@@ -102,7 +94,7 @@ static void memory_exhausted(void **state)
   for (int i = 0; i < blocks; i++) cudaFree(block[i]);
   solve_small(c);
   gmg_context_destroy(c);
-  assert_true(free_memory() + ((size_t)1 << 22) >= before);
+  assert_true(device_free_memory() + ((size_t)1 << 22) >= before);
 }
 
 /* Recording takes memory of the driver's: where there is none the launches are made one by one. */
@@ -237,18 +229,13 @@ static void a_kernel_fails(void **state)
   if (child_status > 1000) fail_msg("ended by signal %d", child_status - 1000);
   assert_int_equal(child_status, 0);
 }
-#endif
 
 int main(int argc, char **argv)
 {
   only(argc, argv);
-#ifdef GMG_CUDA
   run_child();
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_kernel_fails), cmocka_unit_test(memory_exhausted),
                                      cmocka_unit_test(replays_on_a_full_card)};
   return cmocka_run_group_tests(tests, NULL, NULL);
-#else
-  return without_device();
-#endif
 }

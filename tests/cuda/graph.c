@@ -6,9 +6,7 @@
    by_cycles: the host launches every cycle, as it does where a graph cannot go round on the device. */
 #include "twins.h"
 
-#ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
-
 
 static int by_cycles;
 
@@ -386,13 +384,11 @@ static void updates_and_pointers(void **state)
     end_pair(&x);
   }
 }
-#endif
 
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-#ifdef GMG_CUDA
   by_cycles = argc > 2 && strcmp(argv[2], "by_cycles") == 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_and_shapes), cmocka_unit_test(whatever_ends_it),
                                      cmocka_unit_test(whatever_it_starts_from),
@@ -402,7 +398,4 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(recorded_by_the_caller),
                                      cmocka_unit_test(updates_and_pointers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
-#else
-  return SKIPPED;
-#endif
 }

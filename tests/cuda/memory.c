@@ -1,16 +1,7 @@
 /* Device memory: what solvers take is what was planned, and what recordings take is given back. Solvers that record nothing: test_leaks. */
 #include "twins.h"
 
-#ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
-
-
-static size_t free_memory(void)
-{
-  size_t now = 0, all;
-  assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
-  return now;
-}
 
 /* What a solver takes of the device is what gmg_plan() says, but for what allocation rounds up, 2 MiB each array at most (hardly any below
    the second level is that large), and for small arrays that find room in what the driver holds already. Recordings come on top. A first
@@ -42,17 +33,17 @@ static void memory_as_planned(void **state)
     assert_ok(c, gmg_plan(c, &p, &q, &info));
     for (int repeat = 0; repeat < 2; repeat++) {
       gmg_solver *s;
-      const size_t before = free_memory();
+      const size_t before = device_free_memory();
       assert_ok(c, gmg_solver_create(c, &p, &q, &s));
       assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-      const size_t taken = before - free_memory();
+      const size_t taken = before - device_free_memory();
       for (int k = 0; k < 3; k++) {
         assert_int_equal(cudaMemset(u, 0, bytes), cudaSuccess);
         assert_ok(c, gmg_solve(s, f, u, NULL));
       }
       assert_true(recordings(s) > 0);
       assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-      const size_t with_recordings = before - free_memory();
+      const size_t with_recordings = before - device_free_memory();
       gmg_solver_destroy(s);
       if (repeat == 0) continue;
       print_message("%s, %d^3: %zu bytes planned, %zu taken, %zu after replayed solves\n", rows[i].name, N, info.bytes, taken, with_recordings);
@@ -93,7 +84,7 @@ static void recordings_are_given_back(void **state)
       assert_int_equal(recordings(s), 1);
       gmg_solver_destroy(s);
       assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-      const size_t now = free_memory();
+      const size_t now = device_free_memory();
       if (repeat >= STRETCH && repeat < 2 * STRETCH && now > early) early = now;
       if (repeat >= ROUNDS - STRETCH && now > late) late = now;
     }
@@ -105,16 +96,10 @@ static void recordings_are_given_back(void **state)
   free(values);
 }
 
-#endif
-
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-#ifdef GMG_CUDA
   const struct CMUnitTest tests[] = {cmocka_unit_test(memory_as_planned), cmocka_unit_test(recordings_are_given_back)};
   return cmocka_run_group_tests(tests, NULL, NULL);
-#else
-  return SKIPPED;
-#endif
 }

@@ -2,9 +2,7 @@
    the caller's own graph. */
 #include "twins.h"
 
-#ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
-
 
 /* The same by the runtime's calls themselves, wherever they come from (ld --wrap): all that may wait for the device. */
 static size_t blocking;
@@ -326,18 +324,13 @@ static void precondition_is_captured(void **state)
   captured("a large coarsest grid", &p, two_levels(), GMG_PRECISION_SAME);
   captured("Cholesky", &p, by_cholesky(), GMG_PRECISION_MIXED);
 }
-#endif
 
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-#ifdef GMG_CUDA
   const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(accelerations_wait_for_nothing),
                                      cmocka_unit_test(iterations_wait_once), cmocka_unit_test(small_calls_only_enqueue),
                                      cmocka_unit_test(only_norms_are_read), cmocka_unit_test(precondition_is_captured)};
   return cmocka_run_group_tests(tests, NULL, NULL);
-#else
-  return SKIPPED;
-#endif
 }
