@@ -50,13 +50,13 @@ typedef struct gmg_operator {
   double reaction_from_walls; /**< Wall terms of axes with a single unknown, which act like a shift; host. */
 } gmg_operator;
 
-struct gmg_exec; /* private: where the level lives */
+struct gmg_exec; /* opaque */
 
 /** One level as a smoother sees it. */
 typedef struct gmg_smoother_level {
   const gmg_operator *A;       /**< The level's operator. */
   const gmg_params *params;    /**< The solver's parameters. */
-  struct gmg_exec *exec;       /**< Private to built-in smoothers. */
+  struct gmg_exec *exec;       /**< Opaque handle that gmg fills in: gmg_level_residual() needs it. */
   int index;                   /**< 0: the finest level. */
   int threads;                 /**< Host threads to use. */
   void *scratch;               /**< A field of the level's size, free to use during a sweep. */

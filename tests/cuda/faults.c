@@ -44,7 +44,7 @@ static void solve_small(gmg_context *c)
   assert_ok(c, gmg_exec_reals(&e, "f", n, values, &f));
   assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u));
   for (int turn = 0; turn < 3; turn++) { /* recorded and replayed, if there is memory for it */
-    (void)gmg_exec_write_reals(&e, u, n, zeros);
+    gmg_exec_write_reals(&e, u, n, zeros);
     assert_ok(c, gmg_solve(s, f, u, NULL));
   }
   gmg_exec_release(&e);
@@ -115,7 +115,7 @@ static void replays_on_a_full_card(void **state)
   for (int i = 0; i < 4; i++) assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u[i]));
   const int blocks = fill_card((size_t)1 << 20, block);
   for (int turn = 0; turn < 12; turn++) {
-    (void)gmg_exec_write_reals(&e, u[turn / 3], n, zeros);
+    gmg_exec_write_reals(&e, u[turn / 3], n, zeros);
     assert_ok(c, gmg_solve(s, f, u[turn / 3], NULL));
     assert_ok(c, gmg_precondition(s, f, u[turn / 3]));
   }

@@ -86,7 +86,7 @@ static inline void update_agrees(const char *name, const both *b, const update_c
     gmg_exec_read_reals(high[0], at[0], n, values);
     double *start = field(n + offset, 84);
     for (size_t i = 0; i < n; i++) values[i] = k->keep ? start[offset + i] + 0.25 * (values[i] - start[offset + i]) : 0.25 * values[i];
-    (void)gmg_exec_write_reals(high[0], at[0], n, values);
+    gmg_exec_write_reals(high[0], at[0], n, values);
     same_twin(name, "updated field", &x, 1024 * epsilon_of(low[0]) / epsilon_of(high[0]));
     free(values), free(start);
   }
