@@ -54,13 +54,13 @@ typedef struct gmg_operator {
   double reaction_from_walls; /**< Sum of the wall terms of axes with a single unknown. It acts like a shift. */
 } gmg_operator;
 
-struct gmg_exec; /* private: memory and vector operations of a level */
+struct gmg_exec; /* opaque */
 
 /** A smoother's view of one level. */
 typedef struct gmg_smoother_level {
   const gmg_operator *A;       /**< The level's operator. */
   const gmg_params *params;    /**< The solver's parameters. */
-  struct gmg_exec *exec;       /**< Private to built-in smoothers. */
+  struct gmg_exec *exec;       /**< Opaque handle that gmg fills in. gmg_level_residual() needs it. */
   int index;                   /**< Number of the level. 0: the finest. */
   int threads;                 /**< Number of host threads to use. */
   void *scratch;               /**< A field of the level's size, which the smoother may overwrite during a sweep. */

@@ -104,17 +104,17 @@ void gmg_exec_release(gmg_exec *e)
 gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double *from, void **p)
 {
   GMG_TRY(gmg_exec_alloc(e, what, n * e->real_size, p));
-  return gmg_exec_write_reals(e, *p, n, from);
+  if (!e->dry) gmg_exec_write_reals(e, *p, n, from);
+  return GMG_OK;
 }
 
 enum { PIECE = 4096 }; /* of reals that are converted at a time, so that an update needs no allocation */
 
-gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from)
+void gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from)
 {
-  if (e->dry) return GMG_OK;
   if (e->type == GMG_F64) {
     e->memory->upload(e->context, p, from, n * sizeof *from);
-    return GMG_OK;
+    return;
   }
   float part[PIECE];
   for (size_t i = 0; i < n; i += PIECE) {
@@ -122,7 +122,6 @@ gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const doub
     for (size_t j = 0; j < m; j++) part[j] = (float)from[i + j];
     e->memory->upload(e->context, (float *)p + i, part, m * sizeof *part);
   }
-  return GMG_OK;
 }
 
 void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)

@@ -31,8 +31,8 @@ typedef void gmg_symbol_function(const gmg_operator *A, const gmg_params *params
 typedef struct gmg_builtin_smoother {
   gmg_smoother shown;
   gmg_symbol_function *symbol;          /* NULL: gmg_plan() predicts no factor */
-  /* How many red-black sweeps over a small level one step amounts to: one kernel may then do all small levels of a cycle. 0, or
-     NULL: a step is something else. */
+  /* How many red-black sweeps over a small level a step is equivalent to. One kernel may then do all small levels of a cycle. NULL,
+     or 0: a step is not equivalent to any. */
   int (*whole_level_sweeps)(const gmg_params *params);
   const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; NULL: none */
   const gmg_option *options;            /* its parameters; NULL: none */

@@ -93,7 +93,7 @@ static void poison(const gmg_smoother_level *l, void *state, const void *f, void
   const double nan = NAN;
   red_black(l->A->type)->sweep(l, state, f, u, steps, leg);
   if (l->index != poisoned_level || calls_left-- > 0) return;
-  (void)gmg_exec_write_reals(l->exec, (char *)u + l->A->cells / 2 * l->exec->real_size, 1, &nan);
+  gmg_exec_write_reals(l->exec, (char *)u + l->A->cells / 2 * l->exec->real_size, 1, &nan);
 }
 
 static void poisoned(const gmg_smoother *late, gmg_problem p, gmg_params params, int calls)

@@ -51,7 +51,7 @@ GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_lev
 {
   const gmg_operator *A = level->A;
   const size_t tasks = gmg_tasks(A), n = A->n[0], last = n - seam(A, 0); /* from `last` on the phase is one more */
-#pragma omp parallel for schedule(static) num_threads(level->threads) if (A->cells > 4096)
+#pragma omp parallel for schedule(static) num_threads(level->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_task_at(A, t);
     const size_t phase = (seam(A, 1) && w.j == A->n[1] - 1) + (seam(A, 2) && w.k == A->n[2] - 1);
@@ -87,7 +87,7 @@ GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_lev
 {
   const gmg_operator *A = level->A;
   const size_t slices = A->n[dim - 1], lines = dim == 3 ? A->n[1] : 1, first = (size_t)reversed, second = 1 - first;
-#pragma omp parallel num_threads(level->threads) if (A->cells > 4096)
+#pragma omp parallel num_threads(level->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   {
     gmg_inverse known;
     known.of = -1;

@@ -63,12 +63,12 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
   return create_coefficients(e, A, faces, sigma);
 }
 
-void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double lone[3], const double beta[3])
+void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double from_walls[3], const double beta[3])
 {
   A->reaction_from_walls = 0;
   for (int a = 0; a < 3; a++) {
     A->coupling[a] = beta[a] * coupling[a];
-    A->reaction_from_walls += beta[a] * lone[a];
+    A->reaction_from_walls += beta[a] * from_walls[a];
   }
 }
 

@@ -181,8 +181,8 @@ static void relax_block(const async_state *s, const gmg_smoother_level *l, tile 
   relax_tile(A->dim, gmg_kind_of(A), t, A, f, from, to, &how);
 }
 
-/* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. The team always has all the context's threads:
-   a smaller one would end threads that the next loop of the cycle has to start again. */
+/* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. The team always has all the context's
+   threads: a smaller one would end threads that the next loop of the cycle has to start again. */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
                        real *to, int reversed)
 {
@@ -192,7 +192,7 @@ static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t
   const int in_order = l->params->assignment == GMG_ASSIGN_STATIC;
   const size_t all = passes * s->blocks.total;
   size_t next = 0;
-#pragma omp parallel num_threads(l->threads) if (s->threads > 1 && A->cells > 4096)
+#pragma omp parallel num_threads(l->threads) if (s->threads > 1 && A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   if (omp_get_thread_num() < s->threads) {
     const size_t team = (size_t)omp_get_num_threads(), workers = team < (size_t)s->threads ? team : (size_t)s->threads;
     tile t = tile_memory(s, omp_get_thread_num());

@@ -60,7 +60,7 @@ typedef struct {
   size_t parity;           /* of the origin: colour of a cell = (parity + i + j + k) % 2 */
   real inverse_of[KNOWN_INVERSES]; /* SHARED_INVERSE + these hold 1 / (diag + this) */
   int oldest;              /* of them: the next to go */
-  int alone;               /* nobody else writes what is read, or reads what is written */
+  int alone;               /* no other thread writes what is read, or reads what is written */
   size_t passes;
   long part;               /* of a line that is asked for at once: whole cache lines */
 } tile;

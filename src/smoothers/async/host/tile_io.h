@@ -33,7 +33,7 @@ GMG_INLINE void inverse_of_form(const int dim, const int kind, const gmg_operato
 static void fill_inverse(const gmg_operator *A, int threads, real *to)
 {
   const size_t tasks = gmg_tasks(A);
-#pragma omp parallel for schedule(static) num_threads(threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t task = 0; task < tasks; task++) {
     const gmg_task w = gmg_task_at(A, task);
 #define INVERSE_OF(dim, kind) \

@@ -17,7 +17,7 @@ typedef struct {
   const real *lo_diag, *hi_diag;             /* with coefficients on faces: their shares of the diagonal */
   real d_lo[3], d_hi[3];
   const real *x_face, *y_face[2], *z_face[2], *sigma;
-  const real *before, *after; /* values beyond the two ends: another thread's, so read only by who needs them */
+  const real *before, *after; /* values beyond the two ends: another thread may write them: read only when needed */
   size_t n;
   int uniform; /* lo, hi and diag are the same for all but the ends */
 } gmg_line;
@@ -137,7 +137,7 @@ GMG_INLINE gmg_row gmg_line_row(const int dim, const int kind, const gmg_line *l
   return r;
 }
 
-/* The same away from the ends of a line: constant coefficients on a uniform axis are not read for every unknown (at 256^3 the
+/* gmg_line_row() away from the ends of a line: constant coefficients on a uniform axis are not read for every unknown (at 256^3 the
    residual takes 2 % less, its norm 5 %). */
 GMG_INLINE gmg_row gmg_line_inner_row(const int dim, const int kind, const int uniform, const gmg_line *l, size_t i)
 {
@@ -226,8 +226,8 @@ GMG_INLINE void gmg_line_map_inside(const int dim, const int kind, const int uni
   }
 }
 
-/* out = point(...) for the unknowns begin .. end - 1 of a line, its ends included; `old` is what stands in out, which must not overlap
-   u. Which unknown is computed how does not depend on where the fields lie, or results would. */
+/* out = point(...) for the unknowns begin .. end - 1 of a line, its ends included; `old` is what stands in out, which must not
+   overlap u. Which unknown is computed how does not depend on where the fields lie, or results would. */
 GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const point, const gmg_line line, size_t begin,
                              size_t end, const real *restrict f, real c0, real c1, real *restrict out)
 {
@@ -245,8 +245,9 @@ GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const poi
                               f[last], line.u[last], c0, c1, out[last - begin]);
 }
 
-/* gmg_line_map() for a task, `out` being where its first value goes. f is a field even where point() does not read it. The caller
-   shares out the tasks: its loop must name `point`, or the compiler would not see through the pointer and call it unknown by unknown. */
+/* gmg_line_map() for a task, `out` being where its first value goes. f is a field even where point() does not read it. The
+   caller shares out the tasks: its loop must name `point`, or the compiler would not see through the pointer and call it
+   unknown by unknown. */
 GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, const gmg_task w, const real *f, const real *u,
                              real c0, real c1, real *out)
 {

@@ -9,7 +9,7 @@
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
   const size_t tasks = gmg_tasks(A);
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_residual_point, A, t, f, u, 0, 0, r);
 }
 
@@ -75,7 +75,7 @@ static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const vo
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
   const size_t tasks = gmg_tasks(A);
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_apply_point, A, t, u, u, 0, 0, v);
 }
 
@@ -88,7 +88,7 @@ GMG_INLINE real over_diagonal_point(const int dim, gmg_row a, gmg_neighbours nea
 static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *f, void *v)
 {
   const size_t tasks = gmg_tasks(A);
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) gmg_field_map(over_diagonal_point, A, t, f, f, 0, 0, v);
 }
 
@@ -115,7 +115,8 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
   return sqrt(gmg_sum_tasks(e, A, gmg_blocked_task, magnitude_sums, &x).first);
 }
 
-/* Sum of w c y along a task's line, where y = NULL stands for 1. low: c is in the lower precision; a constant where this is inlined. */
+/* Sum of w c y along a task's line, where y = NULL stands for 1. low: c is in the lower precision; a constant where this is
+   inlined. */
 GMG_INLINE double line_dot(const int low, const gmg_operator *A, const gmg_task w, const void *c, const real *y)
 {
   const real *restrict w0 = A->weight[0], *restrict high_c = (const real *)c + w.offset;

@@ -1,5 +1,5 @@
-/* Sums over a field on host threads. They are made over shares of the tasks, which depend on the sizes alone, so they are bitwise the
-   same for any number of threads. Included by kernel files of the operator. */
+/* Sums over a field on host threads. They are made over shares of the tasks, which depend on the sizes alone, so they are
+   bitwise the same for any number of threads. Included by kernel files of the operator. */
 #ifndef GMG_STENCIL_OPERATOR_HOST_SUMS_H
 #define GMG_STENCIL_OPERATOR_HOST_SUMS_H
 
@@ -32,7 +32,7 @@ static inline gmg_sums gmg_sum_tasks(const gmg_exec *e, const gmg_operator *A, g
   enum { MAX_SHARES = 256 };
   const size_t tasks = gmg_tasks(A), share = tasks / MAX_SHARES + 1, shares = (tasks + share - 1) / share;
   gmg_sums part[MAX_SHARES];
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t s = 0; s < shares; s++) {
     part[s] = (gmg_sums){0, 0};
     for (size_t t = s * share; t < tasks && t < (s + 1) * share; t++) {

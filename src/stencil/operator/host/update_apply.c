@@ -40,7 +40,7 @@ static gmg_sums run_slices(const gmg_exec *e, const work *x)
   const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0], ahead = AHEAD * gmg_layout_of(A).row;
   const size_t z_size = x->c.narrow ? sizeof(narrow_real) : sizeof(real);
   gmg_sums part[MAX_SLICES];
-#pragma omp parallel num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   {
     const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
     const size_t begin = slices * me / threads, end = slices * (me + 1) / threads;
@@ -72,7 +72,7 @@ static gmg_sums run_slices(const gmg_exec *e, const work *x)
 static gmg_sums run_twice(const gmg_exec *e, const work *x)
 {
   const size_t tasks = gmg_tasks(x->A);
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (x->A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (x->A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_task_at(x->A, t);
     x->change(x, &w);
