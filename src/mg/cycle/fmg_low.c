@@ -84,7 +84,7 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   const double *size = &s->data_scale->size;
   const gmg_map *map;
   const void *coarse = coarse_high(s, l, &map);
-  const gmg_update_target to = {.x = u, .scale = 1, .size = size, .keep = 1};
+  const gmg_update_target to = {.x = u, .size = size, .keep = 1};
   gmg_correction c = {.z = NULL, .size = size, .narrow = 1};
   s->stencil->interpolated_residual(&s->exec, &H->A, map, coarse, f, u, size, L->f);
   for (int i = 0; i < s->params.fmg; i++) {

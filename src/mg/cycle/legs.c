@@ -102,7 +102,7 @@ static void buffered_down(const gmg_multigrid *m, int l, const void *f, void *u,
 
 static int buffered_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
 {
-  const gmg_update_target back = {.x = u, .scale = 1};
+  const gmg_update_target back = {.x = u};
   (void)fused_up_to(m, l, f, m->level[l].r, to ? *to : back, 1); /* promised at create */
   return to != NULL;
 }

@@ -9,7 +9,7 @@
 static gmg_correction correction_for(gmg_solver *s, gmg_scale *scale, double keep, void *u)
 {
   gmg_level *L = &s->level[0];
-  const gmg_update_target to = {.x = u, .scale = 1, .size = &scale->size, .keep = keep != 0};
+  const gmg_update_target to = {.x = u, .size = &scale->size, .keep = keep != 0};
   const int done = gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to);
   gmg_charge(s, 0);
   return (gmg_correction){.z = done ? NULL : L->u, .size = &scale->size, .narrow = 1};

@@ -193,21 +193,6 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   sweep(l, state, f, u, steps - 1, leg);
 }
 
-/* Legs in 2D, where lines are whole vectors: rows stream through warps, a step of two half sweeps. */
-#if GMG_REAL_F32
-static void lay_out_rows(const gmg_smoother_level *l, red_black_state *r)
-{
-  static const size_t any[3] = {0, 0, 0};
-  const int processors = gmg_device_of(l->exec)->processors;
-  if (l->A->dim != 2 || !row_blocks(l->A, any, STRIP_BLOCKS * processors, &r->restrict_rows)) r->restrict_rows.total = 0;
-  if (l->A->dim != 2 || !row_blocks(l->A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &r->update_rows))
-    r->update_rows.total = 0;
-}
-
-#else
-#define lay_out_rows(...) (void)0
-#endif
-
 /* One sweep from a u that is not 0 into another field, and the residual in a pass of its own. */
 static void presmooth_to_other_field(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to,
                                      const gmg_map map[3], void *coarse)
@@ -253,15 +238,11 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   return 1;
 }
 
-/* In double alone: the way up brings u back in double. */
 static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *restrict_, const gmg_map *prolong)
 {
   const red_black_state *r = (const red_black_state *)state;
-  const gmg_update_target to = {.scale = 1, .prolong = prolong};
-  restriction g;
-  return l->A->type == GMG_F64 && r->fused && l->params->pre == 1 && l->params->post == 1 &&
-         pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) && pass_of(l, r, PASS_UPDATE | PASS_PROLONG) &&
-         restriction_of(&g, NULL, l->A, restrict_, &r->blocks) && planes_can_prolong(&to, l->A, &r->blocks);
+  return r->fused && l->params->pre == 1 && l->params->post == 1 &&
+         planes_can_double_buffer(passes[l->A->dim - 2], r->max_bytes, l->A, &r->blocks, restrict_, prolong);
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
@@ -277,7 +258,9 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   r->max_bytes = (size_t)max_bytes;
   if (A->cells < MIN_CELLS_FUSED || !is_uniform_level(A) || !pass_of(l, r, 0)) return GMG_OK;
   r->fused = (A->dim == 3 ? plane_blocks<3, 2> : plane_blocks<2, 2>)(A, any, processors, &r->blocks);
-  lay_out_rows(l, r);
+  if (!GMG_REAL_F32 || !row_blocks(A, any, STRIP_BLOCKS * (int)processors, &r->restrict_rows)) r->restrict_rows.total = 0;
+  if (!GMG_REAL_F32 || !row_blocks(A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * (int)processors, &r->update_rows))
+    r->update_rows.total = 0;
   if (!r->fused || l->exec->dry) return GMG_OK;
   allow_passes(l->exec, passes[A->dim - 2], r->max_bytes);
   return GMG_OK;

@@ -95,14 +95,10 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   return 1;
 }
 
-/* In double alone: the way up brings u back in double. */
 static int double_buffered(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong)
 {
-  const gmg_update_target to = {.scale = 1, .prolong = prolong};
-  restriction r;
-  return l->A->type == GMG_F64 && is_large(l, MIN_CELLS_DOUBLE_BUFFERED) && pass_of(l, s, PASS_RESTRICT) &&
-         pass_of(l, s, PASS_RESTRICT | PASS_FROM_ZERO) && pass_of(l, s, PASS_UPDATE | PASS_PROLONG) &&
-         restriction_of(&r, NULL, l->A, restrict_, &s->blocks) && planes_can_prolong(&to, l->A, &s->blocks);
+  return is_large(l, MIN_CELLS_DOUBLE_BUFFERED) && pass_of(l, s, PASS_RESTRICT) &&
+         planes_can_double_buffer(passes[l->A->dim - 2], s->max_bytes, l->A, &s->blocks, restrict_, prolong);
 }
 
 const async_variant R(async_planes) = {.lay_out = lay_out,

@@ -138,7 +138,7 @@ template <int dim, int stages> static constexpr size_t plane_prolong_bytes(void)
 static inline int planes_can_prolong(const gmg_update_target *to, const gmg_operator *A, const gmg_blocks *b)
 {
   enum { MIN_ROWS = 5, MIN_COARSE_PLANES = 16, MAX_PLAIN_FROM = 8 };
-  if (!GMG_REAL_F32 && (to->scale != 1 || to->size || to->keep)) return 0;
+  if (!GMG_REAL_F32 && (to->size || to->keep)) return 0;
   for (int a = 0; a < A->dim; a++)
     if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2 && !(A->dim == 3 && a == 0))) return 0;
   const gmg_map *along = &to->prolong[A->dim - 1];

@@ -22,7 +22,7 @@ template <int alone> struct plane_restriction {
                                         int i, int j, real inner0, real inner1, real *memory)
   {
     const int lane = me % 32, I = i >> 1,
-              counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && (wraps[0] || (I >= 0 && I < r.n[0]));
+              counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && gmg_index_exists(I, r.n[0], wraps[0]);
     const auto is_own = [&](int a, int K) { return 2 * K >= corner[a] && 2 * K < corner[a] + own[a]; };
     given = memory, inner[0] = inner0, inner[1] = inner1;
     plane[0] = plane[1] = values[0] = values[1] = mine = 0;
@@ -30,9 +30,9 @@ template <int alone> struct plane_restriction {
     if (partner == 32) partner = -1;
     for (int line = 0; line < 2; line++) {
       const int J = (j + line) >> 1;
-      const int there = counts && 2 * J <= corner[1] + own[1] && (wraps[1] || (J >= 0 && J < r.n[1])) && (line == 1 || me < 32);
+      const int there = counts && 2 * J <= corner[1] + own[1] && gmg_index_exists(J, r.n[1], wraps[1]) && (line == 1 || me < 32);
       place[line] = there && (!alone || (is_own(0, I) && is_own(1, J))) ?
-                        gmg_around(J, r.n[1], wraps[1]) * r.n[0] + gmg_around(I, r.n[0], wraps[0]) :
+                        gmg_wrap_index(J, r.n[1], wraps[1]) * r.n[0] + gmg_wrap_index(I, r.n[0], wraps[0]) :
                         -1;
     }
     given[me] = given[me + (int)blockDim.x] = 0;
@@ -53,7 +53,7 @@ template <int alone> struct plane_restriction {
   __device__ __forceinline__ void give(const restriction &r, int wraps, int K, int step, int me) const
   {
     const int before = (step + 1) % 2 * (int)blockDim.x + me;
-    const int base = wraps || (K >= 0 && K < r.n[2]) ? gmg_around(K, r.n[2], wraps) * r.n[0] * r.n[1] : -1;
+    const int base = gmg_index_exists(K, r.n[2], wraps) ? gmg_wrap_index(K, r.n[2], wraps) * r.n[0] * r.n[1] : -1;
     add(r, mine + (me + 32 < (int)blockDim.x ? given[before + 32] : (real)0), 1, base);
     if (!alone && me < 32) add(r, given[before], 0, base);
   }

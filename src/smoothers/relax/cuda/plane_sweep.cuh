@@ -48,10 +48,10 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
   const int relaxed = x >= margin - 1 && x < own[0] + margin + 1 && (dim == 2 || y < own[1] + 2);
   column c;
   c.inside = x < own[0] + 2 * margin && (dim == 2 || y < own[1] + 2);
-  c.exists = c.inside && (s.wraps[0] || (i >= 0 && i < s.n[0])) && (dim == 2 || s.wraps[1] || (j >= 0 && j < s.n[1]));
+  c.exists = c.inside && gmg_index_exists(i, s.n[0], s.wraps[0]) && (dim == 2 || gmg_index_exists(j, s.n[1], s.wraps[1]));
   c.mine = c.exists && x >= margin && x < own[0] + margin && (dim == 2 || (y > 0 && y <= own[1]));
-  const int gi = c.exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0,
-            gj = c.exists && dim == 3 ? gmg_around(j, s.n[1], s.wraps[1]) : 0;
+  const int gi = c.exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0,
+            gj = c.exists && dim == 3 ? gmg_wrap_index(j, s.n[1], s.wraps[1]) : 0;
   c.place = gj * s.n[0] + gi;
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
   c.relax = c.exists && relaxed ? s.omega / diag : (real)0;
@@ -116,7 +116,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   };
 
   __device__ __forceinline__ int is_there(int q) const { return q >= there && q < gone; }
-  __device__ __forceinline__ int place(int q) const { return gmg_around(first + q, s.n[2], s.wraps[2]) * s.stride; }
+  __device__ __forceinline__ int place(int q) const { return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.stride; }
   __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
   __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
   /* the weight on plane q, which is at a wall, of a column that has `relax` elsewhere */
@@ -155,13 +155,13 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     int rx = me < high ? -1 : wide, ry = me % high;
     if (me >= sides) rx = (me - sides) % wide, ry = me - sides < wide ? -1 : high;
     ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry, in_ring = me < ring;
-    ring_exists = in_ring && (s.wraps[0] || (ri >= 0 && ri < s.n[0])) && (s.wraps[1] || (rj >= 0 && rj < s.n[1]));
-    ring_place = ring_exists ? gmg_around(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_around(ri, s.n[0], s.wraps[0]) : 0;
+    ring_exists = in_ring && gmg_index_exists(ri, s.n[0], s.wraps[0]) && gmg_index_exists(rj, s.n[1], s.wraps[1]);
+    ring_place = ring_exists ? gmg_wrap_index(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_wrap_index(ri, s.n[0], s.wraps[0]) : 0;
     ring_e = (ri + rj + first + 1 + s.reversed) & 1;
     ring_put = tile + ring_e * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* of the lower slots */
     ring_wrapped = ring_put - ring_e * SLOTS * PLANE, ring_relax = 0;
     if (!alone || !ring_exists) return;
-    const real lone = gmg_at(s.diag[0], gmg_around(ri, s.n[0], s.wraps[0])) + gmg_at(s.diag[1], gmg_around(rj, s.n[1], s.wraps[1]));
+    const real lone = gmg_at(s.diag[0], gmg_wrap_index(ri, s.n[0], s.wraps[0])) + gmg_at(s.diag[1], gmg_wrap_index(rj, s.n[1], s.wraps[1]));
     ring_relax = s.omega / (lone + gmg_at(s.diag[2], 1) + s.shift);
   }
 
@@ -485,6 +485,18 @@ static inline void allow_passes(const gmg_exec *e, const plane_pass *p, size_t m
     if (p->kernel)
       gmg_cuda_note(gmg_device_of(e),
                     cudaFuncSetAttribute((const void *)p->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)max_bytes), "planes");
+}
+
+/* Whether passes of a table leave u in another field on the way down, and bring it back on the way up. In double alone: an update target
+   is a field of doubles. */
+static inline int planes_can_double_buffer(const plane_pass *passes, size_t max_bytes, const gmg_operator *A, const gmg_blocks *b,
+                                           const gmg_map *restrict_, const gmg_map *prolong)
+{
+  const gmg_update_target to = {.prolong = prolong};
+  restriction r;
+  return A->type == GMG_F64 && plane_pass_of(passes, PASS_RESTRICT | PASS_FROM_ZERO, max_bytes) &&
+         plane_pass_of(passes, PASS_UPDATE | PASS_PROLONG, max_bytes) && restriction_of(&r, NULL, A, restrict_, b) &&
+         planes_can_prolong(&to, A, b);
 }
 
 /* Thread blocks of one pass, or more. */

@@ -38,8 +38,8 @@ template <class shape> struct row_block {
     end_x = min(begin_x + s.own[0], s.n[0]), own = min(s.own[2], s.n[2] - begin);
     first = begin - shape::margin, rows = own + 2 * shape::margin;
     i = begin_x + STRIP_COLS * (lane - 1);
-    exists = i < end_x + STRIP_COLS && (s.wraps[0] || (i >= 0 && i < s.n[0])), mine = exists && lane > 0 && i < end_x;
-    column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
+    exists = i < end_x + STRIP_COLS && gmg_index_exists(i, s.n[0], s.wraps[0]), mine = exists && lane > 0 && i < end_x;
+    column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
     there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? rows : min(rows, s.n[2] - first);
     low = shape::restricts ? there : max(there, 1), top = shape::restricts ? gone : min(gone, rows - 1);
     wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
@@ -48,7 +48,7 @@ template <class shape> struct row_block {
   __device__ __forceinline__ int is_row(int q) const { return q >= there && q < gone; }
   __device__ __forceinline__ int place(const uniform_level &s, int q) const
   {
-    return gmg_around(first + q, s.n[2], s.wraps[2]) * s.stride;
+    return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.stride;
   }
 };
 
@@ -156,7 +156,7 @@ template <int SLOTS> struct row_prolongation {
   __device__ __forceinline__ void add(const uniform_level &s, const update &o, const row_block<shape> &b, int t, int q,
                                       gmg_cells &u)
   {
-    const int k = checked ? gmg_around(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
+    const int k = checked ? gmg_wrap_index(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
     const int has = !checked || b.is_row(q), repeats = K >= o.along.begin && K < o.along.end;
     gmg_cells beside = before;
     if (odd) {

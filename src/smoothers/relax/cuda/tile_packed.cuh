@@ -234,9 +234,8 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     }
   }
 
-  __device__ __forceinline__ void write_back(const patch_held &v, unsigned stored, double size) const
+  __device__ __forceinline__ void write_back(const patch_held &v, unsigned stored, double scale) const
   {
-    const double scale = updates ? o.scale * size : 0;
     if (whole && updates) __pipeline_wait_prior(0); /* for what this thread asked for */
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
@@ -285,12 +284,12 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     const unsigned asked = pairs_of(pair, v.there, planes);
     fetch(v, asked);
     if (prolongs) fetch_coarse();
-    const double size = updates && o.size ? __ldg(o.size) : 1;
+    const double scale = updates && o.size ? __ldg(o.size) : 1;
     const unsigned known = make_weights(v, wide);
     if (prolongs) prolong(v, asked);
     relax(v, known);
     const unsigned stored = own_pairs(v);
-    write_back(v, stored, size);
+    write_back(v, stored, scale);
     if (restricts) restrict_residual(v, stored, asked);
   }
 };

@@ -30,7 +30,7 @@ typedef struct {
 
 enum { PATCH_BITS = 10, PATCH_MASK = (1 << PATCH_BITS) - 1 };
 
-/* gmg_around() of an axis with that period, 0 where it does not wrap: 16 instructions less of 1,000. */
+/* gmg_wrap_index() of an axis with that period, 0 where it does not wrap: 16 instructions less of 1,000. */
 static __device__ __forceinline__ int wrap_period(int i, int n, int period) { return i + (i < 0 ? period : i >= n ? -period : 0); }
 
 /* shared: others may write there. */

@@ -109,8 +109,6 @@ template <int deep> static __device__ __forceinline__ gmg_patch<deep> gmg_minus(
   return p;
 }
 
-static __device__ __forceinline__ int gmg_around(int k, int n, int wraps) { return gmg_wrap_index(k, n, wraps); }
-
 /* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the place of the first value: the residual
    and f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked
    for at once. */
