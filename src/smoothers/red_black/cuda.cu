@@ -258,7 +258,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   r->max_bytes = (size_t)max_bytes;
   if (A->cells < MIN_CELLS_FUSED || !is_uniform_level(A) || !pass_of(l, r, 0)) return GMG_OK;
   r->fused = (A->dim == 3 ? plane_blocks<3, 2> : plane_blocks<2, 2>)(A, any, processors, &r->blocks);
-  if (!GMG_REAL_F32 || !row_blocks(A, any, STRIP_BLOCKS * (int)processors, &r->restrict_rows)) r->restrict_rows.total = 0;
+  if (!GMG_REAL_F32 || !row_blocks(A, any, ROW_BLOCKS * (int)processors, &r->restrict_rows)) r->restrict_rows.total = 0;
   if (!GMG_REAL_F32 || !row_blocks(A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * (int)processors, &r->update_rows))
     r->update_rows.total = 0;
   if (!r->fused || l->exec->dry) return GMG_OK;

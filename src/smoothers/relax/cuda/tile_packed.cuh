@@ -189,8 +189,8 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     __syncthreads();
   }
 
-  /* Relaxes the unknowns of a colour: b + d + c + colour is even. alone: all around is 0. */
-  template <int colour, int alone> __device__ __forceinline__ void half_sweep(patch_held &v, unsigned known) const
+  /* Relaxes the unknowns of a colour: b + d + c + colour is even. zeros_around: all neighbours are 0. */
+  template <int colour, int zeros_around> __device__ __forceinline__ void half_sweep(patch_held &v, unsigned known) const
   {
     const real keep = 1 - s.omega;
 #pragma unroll
@@ -200,7 +200,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
         const int b = (c + d + colour) & 1, m = 2 * d + b, j = m * HIGH + c;
         const int jx = (2 * d + 1 - b) * HIGH + c, jy = (2 * (1 - d) + b) * HIGH + c;
         real sum = v.rhs[j];
-        if (!alone) {
+        if (!zeros_around) {
           const real below = c > 0 ? v.u[j - (c > 0)] : under[(j + HIGH - 1) * ROOM];
           const real above = c < HIGH - 1 ? v.u[j + (c < HIGH - 1)] : over[(j - HIGH + 1) * ROOM];
           sum += s.coupling[0] * (v.u[jx] + tile[jx * ROOM + (b ? 1 : -1)]);
@@ -210,7 +210,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
         const real now = keep * v.u[j] + (wall & 1u << c ? v.beside[m] : v.inside[m]) * sum;
         if (known & 1u << j) {
           v.u[j] = now;
-          if (!alone) tile[j * ROOM] = now;
+          if (!zeros_around) tile[j * ROOM] = now;
         }
       }
   }

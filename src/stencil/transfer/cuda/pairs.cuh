@@ -8,13 +8,13 @@
 #include "transfer_rows.cuh"
 
 /* Unknowns of a 2D level on which the way to memory is what takes time. */
-enum { SMALL_LEVEL = 300000 };
+enum { MAX_CELLS_LATENCY = 300000 };
 
 /* --- restriction ----------------------------------------------------------------------------------------------------- */
 
 /* 3D, by averages: a thread's columns make one column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
-    average_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
+    average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
 {
   const gmg_corner at = gmg_corner_of<2>(s, blockIdx.x);
   if (!at.there) return;
@@ -35,7 +35,7 @@ enum { INNER = 30 }; /* lanes of a warp whose neighbours are in it, too */
 
 /* 2D, by the adjoint of linear interpolation: a lane's pair of columns and the two beside it make a column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    adjoint_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_layout to, unsigned warps, int rows, const real *f, const real *u,
+    adjoint_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, unsigned warps, int rows, const real *f, const real *u,
                          real *coarse)
 {
   const unsigned warp = blockIdx.x * (GMG_THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 /* The same on small levels, where it is the way to memory that counts: a thread has a coarse unknown and asks at once for all that it
    depends on. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
-    adjoint_small_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_layout to, const real *f, const real *u, real *coarse)
+    adjoint_small_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, const real *f, const real *u, real *coarse)
 {
   const int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), J = c / mx.rows, I = c - J * mx.rows, n0 = s.n[0], n2 = s.n[2];
   if (J >= my.rows) return;
@@ -107,9 +107,9 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
 {
   const gmg_device *d = gmg_device_of(e);
   const gmg_layout to = gmg_layout_of_rows(map);
-  gmg_even s;
-  if (restrict_flows(e, A, map, f, u, coarse)) return 1;
-  if (!gmg_even_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
+  gmg_uniform s;
+  if (restrict_faces(e, A, map, f, u, coarse)) return 1;
+  if (!gmg_uniform_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
   if (A->dim == 3) {
     for (int a = 0; a < 3; a++)
       if (map[a].pairs != GMG_PAIRS_AVERAGE || map[a].width != 2) return 0;
@@ -118,12 +118,12 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   }
   for (int a = 0; a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
-  if (A->cells < SMALL_LEVEL) {
+  if (A->cells < MAX_CELLS_LATENCY) {
     const gmg_grid grid = gmg_flat_grid((size_t)map[0].rows * (size_t)map[1].rows);
     gmg_launch(e, "restriction", adjoint_small_kernel, grid, s, map[0], map[1], to, f, u, coarse);
     return 1;
   }
-  if (restrict_strip(e, s, map, f, u, coarse)) return 1;
+  if (restrict_rows(e, s, map, f, u, coarse)) return 1;
   const unsigned warps = ((unsigned)map[0].rows + INNER - 1) / INNER, each = GMG_THREADS / 32;
   int rows = 32;
   while (rows > 2 && warps * (unsigned)((map[1].rows + rows - 1) / rows) < 8 * each * (unsigned)d->processors) rows /= 2;
@@ -260,7 +260,7 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
   prolongation p;
   const int dim = prolongation_of(map, gmg_device_of(e)->processors, y, &p);
   if (!dim) return 0;
-  if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= SMALL_LEVEL && prolong_strip(e, map, x, y, add)) return 1;
+  if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= MAX_CELLS_LATENCY && prolong_rows(e, map, x, y, add)) return 1;
   gmg_launch_early(e, "prolongation", dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, gmg_grid_of(p), p, x, y, add);
   return 1;
 }
@@ -285,8 +285,8 @@ static __device__ __forceinline__ limits limits_of(real low, real shared, real h
 }
 
 /* As prolong_pairs_kernel: a thread has a column of coarse unknowns. The moves of its eight children are six numbers. */
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    prolong_flows_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+    prolong_face_pairs_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
 {
   const gmg_corner corner = corner_of(p);
   const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
@@ -344,12 +344,12 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
 }
 
 /* 1 where done: 3D, all axes coarsened, an even number of unknowns along each. */
-static int prolong_flows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *x, void *y)
+static int prolong_face_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *x, void *y)
 {
   prolongation p;
   if (A->cells > (size_t)1 << 31 || ((uintptr_t)A->face[1] | (uintptr_t)A->face[2]) % sizeof(real_pair)) return 0;
   if (prolongation_of(map, gmg_device_of(e)->processors, y, &p) != 3) return 0;
-  gmg_launch(e, "prolongation", prolong_flows_kernel, gmg_grid_of(p), p, A->face[0], A->face[1], A->face[2], x, y);
+  gmg_launch(e, "prolongation", prolong_face_pairs_kernel, gmg_grid_of(p), p, A->face[0], A->face[1], A->face[2], x, y);
   return 1;
 }
 
