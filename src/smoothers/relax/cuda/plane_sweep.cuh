@@ -341,14 +341,13 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   template <int checked>
   __device__ __forceinline__ void prolong(prolongation &correction, int T, int t, real u[2][2], real beside[2])
   {
-    pair_weights w[3];
+    gmg_pair_weights w[3];
 #pragma unroll
     for (int d = 0; d < 3; d++) {
       const int q = 2 * T + (d < 2 ? d : -1);
-      w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) :
-                       pair_weights{o.along.own[d % 2], o.along.side[d % 2]};
+      w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) : o.along.w[d % 2];
     }
-    if (!checked) w[2] = pair_weights{o.along.own[1], o.along.side[1]};
+    if (!checked) w[2] = o.along.w[1];
     correction.take(t % prolongation::SLOTS, w, ring_e, u, beside);
   }
 

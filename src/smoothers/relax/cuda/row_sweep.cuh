@@ -141,7 +141,10 @@ template <int SLOTS> struct row_prolongation {
     for (int d = 0; d < LANE_PAIRS; d++) {
       place[d] = I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0;
 #pragma unroll
-      for (int c = 0; c < 2; c++) gmg_spread_column(&spread, o.map[0], d, c, b.column / 2 + d, b.exists);
+      for (int c = 0; c < 2; c++) {
+        spread.of[d][c] = {0, 0};
+        if (b.exists) spread.of[d][c] = gmg_pair_weights_of(o.map[0], b.column + 2 * d + c);
+      }
     }
   }
   __device__ __forceinline__ void fill(const update &o, int first_K)
@@ -157,17 +160,15 @@ template <int SLOTS> struct row_prolongation {
                                       gmg_cells &u)
   {
     const int k = checked ? gmg_wrap_index(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
-    const int has = !checked || b.is_row(q), repeats = K >= o.along.begin && K < o.along.end;
     gmg_cells beside = before;
     if (odd) {
       beside = gmg_spread_row(spread, fetched[t / 2]);
       ask(o, t / 2, ((b.first + q) >> 1) + 1 + COARSE);
     }
-    real w = 0, w_side = 0;
-    if (has) w = repeats ? o.along.own[odd] : gmg_weight_of(o.map[2], k, K);
-    if (has) w_side = repeats ? o.along.side[odd] : gmg_weight_of(o.map[2], k, K - 1 + 2 * odd);
+    gmg_pair_weights w = {0, 0};
+    if (!checked || b.is_row(q)) w = gmg_pair_weights_of(o.map[2], o.along, K, odd);
 #pragma unroll
-    for (int c = 0; c < LANE_COLS; c++) u.at[c] += w * here.at[c] + w_side * beside.at[c];
+    for (int c = 0; c < LANE_COLS; c++) u.at[c] += w.own * here.at[c] + w.side * beside.at[c];
     if (odd) before = here, here = beside;
   }
 };

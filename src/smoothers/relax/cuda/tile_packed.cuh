@@ -175,7 +175,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   __device__ __forceinline__ void prolong(patch_held &v, unsigned asked) const
   {
     constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1];
-    pair_weights wx[2], wy[2], wz[HIGH];
+    gmg_pair_weights wx[2], wy[2], wz[HIGH];
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       wx[d] = pair_weights_of(o.map[0], gi + d, s.n[0], 0, pair), wy[d] = pair_weights_of(o.map[1], v.gj[d], s.n[1], 0, v.there[d]);

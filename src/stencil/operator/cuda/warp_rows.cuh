@@ -69,20 +69,25 @@ static inline gmg_pair_maps gmg_pair_maps_of(const gmg_map map[3])
   return p;
 }
 
-/* Rows 2 K and 2 K + 1 of a map: what family_of() tells, the same from begin to end. */
+/* Linear interpolation by pairs: fine index i takes from coarse index i / 2, its own, and from the one beside that on its side. */
 typedef struct {
-  real own[2], side[2];
+  real own, side;
+} gmg_pair_weights;
+
+/* Weights of fine rows 2 K and 2 K + 1, which are the same from K = begin to end. */
+typedef struct {
+  gmg_pair_weights w[2];
   int begin, end;
 } gmg_pair_family;
 
 static inline gmg_pair_family gmg_pair_family_of(const gmg_map *m)
 {
-  gmg_pair_family p = {{0, 0}, {0, 0}, (m->begin + 1) / 2, m->end / 2};
+  gmg_pair_family p = {{}, (m->begin + 1) / 2, m->end / 2};
   if (m->out != 2 || m->in != 1 || m->begin >= m->end) p.end = p.begin;
   for (int b = 0; b < 2 && p.begin < p.end; b++) {
     const int j = (b + m->begin) % 2, own = (m->begin + j) / 2 - m->at[j], side = own - 1 + 2 * b;
-    if (own >= 0 && own < m->width) p.own[b] = (real)m->repeat[j][own];
-    if (side >= 0 && side < m->width) p.side[b] = (real)m->repeat[j][side];
+    if (own >= 0 && own < m->width) p.w[b].own = (real)m->repeat[j][own];
+    if (side >= 0 && side < m->width) p.w[b].side = (real)m->repeat[j][side];
   }
   return p;
 }
@@ -163,17 +168,22 @@ static __device__ __forceinline__ coarse_vector gmg_gathered(const gmg_gather &g
 #endif
 }
 
-/* What a lane's fine columns take along the line from the coarse column that each belongs to, and from the one beside that. */
-typedef struct {
-  real own[LANE_PAIRS][2], side[LANE_PAIRS][2];
-} gmg_spread;
-
-/* Of fine column 2 parent + b, which is the lane's 2 d + b. */
-static __device__ __forceinline__ void gmg_spread_column(gmg_spread *s, const gmg_map &m, int d, int b, int parent, int exists)
+static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, int i)
 {
-  s->own[d][b] = exists ? gmg_weight_of(m, 2 * parent + b, parent) : (real)0;
-  s->side[d][b] = exists ? gmg_weight_of(m, 2 * parent + b, parent - 1 + 2 * b) : (real)0;
+  const int own = i >> 1;
+  return {gmg_weight_of(m, i, own), gmg_weight_of(m, i, own - 1 + 2 * (i & 1))};
 }
+
+/* Of row 2 K + q. */
+static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, const gmg_pair_family &same, int K, int q)
+{
+  return K >= same.begin && K < same.end ? same.w[q] : gmg_pair_weights_of(m, 2 * K + q);
+}
+
+/* Weights of a lane's fine columns along the line. */
+typedef struct {
+  gmg_pair_weights of[LANE_PAIRS][2];
+} gmg_spread;
 
 /* A coarse row, of which each lane has its part, on fine columns. */
 static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS])
@@ -183,7 +193,7 @@ static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, 
 #pragma unroll
   for (int d = 0; d < LANE_PAIRS; d++) {
     const real low = d > 0 ? c[d - 1] : left, up = d + 1 < LANE_PAIRS ? c[d + 1] : right;
-    e.at[2 * d] = s.own[d][0] * c[d] + s.side[d][0] * low, e.at[2 * d + 1] = s.own[d][1] * c[d] + s.side[d][1] * up;
+    e.at[2 * d] = s.of[d][0].own * c[d] + s.of[d][0].side * low, e.at[2 * d + 1] = s.of[d][1].own * c[d] + s.of[d][1].side * up;
   }
   return e;
 }

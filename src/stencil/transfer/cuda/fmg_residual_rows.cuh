@@ -36,7 +36,8 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     parent[d] = I + d < mx.cols + PAIRS ? __ldg(mx.wrap + I + d) : 0;
 #pragma unroll
     for (int b = 0; b < 2; b++) {
-      gmg_spread_column(&spread, mx, d, b, column / 2 + d, exists);
+      spread.of[d][b] = {0, 0};
+      if (exists) spread.of[d][b] = gmg_pair_weights_of(mx, column + 2 * d + b);
       diag.at[2 * d + b] = s.shift + gmg_at(s.diag[0], column + 2 * d + b) + gmg_at(s.diag[1], 0);
     }
   }
@@ -71,12 +72,11 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
       const int around = gmg_wrap_index(K, my.cols, s.wraps[2]), is_there = around >= 0 && around < my.cols;
 #pragma unroll
       for (int q = 0; q < 2; q++) {
-        const int repeats = around >= py.begin && around < py.end;
-        const real w = repeats ? py.own[q] : is_there ? gmg_weight_of(my, 2 * around + q, around) : (real)0;
-        const real w_side = repeats ? py.side[q] : is_there ? gmg_weight_of(my, 2 * around + q, around - 1 + 2 * q) : (real)0;
+        gmg_pair_weights w = {0, 0};
+        if (is_there) w = gmg_pair_weights_of(my, py, around, q);
         rows[q] = rows[q + 2];
 #pragma unroll
-        for (int c = 0; c < COLS; c++) rows[q + 2].at[c] = w * here.at[c] + w_side * (q ? after.at[c] : before.at[c]);
+        for (int c = 0; c < COLS; c++) rows[q + 2].at[c] = w.own * here.at[c] + w.side * (q ? after.at[c] : before.at[c]);
         if (mine && K >= K0 && K < K1) *(real_vector *)(u + place(2 * K + q)) = gmg_vector_of(rows[q + 2]);
       }
       before = here, here = after;

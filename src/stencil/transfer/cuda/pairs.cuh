@@ -135,9 +135,9 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
 
 /* --- prolongation ---------------------------------------------------------------------------------------------------- */
 
-/* The weights of rows 2 I and 2 I + 1: of column I, and of the one beside on their side, which is where. */
+/* The weights of rows 2 I and 2 I + 1, and where the column beside column I is on their side. */
 typedef struct {
-  real own[2], side[2];
+  gmg_pair_weights w[2];
   int beside[2];
 } family;
 
@@ -145,10 +145,7 @@ static __device__ __forceinline__ family family_of(const gmg_map &m, int I)
 {
   family x;
 #pragma unroll
-  for (int b = 0; b < 2; b++) {
-    x.own[b] = gmg_weight_of(m, 2 * I + b, I), x.side[b] = gmg_weight_of(m, 2 * I + b, I - 1 + 2 * b);
-    x.beside[b] = __ldg(m.wrap + I - 1 + 2 * b);
-  }
+  for (int b = 0; b < 2; b++) x.w[b] = gmg_pair_weights_of(m, 2 * I + b), x.beside[b] = __ldg(m.wrap + I - 1 + 2 * b);
   return x;
 }
 
@@ -200,7 +197,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
       const real *at = x + gmg_offset(coarse_of(p), 0, j, K);
       const real low = __ldg(at + fx.beside[0]), here = __ldg(at + I), high = __ldg(at + fx.beside[1]);
       gmg_patch<1> e;
-      e.at[0][0] = fx.side[0] * low + fx.own[0] * here, e.at[0][1] = fx.own[1] * here + fx.side[1] * high;
+      e.at[0][0] = fx.w[0].side * low + fx.w[0].own * here, e.at[0][1] = fx.w[1].own * here + fx.w[1].side * high;
       return e;
     };
     gmg_patch<deep> e;
@@ -210,7 +207,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
     for (int d = 0; d < deep && deep == 2; d++) {
       const gmg_patch<1> side = pair(fy.beside[d]);
 #pragma unroll
-      for (int b = 0; b < 2; b++) e.at[d][b] = fy.own[d] * here.at[0][b] + fy.side[d] * side.at[0][b];
+      for (int b = 0; b < 2; b++) e.at[d][b] = fy.w[d].own * here.at[0][b] + fy.w[d].side * side.at[0][b];
     }
     return e;
   };
@@ -227,8 +224,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
         real_pair *const at = (real_pair *)(to + d * fine.row);
         real_pair v = add ? *at : real_pair{0, 0};
         const gmg_patch<deep> &side = q ? above : below;
-        v.x += fz.own[q] * here.at[d][0] + fz.side[q] * side.at[d][0];
-        v.y += fz.own[q] * here.at[d][1] + fz.side[q] * side.at[d][1];
+        v.x += fz.w[q].own * here.at[d][0] + fz.w[q].side * side.at[d][0];
+        v.y += fz.w[q].own * here.at[d][1] + fz.w[q].side * side.at[d][1];
         *at = v;
       }
     below = here, here = above;
@@ -311,9 +308,9 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     real move[3][2];
 #pragma unroll
     for (int b = 0; b < 2; b++) {
-      move[0][b] = (fx.own[b] - 1) * here + fx.side[b] * beside[0][b];
-      move[1][b] = (fy.own[b] - 1) * here + fy.side[b] * beside[1][b];
-      move[2][b] = (fz.own[b] - 1) * here + fz.side[b] * beside[2][b];
+      move[0][b] = (fx.w[b].own - 1) * here + fx.w[b].side * beside[0][b];
+      move[1][b] = (fy.w[b].own - 1) * here + fy.w[b].side * beside[1][b];
+      move[2][b] = (fz.w[b].own - 1) * here + fz.w[b].side * beside[2][b];
     }
 #pragma unroll
     for (int q = 0; q < 2; q++) {

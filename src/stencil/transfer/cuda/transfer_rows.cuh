@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS)
 #pragma unroll
   for (int d = 0; d < PAIRS; d++)
 #pragma unroll
-    for (int b = 0; b < 2; b++) gmg_spread_column(&spread, mx, d, b, I + d, 1);
+    for (int b = 0; b < 2; b++) spread.of[d][b] = gmg_pair_weights_of(mx, 2 * (I + d) + b);
   const int before = __ldg(mx.wrap + I - 1), after = __ldg(mx.wrap + I + PAIRS);
   gmg_cells e[ROWS + 2]; /* coarse rows from K0 - 1 on, interpolated across */
 #pragma unroll
@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS)
 #pragma unroll
     for (int d = 0; d < PAIRS; d++)
 #pragma unroll
-      for (int b = 0; b < 2; b++) e[r].at[2 * d + b] = spread.own[d][b] * c[d + 1] + spread.side[d][b] * c[d + 2 * b];
+      for (int b = 0; b < 2; b++) e[r].at[2 * d + b] = spread.of[d][b].own * c[d + 1] + spread.of[d][b].side * c[d + 2 * b];
   }
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
@@ -80,11 +80,10 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS)
     if (K >= n) break;
 #pragma unroll
     for (int q = 0; q < 2; q++) {
-      const int repeats = K >= py.begin && K < py.end;
-      const real here = repeats ? py.own[q] : gmg_weight_of(my, 2 * K + q, K), there = repeats ? py.side[q] : gmg_weight_of(my, 2 * K + q, K - 1 + 2 * q);
+      const gmg_pair_weights w = gmg_pair_weights_of(my, py, K, q);
       gmg_cells sum = gmg_cells_of(v[r][q]);
 #pragma unroll
-      for (int c = 0; c < COLS; c++) sum.at[c] += here * e[r + 1].at[c] + there * e[r + 2 * q].at[c];
+      for (int c = 0; c < COLS; c++) sum.at[c] += w.own * e[r + 1].at[c] + w.side * e[r + 2 * q].at[c];
       *(real_vector *)(to + (2 * r + q) * fine.row) = gmg_vector_of(sum);
     }
   }
