@@ -1,4 +1,4 @@
-/* Conjugate gradients of cg.c inside a kernel: the host learns nothing and waits for nothing. Included by the kernels that run them. */
+/* Conjugate gradients of cg.c inside a kernel: the host learns nothing and waits for nothing. Included by such kernels. */
 #ifndef GMG_COARSE_CUDA_CG_H
 #define GMG_COARSE_CUDA_CG_H
 
@@ -28,7 +28,8 @@ static __device__ __forceinline__ void conjugate_gradients(Fields &x, size_t unk
 enum { SUM_PQ, SUM_RZ, SUM_MEAN, CG_SUMS };
 
 /* Fields in global memory. Group says which threads compute together: each(A, body) does body(i, j, k, c) for a thread's unknowns,
-   which are the same in every loop, so that only p is read by other threads; sum(x, which) and wait() are barriers. q holds A p, then z. */
+   which are the same in every loop, so that only p is read by other threads; sum(x, which) and wait() are barriers. q holds A p,
+   then z. */
 template <class Group, int kind> struct cg_fields {
   const Group &group;
   const gmg_operator &A;

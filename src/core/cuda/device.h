@@ -145,11 +145,21 @@ typedef struct gmg_sums {
   gmg_total *to;
 } gmg_sums;
 
-static inline gmg_sums gmg_sums_to(const gmg_exec *e, gmg_total *to) { return {gmg_device_of(e)->part, gmg_device_of(e)->arrived, to}; }
-static inline gmg_sums gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); } /* gmg_cuda_total() */
+static inline gmg_sums gmg_sums_to(const gmg_exec *e, gmg_total *to)
+{
+  return {gmg_device_of(e)->part, gmg_device_of(e)->arrived, to};
+}
+static inline gmg_sums gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); } /* gmg_cuda_total */
 static inline gmg_sums gmg_sums_on_device(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->scalar); }
 
 #ifdef __CUDACC__
+
+/* Lets a kernel's launches ask for that much shared memory. */
+static inline void gmg_allow_shared(const gmg_exec *e, const void *kernel, size_t bytes)
+{
+  const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+  gmg_cuda_note(gmg_device_of(e), error, "shared memory");
+}
 
 /* Enqueues kernel(arguments). Fields may be pointers to void. */
 template <class... Parameters, class... Arguments>

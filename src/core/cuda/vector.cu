@@ -33,7 +33,8 @@ static __global__ void convert_kernel(size_t n, real a, const real *x, narrow_re
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, narrow_real *low, gmg_sums sums)
+    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, narrow_real *low,
+                gmg_sums sums)
 {
   double step;
   const int goes = gmg_cg_step_length(d, &step), known = gmg_cg_is_known(d);
@@ -173,9 +174,9 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static __global__ void __launch_bounds__(GMG_THREADS)
     own_size_kernel(size_t n, const real *x, const gmg_total *squares, gmg_scale *s, narrow_real *y)
 {
-  enum { FAR = 1 << 20 };
+  enum { MAX_RATIO = 1 << 20 };
   const double norm = sqrt(squares->first), guess = s->guess, own = power_above(norm), ratio = own / guess;
-  const int good = ratio < FAR && ratio * FAR > 1;
+  const int good = ratio < MAX_RATIO && ratio * MAX_RATIO > 1;
   if (blockIdx.x == 0 && threadIdx.x == 0) gmg_scale_note(s, 1 / (good ? guess : own), norm);
   if (good || !y) return;
   double squares_again = 0;

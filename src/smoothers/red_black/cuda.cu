@@ -155,18 +155,11 @@ static uniform_level level_of(const gmg_smoother_level *l, const red_black_state
   return uniform_level_of(l->A, &r->blocks, NULL, weight_of(l), leg == GMG_LEG_UP_REVERSED, u, l->scratch);
 }
 
-static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+static void fused_sweeps(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, int steps, gmg_leg leg,
+                         int from_zero)
 {
-  const red_black_state *r = (const red_black_state *)state;
-  if (line_suits(l->A)) {
-    sweep_line(l, f, u, steps, leg, 0);
-    return;
-  }
-  if (!r->fused) {
-    sweep_by_colours(l, f, u, steps, leg);
-    return;
-  }
   const uniform_level s = level_of(l, r, u, leg);
+  if (from_zero) plain_sweep(l, r, s, f, NULL, u, u), steps--;
   for (int pair = 0; pair < steps / 2; pair++) {
     plain_sweep(l, r, s, f, u, l->scratch, l->scratch);
     plain_sweep(l, r, s, f, l->scratch, u, u);
@@ -176,21 +169,25 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   copy_interfaces(l, s, l->scratch, u);
 }
 
-static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+static void relax(const gmg_smoother_level *l, const void *state, const void *f, void *u, int steps, gmg_leg leg, int from_zero)
 {
   const red_black_state *r = (const red_black_state *)state;
-  if (line_suits(l->A)) {
-    sweep_line(l, f, u, steps, leg, 1);
-    return;
+  if (line_suits(l->A)) sweep_line(l, f, u, steps, leg, from_zero);
+  else if (r->fused) fused_sweeps(l, r, f, u, steps, leg, from_zero);
+  else {
+    if (from_zero) l->exec->vector->fill(l->exec, l->A->cells, 0, u);
+    sweep_by_colours(l, f, u, steps, leg);
   }
-  if (!r->fused) {
-    l->exec->vector->fill(l->exec, l->A->cells, 0, u);
-    sweep(l, state, f, u, steps, leg);
-    return;
-  }
-  const uniform_level s = level_of(l, r, u, leg);
-  plain_sweep(l, r, s, f, NULL, u, u);
-  sweep(l, state, f, u, steps - 1, leg);
+}
+
+static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  relax(l, state, f, u, steps, leg, 0);
+}
+
+static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  relax(l, state, f, u, steps, leg, 1);
 }
 
 /* One sweep from a u that is not 0 into another field, and the residual in a pass of its own. */
@@ -257,7 +254,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   r->max_bytes = (size_t)max_bytes;
   if (A->cells < MIN_CELLS_FUSED || !is_uniform_level(A) || !pass_of(l, r, 0)) return GMG_OK;
   r->fused = (A->dim == 3 ? plane_blocks<3, 2> : plane_blocks<2, 2>)(A, any, processors, &r->blocks);
-  if (!GMG_REAL_F32 || !row_blocks(A, any, STRIP_BLOCKS * (int)processors, &r->restrict_rows)) r->restrict_rows.total = 0;
+  if (!GMG_REAL_F32 || !row_blocks(A, any, ROW_BLOCKS * (int)processors, &r->restrict_rows)) r->restrict_rows.total = 0;
   if (!GMG_REAL_F32 || !row_blocks(A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * (int)processors, &r->update_rows))
     r->update_rows.total = 0;
   if (!r->fused || l->exec->dry) return GMG_OK;

@@ -183,8 +183,8 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
     const gmg_bottom_level *L = &p->level[l];
     gmg_maps restrict_ = {}, prolong = {}; /* axes in the kernel's order */
     for (int a = 0; a < 3; a++) restrict_.m[a] = L->restrict_[axis[a]], prolong.m[a] = L->prolong[axis[a]];
-    gmg_launch(e, "small levels", prepare_kernel, grid, *L->A, s->level[l], restrict_, prolong, s->swapped, L->omega, l < last, (real *)tables,
-               (unsigned *)(tables + s->bytes), s->pairs);
+    gmg_launch(e, "small levels", prepare_kernel, grid, *L->A, s->level[l], restrict_, prolong, s->swapped, L->omega, l < last,
+               (real *)tables, (unsigned *)(tables + s->bytes), s->pairs);
   }
   if (s->inverse >= 0)
     gmg_launch(e, "small levels", invert_kernel, one_block, *p->level[last].A, s->level[last], s->swapped, s->singular,

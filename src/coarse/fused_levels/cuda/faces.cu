@@ -295,10 +295,12 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   for (int l = 0; l <= last; l++) {
     const gmg_bottom_level *L = &p->level[l];
     const auto rows = L->A->sigma ? rows_kernel<GMG_FACES | GMG_SIGMA> : rows_kernel<GMG_FACES>;
-    gmg_launch(e, "small levels", rows, gmg_flat_grid(L->A->cells), *L->A, gmg_maps_of(L->prolong), l == last, L->omega, s->level[l]);
+    gmg_launch(e, "small levels", rows, gmg_flat_grid(L->A->cells), *L->A, gmg_maps_of(L->prolong), l == last, L->omega,
+               s->level[l]);
     if (l == last) break;
     const gmg_operator *C = p->level[l + 1].A;
-    gmg_launch(e, "small levels", restrict_rows_kernel, gmg_flat_grid(C->cells), *C, gmg_maps_of(L->restrict_), s->level[l].coarse_rhs);
+    gmg_launch(e, "small levels", restrict_rows_kernel, gmg_flat_grid(C->cells), *C, gmg_maps_of(L->restrict_),
+               s->level[l].coarse_rhs);
   }
   const gmg_bottom_problem coarsest = {.levels = 1, .level = {p->level[last]}, .singular = p->singular};
   R(gmg_coarse_invert_cuda)(e, &coarsest, s->inverse);
@@ -309,10 +311,7 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
   const face_state planned = layout(p, NULL);
   GMG_TRY(create_state(e, planned, planned.bytes, state));
-  if (e->dry) return GMG_OK;
-  const cudaError_t error =
-      cudaFuncSetAttribute((const void *)fused_faces_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes_of(e));
-  gmg_cuda_note(gmg_device_of(e), error, "small levels");
+  if (!e->dry) gmg_allow_shared(e, (const void *)fused_faces_kernel, shared_bytes_of(e));
   return GMG_OK;
 }
 

@@ -24,8 +24,8 @@ static __device__ real diagonal(const gmg_operator &A, int swapped, int i, int j
 }
 
 /* Pair words of a level; its diagonals and, unless it is the coarsest, its maps. */
-static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps restrict_, gmg_maps prolong, int swapped, double omega,
-                                      int transfers, real *tables, unsigned *words, unsigned stride)
+static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps restrict_, gmg_maps prolong, int swapped,
+                                      double omega, int transfers, real *tables, unsigned *words, unsigned stride)
 {
   __shared__ own_planes own;
   words += blockIdx.x * stride + L.words;

@@ -226,15 +226,17 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
   return allow_shared(l, (const void *)kernel_of(l), s->max_bytes);
 }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
   const gmg_operator *A = l->A;
   const gmg_params *q = l->params;
   const int extra = q->local == GMG_LOCAL_RED_BLACK && A->wraps[0] && A->n[0] % 2 ? SEAM_SWEEPS : 0;
-  const line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->overlap, q->local_sweeps, extra, p->reversed,
+  const line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->overlap, q->local_sweeps, extra, reversed,
                        (unsigned)s->blocks.total, q->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
                        {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
-  gmg_launch(l->exec, "async", kernel_of(l), k->grid, x, p->f, p->from, p->to, k->queue);
+  const async_launch k = launch_of(l, s, passes);
+  gmg_launch(l->exec, "async", kernel_of(l), k.grid, x, f, from, to, k.queue);
 }
 
 const async_variant R(async_line) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -91,28 +91,26 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, in
   return x;
 }
 
-/* One pass, or more. */
-static gmg_grid grid_of(const gmg_smoother_level *l, const async_state *s, int lines, size_t passes)
+static void launch(const gmg_smoother_level *l, const async_state *s, int pass, size_t passes, const void *f, const void *from,
+                   void *to, int reversed, const update &o)
 {
-  return {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
+  const int lines = comes_by_lines(l->A, f);
+  const gmg_grid grid = {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
+  gmg_launch(l->exec, "async", kernels_of(l->A, lines)[pass], grid, level_of(l, s, reversed), f, from, to, o);
 }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
-  const int lines = comes_by_lines(l->A, p->f);
-  const face_kernel kernel = kernels_of(l->A, lines)[p->from ? PLAIN : FROM_ZERO];
-  (void)k;
-  gmg_launch(l->exec, "async", kernel, grid_of(l, s, lines, p->passes), level_of(l, s, p->reversed), p->f, p->from, p->to, update{});
+  launch(l, s, from ? PLAIN : FROM_ZERO, passes, f, from, to, reversed, update{});
 }
 
-static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+                             const gmg_update_target *to)
 {
-  const int lines = comes_by_lines(l->A, u->f);
-  const face_kernel kernel = kernels_of(l->A, lines)[UPDATE];
-  if (!kernel || u->to->coarse) return 0;
-  R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
-  gmg_launch(l->exec, "async", kernel, grid_of(l, s, lines, 1), level_of(l, s, u->reversed), u->f, u->u, nullptr,
-             update_of(u->to, l->A));
+  if (!kernels_of(l->A, 0)[UPDATE] || to->coarse) return 0;
+  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
+  launch(l, s, UPDATE, 1, f, u, NULL, reversed, update_of(to, l->A));
   return 1;
 }
 

@@ -136,7 +136,8 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
     const int z = c / (own[0] * own[1]), y = (c - z * own[0] * own[1]) / own[0], x = c - z * own[0] * own[1] - y * own[0];
     const size_t i = at[0] * s.blocks.shape[0] + (size_t)x, j = at[1] * s.blocks.shape[1] + (size_t)y;
     const size_t k = at[2] * s.blocks.shape[2] + (size_t)z;
-    gmg_store_relaxed(to + gmg_offset(gmg_layout_of(&A), i, j, k), old[((z + s.margin[2]) * sy + y + s.margin[1]) * sx + x + s.margin[0]]);
+    const int here = ((z + s.margin[2]) * sy + y + s.margin[1]) * sx + x + s.margin[0];
+    gmg_store_relaxed(to + gmg_offset(gmg_layout_of(&A), i, j, k), old[here]);
   }
 }
 
@@ -165,14 +166,16 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
   return allow_shared(l, (const void *)kernel_of(l), s->max_bytes);
 }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
   const gmg_params *q = l->params;
-  const relaxation how = {(int)q->local, q->local_sweeps, q->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, p->reversed,
+  const relaxation how = {(int)q->local, q->local_sweeps, q->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, reversed,
                           (real)gmg_weight_async(l->A, q)};
   reference_tiles t = tiles_of(l);
   t.order = s->order;
-  gmg_launch(l->exec, "async", kernel_of(l), k->grid, *l->A, t, how, p->f, p->from, p->to, k->queue);
+  const async_launch k = launch_of(l, s, passes);
+  gmg_launch(l->exec, "async", kernel_of(l), k.grid, *l->A, t, how, f, from, to, k.queue);
 }
 
 const async_variant R(async_reference) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -119,9 +119,11 @@ static tile_level level_of(const gmg_smoother_level *l, const async_state *state
   return s;
 }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
-  gmg_launch(l->exec, "async", kernel_of(l), k->grid, level_of(l, s, p->reversed), p->f, p->from, p->to, k->queue);
+  const async_launch k = launch_of(l, s, passes);
+  gmg_launch(l->exec, "async", kernel_of(l), k.grid, level_of(l, s, reversed), f, from, to, k.queue);
 }
 
 const async_variant R(async_tiles) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -66,17 +66,11 @@ static __device__ __forceinline__ void put_update(const update &o, double scale,
 #endif
 }
 
-/* Linear interpolation by pairs: fine index i reads coarse index i / 2, its own, and the one beside it on its side. */
-typedef struct {
-  real own, side;
-} pair_weights;
-
-/* i: as in the level, or beyond a wall or around a periodic axis. */
-static __device__ __forceinline__ pair_weights pair_weights_of(const gmg_map &m, int i, int n, int wraps, int exists)
+/* Weights of fine index i: as in the level, or beyond a wall or around a periodic axis. */
+static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map &m, int i, int n, int wraps, int exists)
 {
-  if (!exists) return pair_weights{0, 0};
-  const int g = gmg_wrap_index(i, n, wraps), own = g >> 1;
-  return pair_weights{gmg_weight_of(m, g, own), gmg_weight_of(m, g, own - 1 + 2 * (g & 1))};
+  if (!exists) return {0, 0};
+  return gmg_pair_weights_of(m, gmg_wrap_index(i, n, wraps));
 }
 
 /* --- PASS_RESTRICT ----------------------------------------------------------------------------------------------------- */

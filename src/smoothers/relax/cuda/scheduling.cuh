@@ -11,7 +11,7 @@ typedef struct {
 
 enum { QUEUE_BYTES = 16 }; /* of shared memory, beyond what a kernel asks for */
 
-/* body(b) for every block b of unknowns that this thread block takes: blockIdx.x alone (blockIdx.y is the pass), or from the queue. */
+/* body(b) for every block b of unknowns that this thread block takes: blockIdx.x (blockIdx.y is the pass), or from the queue. */
 template <int dynamic, class Body> static __device__ __forceinline__ void for_blocks(const work_queue &queue, Body body)
 {
   if constexpr (!dynamic) body(blockIdx.x);

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#define EVEN_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two are at work on each */
+#define UNIFORM_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two are at work on each */
 
 /* What a residual is multiplied by on its way into the narrower type, and what follows from its norm. */
 typedef struct {
@@ -77,26 +77,26 @@ static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, con
 enum { NORM_AT_ONCE = 2 };
 template <int deep, int once = 0>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    norm_even_kernel(gmg_even s, const real *f, const real *u, scaling how, narrow_real *low, gmg_sums sums)
+    norm_uniform_kernel(gmg_uniform s, const real *f, const real *u, scaling how, narrow_real *low, gmg_sums sums)
 {
   gmg_take_over();
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_even<deep, once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
+  gmg_walk_uniform<deep, once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
     add_squares(r, rhs, scale, low, c, gmg_layout_of(s).row, t);
   });
   sum_up(t, how, sums);
 }
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    norm_flows_kernel(gmg_flows w, const real *f, const real *u, scaling how, narrow_real *low, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+    norm_faces_kernel(gmg_face_columns w, const real *f, const real *u, scaling how, narrow_real *low, gmg_sums sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
     add_squares(gmg_minus(rhs, image), rhs, scale, low, c, gmg_layout_of(w).row, t);
   });
   sum_up(t, how, sums);
@@ -107,13 +107,13 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   static const char what[] = "residual norm";
   const gmg_columns p = gmg_columns_of(A->n);
   const gmg_sums sums = gmg_sums_to(e, to);
-  gmg_even s;
-  gmg_flows w;
-  if (gmg_flows_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
-    gmg_launch(e, what, GMG_BY_SIGMA(w, norm_flows_kernel), gmg_grid_of(w.s, 1), w, f, u, how, low, sums);
-  } else if (gmg_even_of(A, EVEN_BLOCKS(e), f, u, low, &s)) {
+  gmg_uniform s;
+  gmg_face_columns w;
+  if (gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
+    gmg_launch(e, what, GMG_BY_SIGMA(w, norm_faces_kernel), gmg_grid_of(w.s, 1), w, f, u, how, low, sums);
+  } else if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
     const int once = s.deep == 2 && s.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
-    const auto kernel = once ? norm_even_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_even_kernel);
+    const auto kernel = once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);
     gmg_launch_early(e, what, kernel, gmg_grid_of(s, 1), s, f, u, how, low, sums);
   } else gmg_launch(e, what, GMG_BY_KIND(A, norm_kernel), gmg_grid_of(p, 1), *A, p, f, u, how, low, sums);
 }

@@ -102,7 +102,8 @@ static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, si
 
 /* Relaxes unknown (i, j, k) in place. */
 template <int kind>
-static __device__ __forceinline__ void gmg_relax_at(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f, real *u, real omega)
+static __device__ __forceinline__ void gmg_relax_at(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f, real *u,
+                                                    real omega)
 {
   const size_t c = gmg_offset(gmg_layout_of(&A), i, j, k);
   const gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);

@@ -13,9 +13,9 @@ extern "C" {
 
 /* Thread blocks that a multiprocessor is to have room for: on compute capability 7.5 it has 1024 threads. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ == 750
-enum { MANY_BLOCKS = 1024 / GMG_THREADS };
+enum { WALK_BLOCKS = 1024 / GMG_THREADS };
 #else
-enum { MANY_BLOCKS = 5 };
+enum { WALK_BLOCKS = 5 };
 #endif
 
 static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(gmg_layout_of(A)); }
@@ -23,7 +23,7 @@ static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS)
+static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS)
     residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
 {
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
@@ -32,44 +32,44 @@ static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS)
 }
 
 template <int deep>
-static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_even_kernel(gmg_even s, const real *f, const real *u, real *to)
+static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_uniform_kernel(gmg_uniform s, const real *f, const real *u, real *to)
 {
-  gmg_walk_even<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &) {
+  gmg_walk_uniform<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &) {
     gmg_store_patch(to + c, gmg_layout_of(s).row, r);
   });
 }
 
 /* f = NULL: A u instead of the residual. */
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    flows_kernel(gmg_flows w, const real *f, const real *u, real *to)
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+    faces_kernel(gmg_face_columns w, const real *f, const real *u, real *to)
 {
-  gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
     gmg_store_patch(to + c, gmg_layout_of(w).row, f ? gmg_minus(rhs, image) : image);
   });
 }
 
 /* 1 where done. */
-static int by_flows(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *to)
+static int by_faces(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *to)
 {
-  gmg_flows w;
-  if (!gmg_flows_of(A, gmg_device_of(e)->processors, f, u, to, &w)) return 0;
-  gmg_launch(e, "operator", GMG_BY_SIGMA(w, flows_kernel), gmg_grid_of(w.s), w, f, u, to);
+  gmg_face_columns w;
+  if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, to, &w)) return 0;
+  gmg_launch(e, "operator", GMG_BY_SIGMA(w, faces_kernel), gmg_grid_of(w.s), w, f, u, to);
   return 1;
 }
 
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
   const gmg_columns p = gmg_columns_of(A->n);
-  gmg_even s;
-  if (by_flows(e, A, f, u, r)) return;
-  if (gmg_even_of(A, EVEN_BLOCKS(e), f, u, r, &s))
-    gmg_launch(e, "residual", GMG_BY_DEPTH(s, residual_even_kernel), gmg_grid_of(s), s, f, u, r);
+  gmg_uniform s;
+  if (by_faces(e, A, f, u, r)) return;
+  if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, r, &s))
+    gmg_launch(e, "residual", GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_grid_of(s), s, f, u, r);
   else gmg_launch(e, "residual", GMG_BY_KIND(A, residual_kernel), gmg_grid_of(p), *A, p, f, u, r);
 }
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS) apply_kernel(gmg_operator A, gmg_columns p, const real *u, real *v)
+static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS) apply_kernel(gmg_operator A, gmg_columns p, const real *u, real *v)
 {
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
     v[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS) apply_kernel(
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
   const gmg_columns p = gmg_columns_of(A->n);
-  if (by_flows(e, A, NULL, u, v)) return;
+  if (by_faces(e, A, NULL, u, v)) return;
   gmg_launch(e, "operator", GMG_BY_KIND(A, apply_kernel), gmg_grid_of(p), *A, p, u, v);
 }
 
@@ -163,7 +163,7 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
   return gmg_cuda_total(e, "inner product").first;
 }
 
-static __global__ void lower_kernel(size_t n, const gmg_total *sum, double volume, real *x)
+static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sum, double volume, real *x)
 {
   const real mean = (real)(sum->first / volume);
   gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
@@ -174,7 +174,7 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
   const gmg_points p = points_of(A);
   const gmg_sums sum = gmg_sums_on_device(e);
   gmg_launch(e, "mean", dot_kernel, gmg_grid_of(p, 1), *A, p, x, nullptr, sum);
-  gmg_launch(e, "mean", lower_kernel, gmg_flat_grid(A->cells), A->cells, sum.to, volume, x);
+  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(A->cells), A->cells, sum.to, volume, x);
 }
 
 /* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
@@ -240,8 +240,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
 }
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    direction_flows_kernel(gmg_operator A, gmg_flows w, const real *p, const real *x, real *q, gmg_cg_scalars *direction, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+    direction_faces_kernel(gmg_operator A, gmg_face_columns w, const real *p, const real *x, real *q, gmg_cg_scalars *direction, gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
@@ -249,7 +249,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
     if (!at.there) continue;
     const double wide[2] = {(double)gmg_at(A.weight[0], at.i), (double)gmg_at(A.weight[0], at.i + 1)};
     const double deep[2] = {(double)gmg_at(A.weight[1], at.j), (double)gmg_at(A.weight[1], at.j + 1)};
-    gmg_walk_flow_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &here, const gmg_patch<2> &r) {
+    gmg_walk_face_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &here, const gmg_patch<2> &r) {
       double with_image = 0, with_r = 0;
 #pragma unroll
       for (int d = 0; d < 2; d++)
@@ -270,10 +270,10 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
 {
   const gmg_columns columns = gmg_columns_of(A->n);
   const gmg_sums sums = gmg_sums_on_device(e);
-  gmg_flows w;
+  gmg_face_columns w;
   add_correction(e, A->cells, c, (const double *)&d->beta, p);
-  if (gmg_flows_of(A, gmg_device_of(e)->processors, p, x, q, &w))
-    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_flows_kernel), gmg_grid_of(w.s, 1), *A, w, p, x, q, d, sums);
+  if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
+    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_grid_of(w.s, 1), *A, w, p, x, q, d, sums);
   else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_grid_of(columns, 1), *A, columns, p, x, q, d, sums);
 }
 

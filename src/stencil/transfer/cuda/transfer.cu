@@ -87,7 +87,7 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
 extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
                                                   const void *f, void *u, const double *size, void *r)
 {
-  if (start_strip(e, A, map, coarse, f, u, size, r)) return;
+  if (fmg_residual_rows(e, A, map, coarse, f, u, size, r)) return;
   R(gmg_tensor_cuda)(e, map, coarse, u, 0);
   gmg_stencil_of(e)->scaled_residual(e, A, f, u, size, r);
 }
@@ -119,6 +119,6 @@ static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_poin
 extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u)
 {
   const gmg_points p = gmg_points_of(gmg_layout_of(A));
-  if (prolong_flows(e, A, map, c, u)) return;
+  if (prolong_face_pairs(e, A, map, c, u)) return;
   gmg_launch(e, "prolongation", prolong_faces_kernel, gmg_grid_of(p), *A, gmg_maps_of(map), p, c, u);
 }

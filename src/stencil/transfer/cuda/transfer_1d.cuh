@@ -30,12 +30,12 @@ static __device__ __forceinline__ int other_row(const line_rows &x)
   return row < x.rows ? row : -1;
 }
 
-static int is_lone(const gmg_map *m) { return m->rows == 1 && m->cols == 1; }
+static int has_one_unknown(const gmg_map *m) { return m->rows == 1 && m->cols == 1; }
 
 /* Whether it pays: else nearly all rows are others. */
 static int repeats_in_line(const gmg_map map[3], int out, int in)
 {
-  return is_lone(&map[1]) && is_lone(&map[2]) && map[0].out == out && map[0].in == in &&
+  return has_one_unknown(&map[1]) && has_one_unknown(&map[2]) && map[0].out == out && map[0].in == in &&
          2 * (long)(map[0].end - map[0].begin) > map[0].rows;
 }
 
