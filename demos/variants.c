@@ -60,7 +60,9 @@ void demo_c_text(int i, int v, char *text, size_t size)
 
 unsigned demo_kind_of(const gmg_smoother *s)
 {
-  return strcmp(s->name, "async") == 0 ? ASYNC : strcmp(s->name, "chebyshev") == 0 ? CHEBYSHEV : OTHERS;
+  const gmg_params params = gmg_params_default();
+  if (!(s->traits(&params, 1) & GMG_SMOOTHER_DETERMINISTIC)) return ASYNC; /* it has blocks */
+  return s == gmg_smoother_by_name("chebyshev") ? CHEBYSHEV : OTHERS;
 }
 
 double demo_middle(const trial *t) { return t->runs ? t->seconds[t->runs / 2] : INFINITY; }

@@ -81,8 +81,7 @@ passes_stride(const __grid_constant__ stale_blocks s, int before, int passes)
 }
 
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
-passes_ticket(const __grid_constant__ stale_blocks s, int before, int passes,
-                                                         unsigned long long *next)
+passes_ticket(const __grid_constant__ stale_blocks s, int before, int passes, unsigned long long *next)
 {
   __shared__ unsigned long long ticket;
   for (;;) {
