@@ -176,7 +176,7 @@ static void random_params(uint64_t *r, sample *s)
   q->post = q->pre = q->pre > 0 ? q->pre : 1; /* what a symmetric cycle needs */
   if (q->cycle == GMG_CYCLE_F) q->cycle = GMG_CYCLE_V;
   if (q->restriction == GMG_RESTRICT_AVERAGE) q->restriction = GMG_RESTRICT_AUTO;
-  if (strcmp(q->smoother->name, "async") == 0) q->overlap = 0;
+  q->overlap = 0;
   q->deterministic = 1;
 }
 

@@ -268,11 +268,18 @@ static double factor_here(const gmg_problem *p, const gmg_params *params, int th
   return r.factor;
 }
 
+int is_asynchronous(const gmg_params *params)
+{
+  gmg_params plain = *params;
+  plain.deterministic = 0;
+  return params->smoother->traits && !(params->smoother->traits(&plain, 1) & GMG_SMOOTHER_DETERMINISTIC);
+}
+
 double measured_factor(const gmg_problem *p, const gmg_params *params, int threads, int cycles)
 {
   const double factor = factor_here(p, params, threads, cycles);
-  const int async = strcmp(params->smoother->name, "async") == 0;
-  if (!on_device || (async && !(params->deterministic && params->block[0]))) return factor;
+  const int same_arithmetic = !is_asynchronous(params) || (params->deterministic && params->block[0]);
+  if (!on_device || !same_arithmetic) return factor;
   on_device = 0;
   const double on_host = factor_here(p, params, 0, cycles);
   on_device = 1;

@@ -376,12 +376,11 @@ static gmg_params params_of(running *x)
 {
   const solve_case *c = x->c;
   gmg_params q = gmg_params_default();
-  const int async = strcmp(c->smoother, "async") == 0;
   q.smoother = gmg_smoother_by_name(c->smoother);
   if (!q.smoother) fail(c->name, "smoother", "there is none of this name");
   q.deterministic = 1;
   if (c->sweeps) q.local_sweeps = c->sweeps;
-  if (async) q.overlap = c->overlap;
+  q.overlap = c->overlap;
   if (c->passes) q.passes = c->passes;
   q.local = on_device && c->local == GMG_LOCAL_GAUSS_SEIDEL ? GMG_LOCAL_JACOBI : c->local;
   for (int a = 0; a < 3; a++) q.block[a] = c->block[a];

@@ -85,7 +85,7 @@ static void list_cases(void)
 static double factor_of(const gmg_problem *p, gmg_params params, int cycles)
 {
   const double factor = measured_factor(p, &params, 0, cycles);
-  if (!on_device || strcmp(params.smoother->name, "async") != 0) return factor;
+  if (!on_device || !is_asynchronous(&params)) return factor;
   params.block[0] = p->dim == 1 ? 100 : 16, params.block[1] = 8, params.block[2] = 4;
   measured_factor(p, &params, 0, cycles);
   return factor;

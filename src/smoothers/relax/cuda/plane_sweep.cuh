@@ -497,18 +497,6 @@ static inline int planes_can_double_buffer(const plane_pass *passes, size_t max_
          planes_can_prolong(&to, A, b);
 }
 
-/* Whether passes of a table leave u in another field on the way down, and bring it back on the way up. In double alone: an update target
-   is a field of doubles. */
-static inline int planes_can_double_buffer(const plane_pass *passes, size_t max_bytes, const gmg_operator *A, const gmg_blocks *b,
-                                           const gmg_map *restrict_, const gmg_map *prolong)
-{
-  const gmg_update_target to = {.prolong = prolong};
-  restriction r;
-  return A->type == GMG_F64 && plane_pass_of(passes, PASS_RESTRICT | PASS_FROM_ZERO, max_bytes) &&
-         plane_pass_of(passes, PASS_UPDATE | PASS_PROLONG, max_bytes) && restriction_of(&r, NULL, A, restrict_, b) &&
-         planes_can_prolong(&to, A, b);
-}
-
 /* Thread blocks of one pass, or more. */
 static inline gmg_grid plane_grid(const plane_pass *p, int dim, const gmg_blocks *b, size_t passes = 1)
 {
