@@ -185,8 +185,7 @@ int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(current_device_stays), cmocka_unit_test(levels_are_timed),
-      cmocka_unit_test(offloaded_sweeps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(current_device_stays), cmocka_unit_test(levels_are_timed),
+                                     cmocka_unit_test(offloaded_sweeps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
