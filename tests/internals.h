@@ -11,7 +11,6 @@
 #include "smoothers/relax/partition.h"
 #include "smoothers/weight.h"
 #include "stencil/grid/axis.h"
-#include "stencil/grid/coarsen.h"
 #include "stencil/grid/map.h"
 #include "stencil/stencil.h"
 

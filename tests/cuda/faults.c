@@ -36,10 +36,10 @@ static void solve_small(gmg_context *c)
   assert_ok(c, gmg_exec_reals(&e, "f", n, values, &f));
   assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u));
   for (int repeat = 0; repeat < 3; repeat++) { /* recorded and replayed, if there is memory for it */
-    (void)gmg_exec_write_reals(&e, u, n, zeros);
+    gmg_exec_write_reals(&e, u, n, zeros);
     assert_ok(c, gmg_solve(s, f, u, NULL));
   }
-  gmg_exec_release(&e, f, 0), gmg_exec_release(&e, u, 0);
+  gmg_exec_release(&e);
   gmg_solver_destroy(s);
   free(values), free(zeros);
 }
@@ -118,13 +118,12 @@ static void replays_on_a_full_card(void **state)
   const int blocks = fill_card((size_t)1 << 20, block);
   for (int i = 0; i < 4; i++)
     for (int repeat = 0; repeat < 3; repeat++) {
-      (void)gmg_exec_write_reals(&e, u[i], n, zeros);
+      gmg_exec_write_reals(&e, u[i], n, zeros);
       assert_ok(c, gmg_solve(s, f, u[i], NULL));
       assert_ok(c, gmg_precondition(s, f, u[i]));
     }
   for (int i = 0; i < blocks; i++) cudaFree(block[i]);
-  gmg_exec_release(&e, f, 0);
-  for (int i = 0; i < 4; i++) gmg_exec_release(&e, u[i], 0);
+  gmg_exec_release(&e);
   gmg_solver_destroy(s);
   gmg_context_destroy(c);
   free(values), free(zeros);

@@ -31,7 +31,7 @@ static void *random_field(const gmg_exec *e, size_t n, uint64_t seed)
   void *p = e->memory->alloc(e->context, n * e->real_size);
   double *values = field(n, seed);
   assert_non_null(p);
-  (void)gmg_exec_write_reals(e, p, n, values);
+  gmg_exec_write_reals(e, p, n, values);
   free(values);
   return p;
 }

@@ -260,12 +260,12 @@ static void refuses(const char *name, const both *b, twin *f, twin *u, int in_gu
     double before;
     e->vector->fill(e, u->n, 0, u->at[i]);
     gmg_exec_read_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
-    (void)gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &bad);
+    gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &bad);
     status[i] = gmg_solve(b->solver[i], f->at[i], u->at[i], NULL);
     if (status[i] != GMG_ERR_ARGUMENT || strncmp(gmg_context_error(b->context[i]), in_guess ? "u (the guess)" : "f holds NaN", 11) != 0)
       fail_msg("%s, %g in %s, on the %s: %s: %s", name, bad, in_guess ? "u" : "f", i ? "device" : "host",
                gmg_status_string(status[i]), gmg_context_error(b->context[i]));
-    (void)gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
+    gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
     if (in_guess) assert_true(e->vector->norm2(e, u->n, u->at[i]) == 0);
     assert_ok(b->context[i], gmg_solve(b->solver[i], f->at[i], u->at[i], NULL)); /* still usable */
   }
@@ -279,10 +279,10 @@ static void unseen(const both *b, twin *f, twin *u)
     const gmg_exec *e = &f->exec[i];
     double before;
     gmg_exec_read_reals(e, f->at[i], 1, &before);
-    (void)gmg_exec_write_reals(e, f->at[i], 1, &nan);
+    gmg_exec_write_reals(e, f->at[i], 1, &nan);
     assert_ok(b->context[i], gmg_precondition(b->solver[i], f->at[i], u->at[i]));
     assert_true(isnan(e->vector->norm2(e, u->n, u->at[i])));
-    (void)gmg_exec_write_reals(e, f->at[i], 1, &before);
+    gmg_exec_write_reals(e, f->at[i], 1, &before);
     assert_ok(b->context[i], gmg_precondition(b->solver[i], f->at[i], u->at[i]));
     assert_true(isfinite(e->vector->norm2(e, u->n, u->at[i])));
   }

@@ -36,8 +36,11 @@ IN_ONE_PLACE = {
     "a sweep": (re.compile(r"\bsweep(_from_zero)?\("), {"src/mg/cycle/legs.c", "src/mg/cycle/watch.c"}),
     "a recording": (re.compile(r"\bgraph->(begin|end|replay)\("), {"src/mg/iterate/replay.c"}),
 }
-# A flag is a condition on a word for a precision or a fused leg; a smoother is a table, whose name is for messages.
-FLAG_IN_MG = re.compile(r"\b(if|while)\s*\(.*\b(mixed|fused_legs|is_(low|mixed|fused|host|cuda)\w*)\b|\b(smoother->name|smoother)\s*[!=]=\s*[^N]")
+# A flag is a condition on a word for a precision or a fused leg, or a parameter of that name; a smoother is a table, whose name is for
+# messages.
+FLAG = r"\b(mixed|low|narrow|narrower|high|is_(low|mixed|fused|host|cuda|high|narrow)\w*|fused_legs|refined_levels\s*([!=]=|>=?)\s*0)\b"
+FLAG_IN_MG = re.compile(rf"\b(if|while)\s*\(.*{FLAG}|{FLAG}[^;]*(\?|&&|\|\|)|\bint (mixed|low|narrow|high|host|cuda|fused)\b"
+                        r"|\b(smoother->name|smoother)\s*[!=]=\s*[^N]")
 # In column 0: what it returns, its name, then parameters; or a table's type, name and values. Macros in capitals define static functions.
 DEFINES = re.compile(r"^(?:[a-z_]\w*[\s*]+)+(?:const )?(\w+)(?:\(|\[\w*\](?:\[\w*\])* =| = |;)")
 NOT_GLOBAL = re.compile(r"^(typedef|extern|return|else|case|template|using)\b|^(struct|union|enum) \w+;|^.*\bstatic\b")
