@@ -76,7 +76,7 @@ SANITIZED = [
     ("cuda_graph", "unmeasured_accelerated_solves", ["memcheck", "initcheck"], 17, 40000),  # nearly all by full multigrid
     ("cuda_graph", "rarely_measured_solves", ["memcheck", "initcheck"], 23, 40000),  # with and without both of that, two smoothers
 ]
-FEW = {"every": "GMG_TEST_EVERY", "most": "GMG_TEST_MOST"}  # tests/util.h; CTest says what share its tests take
+SHARE = {"every": "GMG_TEST_EVERY", "most": "GMG_TEST_MOST"}  # tests/util.h; CTest says what share its tests take
 
 FOUND = re.compile(r"^========= (Invalid|Uninitialized|Program hit|Barrier error|Error: |Warning: |Race reported)", re.M)
 SUMMARY = re.compile(r"^========= ERROR SUMMARY: (\d+) error|^========= RACECHECK SUMMARY: \d+ hazards? displayed \((\d+) errors?, (\d+) warn", re.M)
@@ -126,7 +126,7 @@ def sanitized(build):
         for program, test, tools, every, most in SANITIZED:
             words = [str(build / f"tests/test_{program}"), test] + (["by_cycles"] if program in ("cuda_graph", "cuda_streams") else [])
             if tool in tools:
-                few = {FEW["every"]: str(every) if every > 1 else "", FEW["most"]: str(most or "")}
+                few = {SHARE["every"]: str(every) if every > 1 else "", SHARE["most"]: str(most or "")}
                 made.append(entry(f"{tool}/{program}/{test}", tool, words, {k: v for k, v in few.items() if v}, tool=tool))
     return made
 
@@ -156,7 +156,7 @@ def end_group(process):
 def run(command, environment, limit):
     """Output, exit status (None: stopped), seconds. What it started ends with it."""
     start = time.monotonic()
-    usual = {k: v for k, v in os.environ.items() if k not in FEW.values()}
+    usual = {k: v for k, v in os.environ.items() if k not in SHARE.values()}
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                env={**usual, **environment}, start_new_session=True)
     running.add(process)
@@ -264,7 +264,7 @@ class Record:
     def __init__(self, path, top, all_entries):
         self.path, self.lock = path, threading.Lock()
         self.data = {**top, "results": [{"name": e["name"], "label": e["label"], "command": shown(e["command"]),
-                                         "environment": {k: v for k, v in e["environment"].items() if v and k in FEW.values()},
+                                         "environment": {k: v for k, v in e["environment"].items() if v and k in SHARE.values()},
                                          "tool": e["tool"], "outcome": "not run"} for e in all_entries]}
         self.at = {r["name"]: i for i, r in enumerate(self.data["results"])}
         before = json.loads(path.read_text()) if path.is_file() else {}

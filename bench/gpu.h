@@ -11,10 +11,10 @@
 
 /* --- the command line, the file and its records (gpu_record.c) --- */
 
-enum { MOST_RUNS = 100 };
+enum { MAX_RUNS = 100 };
 
 typedef struct {
-  double sample[MOST_RUNS]; /* sorted */
+  double sample[MAX_RUNS]; /* sorted */
   int count;
 } bench_gpu_samples;
 

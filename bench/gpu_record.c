@@ -16,7 +16,7 @@ static char *known; /* [of bench_gpu_options.only] 1 where a name begins that is
 
 void bench_gpu_add(bench_gpu_samples *s, double x)
 {
-  int at = s->count < MOST_RUNS ? s->count++ : MOST_RUNS - 1;
+  int at = s->count < MAX_RUNS ? s->count++ : MAX_RUNS - 1;
   for (; at > 0 && s->sample[at - 1] > x; at--) s->sample[at] = s->sample[at - 1];
   s->sample[at] = x;
 }
@@ -155,7 +155,7 @@ int bench_begin(int argc, char **argv, const char *program, const char *what, in
     else if (o == 'c') bench_gpu_options.commit = optarg;
     else if (o == 'r') {
       const double n = number(optarg);
-      if (!(n >= 1 && n <= MOST_RUNS) || n != floor(n)) return refuse("runs", optarg, "a whole number from 1 to 100");
+      if (!(n >= 1 && n <= MAX_RUNS) || n != floor(n)) return refuse("runs", optarg, "a whole number from 1 to 100");
       bench_gpu_options.runs = (int)n;
     } else if (o == 'm') {
       bench_gpu_options.most = number(optarg);

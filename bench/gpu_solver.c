@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { FEW = 2, MANY = 7 }; /* cycles */
+enum { SHORT_SOLVE = 2, LONG_SOLVE = 7 }; /* cycles of the two solves whose difference is a cycle's time */
 
 double bench_gpu_now(void)
 {
@@ -92,12 +92,12 @@ bench_gpu_samples bench_gpu_cycle_time(bench_gpu_run *r, const double *f, double
   const int check = r->params.check_every, most = r->params.max_cycles;
   r->params.check_every = 0;
   for (int many = 0; many < 2; many++) {
-    r->params.max_cycles = many ? MANY : FEW;
+    r->params.max_cycles = many ? LONG_SOLVE : SHORT_SOLVE;
     bench_gpu_build(r);
     for (int i = -2; i < bench_gpu_options.runs; i++) {
       const double t = bench_gpu_solve(r, f, u, &report);
       if (i < 0) continue;
-      if (many) bench_gpu_add(&s, (t - bench_gpu_median(&few)) / (MANY - FEW));
+      if (many) bench_gpu_add(&s, (t - bench_gpu_median(&few)) / (LONG_SOLVE - SHORT_SOLVE));
       else bench_gpu_add(&few, t);
     }
   }

@@ -12,7 +12,7 @@
  * a correction in, u out; coarser levels add a seventh. No cycle of one pass over memory a leg can take less. */
 static const double CYCLE_BYTES = (25 + 25) * 8 / 7.0;
 
-enum { FEW = 2, MANY = 7 }; /* cycles of the two solves whose difference is a cycle's time */
+enum { SHORT_SOLVE = 2, LONG_SOLVE = 7 }; /* cycles of the two solves whose difference is a cycle's time */
 
 static const char *const status_names[] = {
 #define STATUS_NAME(name, text) #name,
@@ -100,8 +100,8 @@ static int cycle_samples(bench_job *job, bench_samples *to, double *factor)
 {
   bench_samples few = {0}, many = {0};
   gmg_report report;
-  if (run_of(job, FEW, &few, &report) || run_of(job, MANY, &many, &report)) return 1;
-  for (int i = 0; i < few.count; i++) bench_add(to, (many.value[i] - few.value[i]) / (MANY - FEW));
+  if (run_of(job, SHORT_SOLVE, &few, &report) || run_of(job, LONG_SOLVE, &many, &report)) return 1;
+  for (int i = 0; i < few.count; i++) bench_add(to, (many.value[i] - few.value[i]) / (LONG_SOLVE - SHORT_SOLVE));
   *factor = report.factor;
   return 0;
 }
@@ -210,7 +210,7 @@ static int note_in_cycles(bench_job *job, const bench_samples *whole)
 int bench_create(bench_job *job)
 {
   bench_samples whole = {0};
-  job->params.check_every = 0, job->params.max_cycles = FEW;
+  job->params.check_every = 0, job->params.max_cycles = SHORT_SOLVE;
   for (int run = -1; run < job->runs; run++) {
     double first, second;
     gmg_report report;

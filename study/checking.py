@@ -17,7 +17,7 @@ def check(condition, words):
 
 
 def run(*args, code=0, says=None):
-    done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=900)
     text = done.stdout + done.stderr
     if done.returncode != code or (says and says not in text):
         failures.append(f"{' '.join(args)}: exit {done.returncode}, wanted {code} and {says!r}\n{text[-600:]}")

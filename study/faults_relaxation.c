@@ -23,7 +23,7 @@ enum { MATRICES = sizeof matrices / sizeof *matrices };
 /* As in the paper unknowns that follow one another, about 128: of a line in 2D, of a plane in 3D. */
 static const size_t block[4][3] = {{0}, {128, 1, 1}, {99, 1, 1}, {13, 10, 1}}, quick_block[4][3] = {{0}, {32, 1, 1}, {32, 1, 1}, {8, 4, 1}};
 
-enum { BREAKS = 10, MOST = 20000, AFTER = 100, HISTORY = 100 };
+enum { BREAK_PASS = 10, MAX_PASSES = 20000, PASSES_AFTER_BREAK = 100, HISTORY = 100 };
 #define TOLERANCE 1e-12
 
 typedef struct wait {
@@ -45,9 +45,10 @@ typedef struct outcome {
 /* Until the tolerance, or so long that what cannot get there stands still. */
 static int one_run(patient *x, const wait *w, int scattered, unsigned long seed, int keep, outcome *to)
 {
-  const fault f = {.kind = w->passes ? FAULT_BLOCKS : FAULT_NONE, .first = BREAKS, .cycles = w->passes < 0 ? MOST : w->passes,
+  const fault f = {.kind = w->passes ? FAULT_BLOCKS : FAULT_NONE, .first = BREAK_PASS,
+                   .cycles = w->passes < 0 ? MAX_PASSES : w->passes,
                    .share = 0.25, .seed = seed, .scattered = scattered};
-  const int limit = w->passes < 0 ? BREAKS + AFTER : MOST;
+  const int limit = w->passes < 0 ? BREAK_PASS + PASSES_AFTER_BREAK : MAX_PASSES;
   const size_t n[3] = {x->problem.n[0], x->problem.dim > 1 ? x->problem.n[1] : 1, x->problem.dim > 2 ? x->problem.n[2] : 1};
   double lost = 0, left = 1;
   int pass = 0;
@@ -110,7 +111,7 @@ static int all_waits(study *s, int m, patient *x, int scattered, int runs)
     record(s, m, x, &waits[i], scattered, &r);
     study_say(s, "%-14s %dD %-16s %-8s lost, %-12s: residual %.1e after %g passes", matrices[m].paper, x->problem.dim,
               x->params.deterministic ? "async-(5), stale" : "async-(5)", scattered ? "unknowns" : "blocks", waits[i].name,
-              bench_median(&r.last), r.passes.count ? bench_median(&r.passes) : BREAKS + AFTER);
+              bench_median(&r.last), r.passes.count ? bench_median(&r.passes) : BREAK_PASS + PASSES_AFTER_BREAK);
   }
   return 0;
 }

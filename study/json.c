@@ -37,8 +37,8 @@ static int name_meanwhile(const study *s, char *name, size_t size)
 /* All records but the one to come, now and then. What cannot be written now is told of at the end. */
 static void save_meanwhile(study *s)
 {
-  enum { SECONDS = 5, MOST = 4096 };
-  char name[MOST];
+  enum { SECONDS = 5, NAME_LENGTH = 4096 };
+  char name[NAME_LENGTH];
   if (study_now() - (s->saved > 0 ? s->saved : s->start) < SECONDS || !name_meanwhile(s, name, sizeof name)) return;
   FILE *file = fopen(name, "w");
   if (file) print_all(file, s->root, s->results), fclose(file);
@@ -103,8 +103,8 @@ void study_numbers(study *s, cJSON *record, const char *name, const double *valu
 
 int study_write(study *s)
 {
-  enum { MOST = 4096 };
-  char meanwhile[MOST];
+  enum { NAME_LENGTH = 4096 };
+  char meanwhile[NAME_LENGTH];
   const demo_options *o = &s->place[STUDY_HOST].demo;
   if (!s->complete) return demo_fail(o, "--json %s: out of memory", o->json);
   FILE *file = fopen(o->json, "w");

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SMALL, LARGE };
+enum { SMALL_GRID, LARGE_GRID };
 typedef struct scale {
   size_t n[2][4];     /* small and large grids by dimension; 0: none */
   size_t locality[4]; /* --full: u and f take 265 MB, several times a device's cache; 0: none */
@@ -30,9 +30,9 @@ static const size_t filling[4] = {0, 0, 2047, 127};
 static scale scale_of(const study *s)
 {
   scale x = scales[s->options.scale];
-  if (s->options.scale == STUDY_DEFAULT && study_is_device(study_best(s))) memcpy(x.n[LARGE], filling, sizeof filling);
-  if (s->options.n) x.n[LARGE][1] = x.locality[1] = (size_t)s->options.n;
-  if (s->options.runs) x.runs[SMALL] = x.runs[LARGE] = s->options.runs;
+  if (s->options.scale == STUDY_DEFAULT && study_is_device(study_best(s))) memcpy(x.n[LARGE_GRID], filling, sizeof filling);
+  if (s->options.n) x.n[LARGE_GRID][1] = x.locality[1] = (size_t)s->options.n;
+  if (s->options.runs) x.runs[SMALL_GRID] = x.runs[LARGE_GRID] = s->options.runs;
   return x;
 }
 
@@ -252,14 +252,14 @@ static int orders_of(study *s, setting w, int no_single)
 static int over_order(study *s)
 {
   const scale x = scale_of(s);
-  for (int size = SMALL; size <= LARGE; size++)
+  for (int size = SMALL_GRID; size <= LARGE_GRID; size++)
     for (int dim = 1; dim <= 3; dim++)
       for (int overlap = 0; overlap < 2; overlap++)
         for (int sweeps = 1; sweeps <= x.most_sweeps; sweeps++) {
           setting w = base(s, &x, "order", dim, size);
           w.overlap = overlap, w.sweeps = sweeps, w.omega = weight(dim, overlap, sweeps);
-          if (w.n && (size == SMALL || sweeps == x.large_sweeps))
-            if (orders_of(s, w, size == LARGE && study_is_device(w.place))) return 1; /* takes a device minutes a solve */
+          if (w.n && (size == SMALL_GRID || sweeps == x.large_sweeps))
+            if (orders_of(s, w, size == LARGE_GRID && study_is_device(w.place))) return 1; /* takes a device minutes a solve */
         }
   return 0;
 }
@@ -270,12 +270,12 @@ static int over_elimination(study *s)
 {
   const scale x = scale_of(s);
   for (int dim = 1; dim <= 3; dim++) {
-    setting w = base(s, &x, "elimination", dim, SMALL);
+    setting w = base(s, &x, "elimination", dim, SMALL_GRID);
     w.place = &s->place[STUDY_HOST], w.local = GMG_LOCAL_GAUSS_SEIDEL, w.sweeps = 1, w.in_flight = 1, w.omega = 1;
     for (int a = 0; a < dim - 1; a++) w.block[a] = w.n;
     w.block[dim - 1] = dim == 1 ? 64 : 4;
     for (int i = 0; i < ORDERS - 1; i++) {
-      w.kind = ASYNC, w.order = as_told[i], w.runs = w.order == GMG_ORDER_RANDOM ? x.runs[SMALL] : 1;
+      w.kind = ASYNC, w.order = as_told[i], w.runs = w.order == GMG_ORDER_RANDOM ? x.runs[SMALL_GRID] : 1;
       if (measure(s, &w)) return 1;
     }
     w.kind = PLAIN, w.plain = "gauss_seidel", w.order = 0, w.runs = 1;
@@ -304,7 +304,7 @@ static int flights_of(study *s, setting w)
 /* One unknown a block: two colours, half of the blocks in flight are red-black. */
 static int chess_board(study *s, const scale *x, int dim)
 {
-  setting w = base(s, x, "flight", dim, SMALL);
+  setting w = base(s, x, "flight", dim, SMALL_GRID);
   w.kind = MODEL, w.sweeps = 1, w.order = GMG_ORDER_TWO_COLOUR, w.runs = 1, w.levels = 2;
   w.block[0] = w.block[1] = w.block[2] = 1;
   w.in_flight = (int)(blocks(&w) + 1) / 2;
@@ -318,7 +318,7 @@ static int model_flight(study *s, const scale *x)
   for (int dim = 1; dim <= 3; dim++) {
     if (dim > 1 && chess_board(s, x, dim)) return 1;
     for (int overlap = 0; overlap < 2; overlap++) {
-      setting w = base(s, x, "flight", dim, SMALL);
+      setting w = base(s, x, "flight", dim, SMALL_GRID);
       w.overlap = overlap, w.omega = weight(dim, overlap, w.sweeps);
       if (flights_of(s, w)) return 1;
     }
@@ -350,12 +350,12 @@ static int rooms_of(study *s, setting w, const room *r)
 static int device_flight(study *s, const scale *x)
 {
   for (int dim = 1; dim <= 3; dim++) {
-    setting w = base(s, x, "flight", dim, SMALL);
-    if (rooms_of(s, w, rooms[SMALL])) return 1;
-    w = base(s, x, "flight", dim, LARGE), w.n = filling[dim], w.histories = 1;
+    setting w = base(s, x, "flight", dim, SMALL_GRID);
+    if (rooms_of(s, w, rooms[SMALL_GRID])) return 1;
+    w = base(s, x, "flight", dim, LARGE_GRID), w.n = filling[dim], w.histories = 1;
     for (; w.n && w.overlap < 2; w.overlap++) {
       w.omega = weight(dim, w.overlap, w.sweeps);
-      if (rooms_of(s, w, rooms[LARGE])) return 1;
+      if (rooms_of(s, w, rooms[LARGE_GRID])) return 1;
     }
   }
   return 0;
@@ -376,7 +376,7 @@ static int over_locality(study *s)
   static const size_t sides[4][6] = {{0}, {64, 512, 4096, 32768}, {16, 64, 256}, {4, 8, 16, 32, 64}};
   for (int dim = 1; dim <= 3; dim++)
     for (int i = 0; x.locality[dim] && sides[dim][i]; i++) {
-      setting w = base(s, &x, "locality", dim, LARGE);
+      setting w = base(s, &x, "locality", dim, LARGE_GRID);
       w.n = x.locality[dim], w.overlap = 1, w.omega = weight(dim, 1, 2), w.cycles = 1, w.clocked = 1, w.runs = 3;
       for (int a = 0; a < dim; a++) w.block[a] = sides[dim][i];
       for (int o = 0; o < ORDERS - 1 && !w.skipped; o++) { /* a block that is too large is so in every order */

@@ -90,16 +90,16 @@ int study_relaxation_large(study *s)
 static int timing_of(study *s, const stand_in *c, const method *m, const scale *scale)
 {
   static const int counts[] = {1, 2, 5, 10, 20, 50, 100, 200};
-  enum { MOST = sizeof counts / sizeof *counts };
+  enum { COUNTS = sizeof counts / sizeof *counts };
   const study_place *at = study_relaxation_place(s, m);
   const gmg_problem p = study_relaxation_problem(c);
   const gmg_params params = study_relaxation_params(m, c->block);
-  double iterations[MOST], median[MOST], least[MOST], most[MOST];
+  double iterations[COUNTS], median[COUNTS], least[COUNTS], most[COUNTS];
   relaxation x;
   int failed = study_relaxation_create(&x, at, &p, &params);
   if (!failed) failed = study_relaxation_begin(&x);
   if (!failed) study_relaxation_sweep(&x, 1, 1);
-  for (int i = 0; i < MOST && !failed; i++) {
+  for (int i = 0; i < COUNTS && !failed; i++) {
     bench_samples seconds = {0};
     for (int r = 0; r < scale->runs; r++) bench_add(&seconds, study_relaxation_sweep(&x, counts[i], counts[i]) / counts[i]);
     iterations[i] = counts[i];
@@ -108,11 +108,12 @@ static int timing_of(study *s, const stand_in *c, const method *m, const scale *
   study_relaxation_destroy(&x);
   if (failed) return failed < 0 ? study_relaxation_skip(s, "timing", "Figure 8", c, m->name, at) : 1;
   struct cJSON *to = study_relaxation_begin_record(s, "timing", "Figure 8", c, m->name, at, m->local ? c->block : NULL);
-  study_numbers(s, to, "iterations", iterations, MOST, 6);
-  study_numbers(s, to, "seconds_per_iteration", median, MOST, 5);
-  study_numbers(s, to, "least", least, MOST, 5);
-  study_numbers(s, to, "most", most, MOST, 5);
-  study_say(s, "%-8s %-16s %-20s %.3g s an iteration alone, %.3g s in 200", "timing", c->matrix, m->name, median[0], median[MOST - 1]);
+  study_numbers(s, to, "iterations", iterations, COUNTS, 6);
+  study_numbers(s, to, "seconds_per_iteration", median, COUNTS, 5);
+  study_numbers(s, to, "least", least, COUNTS, 5);
+  study_numbers(s, to, "most", most, COUNTS, 5);
+  study_say(s, "%-8s %-16s %-20s %.3g s an iteration alone, %.3g s in 200", "timing", c->matrix, m->name, median[0],
+            median[COUNTS - 1]);
   return 0;
 }
 

@@ -118,13 +118,13 @@ static int cg_times(study *s, const stand_in *c, const scale *scale, struct cJSO
 
 static int conjugate_gradients(study *s, const stand_in *c, const scale *scale)
 {
-  enum { MOST = 400 };
+  enum { MAX_ITERATIONS = 400 };
   const study_place *host = &s->place[STUDY_HOST];
   const gmg_problem p = study_relaxation_problem(c);
   const gmg_params params = study_relaxation_params(&study_relaxation_jacobi, NULL);
-  double history[MOST], iterations[MOST];
+  double history[MAX_ITERATIONS], iterations[MAX_ITERATIONS];
   relaxation x;
-  int failed = study_relaxation_create(&x, host, &p, &params), count = failed ? 0 : cg_history(&x, history, MOST);
+  int failed = study_relaxation_create(&x, host, &p, &params), count = failed ? 0 : cg_history(&x, history, MAX_ITERATIONS);
   study_relaxation_destroy(&x);
   if (failed) return failed < 0 ? study_relaxation_skip(s, "solvers", solvers_paper, c, "CG", host) : 1;
   if (count == 0) return demo_fail(&host->demo, "out of memory: conjugate gradients");
@@ -156,16 +156,16 @@ static int look(void *data, int cycle, double residual, double target)
 /* The default solver; cycles until rounding ends it. */
 static int multigrid(study *s, const stand_in *c, const scale *scale)
 {
-  enum { MOST = 64 };
+  enum { MAX_CYCLES = 64 };
   const study_place *at = study_best(s);
   const gmg_problem p = study_relaxation_problem(c);
   gmg_params params = gmg_params_default();
   gmg_solver *solver = NULL;
-  static bench_samples seconds[MOST], residual[MOST];
-  double iterations[MOST], time[MOST], least[MOST], left[MOST];
+  static bench_samples seconds[MAX_CYCLES], residual[MAX_CYCLES];
+  double iterations[MAX_CYCLES], time[MAX_CYCLES], least[MAX_CYCLES], left[MAX_CYCLES];
   watch w = {0};
   demo_array f = {0}, u = {0};
-  int count = MOST;
+  int count = MAX_CYCLES;
   memset(seconds, 0, sizeof seconds), memset(residual, 0, sizeof residual);
   params.rtol = 1e-14, params.max_cycles = 12, params.monitor = look, params.monitor_data = &w;
   int failed = !(demo_array_create(&at->demo, &p, &f) & demo_array_create(&at->demo, &p, &u));

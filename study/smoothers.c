@@ -41,7 +41,8 @@ static int spared(const study *s, int on_host, const setting *w, size_t most)
   return on_host && w->dim == 1 && w->n > most && study_is_device(study_best(s));
 }
 
-enum { MANY = 1000000 }; /* beyond, and for eps < 1e-4, a single run: so many blocks differ by nothing in the digits shown */
+/* Beyond, and for eps < 1e-4, a single run: so many blocks differ by nothing in the digits shown. */
+enum { SINGLE_RUN_UNKNOWNS = 1000000 };
 
 /* With two grids and eps = 1e-3; Gauss-Seidel on the host, where it is at home. The paper has 1D alone. */
 static setting base(const study *s, const char *part, const char *paper, const char *method, int dim)
@@ -72,7 +73,7 @@ static int over_condition(study *s)
             w.n = x.condition[dim], w.steps = steps, w.eps = pow(10, power), w.start = start;
             const size_t most = power >= -3 && start == START_F_RANDOM ? SERIAL_SIZE : SERIAL_CONDITION;
             if (spared(s, w.method->serial, &w, most)) w.n = most;
-            if (w.n > MANY && power < -4) w.runs = 1;
+            if (w.n > SINGLE_RUN_UNKNOWNS && power < -4) w.runs = 1;
             if (start == START_U_RANDOM) w.rtol = 1e-30;
             if (study_measure(s, &w)) return 1;
           }

@@ -157,7 +157,7 @@ static void offloaded(const char *name, const gmg_problem *p, gmg_params q, int 
 
 static void offloaded_sweeps(void **state)
 {
-  enum { FEW = 2, MORE_THAN_THE_CLOCK_HAS_MARKS = 40, TIMED = 4 };
+  enum { SOLVES = 2, SOLVES_BEYOND_THE_CLOCKS_MARKS = 40, TIMED = 4 };
   static const char *const names[] = {"async", "red_black", "chebyshev"};
   (void)state;
   for (int i = 0; i < PLAIN; i++)
@@ -168,15 +168,15 @@ static void offloaded_sweeps(void **state)
       q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
       q.block[0] = 16, q.block[1] = 8, q.block[2] = 4; /* the same on both: rates depend on it */
       p.type = (gmg_type)((i + k) % 2);
-      offloaded(plain[i].name, &p, q, i == TIMED ? MORE_THAN_THE_CLOCK_HAS_MARKS : FEW);
+      offloaded(plain[i].name, &p, q, i == TIMED ? SOLVES_BEYOND_THE_CLOCKS_MARKS : SOLVES);
     }
   medium m[] = {ball(3, 48, 1e2, GMG_CELL), absorbing(3, 48, 1e4, GMG_CELL)};
   for (int i = 0; i < 2; i++) {
     gmg_params q = gmg_params_default();
     q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.block[0] = 16, q.block[1] = 8, q.block[2] = 4;
-    offloaded(i ? "absorbing" : "ball", &m[i].p, q, FEW);
+    offloaded(i ? "absorbing" : "ball", &m[i].p, q, SOLVES);
     q.precision = GMG_PRECISION_MIXED;
-    offloaded(i ? "absorbing, mixed" : "ball, mixed", &m[i].p, q, FEW);
+    offloaded(i ? "absorbing, mixed" : "ball, mixed", &m[i].p, q, SOLVES);
     free_medium(&m[i]);
   }
 }
@@ -185,8 +185,7 @@ int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(current_device_stays), cmocka_unit_test(levels_are_timed),
-      cmocka_unit_test(offloaded_sweeps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(current_device_stays), cmocka_unit_test(levels_are_timed),
+                                     cmocka_unit_test(offloaded_sweeps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,16 +180,16 @@ static void whatever_ends_it(void **state)
               {"growth", diverges, 1},          {"slow, to the limit", is_slow, 1}, {"the monitor", is_stopped, 1},
               {"the target after a start", starts_by_fmg, 2}, {"the target after another", starts_by_two, 2},
               {"a single level", on_one_level, -1}};
+  static const shape small = {3, {12, 12, 12}, GMG_CELL, "dddddd"};
+  static const shape boxes[] = {{3, {40, 32, 36}, GMG_CELL, "dddddd"}, {2, {100, 75, 1}, GMG_VERTEX, "ppnn"}};
   (void)state;
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    for (int k = 0; k < 4; k++) {
-      gmg_params q = changed(ends[i].change, k % 2 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
-      const int single = q.max_levels == 1;
-      gmg_problem p = single ? make_problem(3, 12, 12, 12, GMG_CELL, "dddddd")
-                      : k < 2 ? make_problem(3, 40, 32, 36, GMG_CELL, "dddddd") : make_problem(2, 100, 75, 1, GMG_VERTEX, "ppnn");
-      if (!single && k >= 2) p.shift = 0;
-      solves(ends[i].name, &p, &q, ends[i].recorded);
-    }
+    for (int b = 0; b < COUNT(boxes); b++)
+      for (int mixed = 0; mixed < 2; mixed++) {
+        gmg_params q = changed(ends[i].change, mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+        const gmg_problem p = shaped_problem(q.max_levels == 1 ? &small : &boxes[b]);
+        solves(ends[i].name, &p, &q, ends[i].recorded);
+      }
 }
 
 /* Where a solve begins, and whether it does: found on the device with the cycles (one wait), or there and then on the host. */
@@ -206,26 +206,28 @@ static void whatever_it_starts_from(void **state)
                 {"a target that is met", 1, 0, 0, 1e9, {1, 1}}, {"f overflows", 1e200, 0, 0, 0, {1, 1}},
                 {"f is no number", NAN, 0, 0, 0, {1, 1}},    {"u is no number", 1, NAN, 0, 0, {1, 1}},
                 {"u overflows", 1, 1e250, 0, 0, {1, 1}}};
+  static const shape boxes[] = {{3, {40, 32, 36}, GMG_CELL, "dddddd"}, {2, {100, 75, 1}, GMG_VERTEX, "dddd"}};
   (void)state;
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-    for (int k = 0; k < 4; k++) {
-      gmg_params q = deterministic("async", k % 2 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
-      gmg_problem p = k < 2 ? make_problem(3, 40, 32, 36, GMG_CELL, "dddddd") : make_problem(2, 100, 75, 1, GMG_VERTEX, "dddd");
-      if (!taken(unknowns(&p))) continue;
-      p.shift = 0, q.rtol = 1e-6, q.atol = starts[i].atol;
-      pair x = begin_pair(starts[i].name, &p, &q, k % 2);
-      x.guess = starts[i].guess, x.refused = 1;
-      x.e->vector->fill(x.e, x.cells, starts[i].f, x.f);
-      for (int j = 0; j < 2 && starts[i].boundary != 0; j++)
-        assert_ok(x.c, gmg_set_boundary_constant(x.solver[j], 0, 1, starts[i].boundary));
-      for (int repeat = 0; repeat < 4; repeat++) (void)same_solve(&x);
-      assert_int_equal(recordings(x.solver[REPLAYED]), 1);
-      print_message("%s: %zu waits, replayed %zu\n", x.name, x.waits[ENQUEUED], x.waits[REPLAYED]);
-      if (starts[i].once[k % 2] && !by_cycles) assert_true(x.waits[REPLAYED] <= 1);
-      x.e->vector->fill(x.e, x.cells, 1, x.f), x.guess = 0; /* nothing is left of it */
-      (void)same_solve(&x);
-      end_pair(&x);
-    }
+    for (int b = 0; b < COUNT(boxes); b++)
+      for (int mixed = 0; mixed < 2; mixed++) {
+        const gmg_problem p = shaped_problem(&boxes[b]);
+        gmg_params q = deterministic("async", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+        if (!taken(unknowns(&p))) continue;
+        q.rtol = 1e-6, q.atol = starts[i].atol;
+        pair x = begin_pair(starts[i].name, &p, &q, mixed);
+        x.guess = starts[i].guess, x.refused = 1;
+        x.e->vector->fill(x.e, x.cells, starts[i].f, x.f);
+        for (int j = 0; j < 2 && starts[i].boundary != 0; j++)
+          assert_ok(x.c, gmg_set_boundary_constant(x.solver[j], 0, 1, starts[i].boundary));
+        for (int repeat = 0; repeat < 4; repeat++) (void)same_solve(&x);
+        assert_int_equal(recordings(x.solver[REPLAYED]), 1);
+        print_message("%s: %zu waits, replayed %zu\n", x.name, x.waits[ENQUEUED], x.waits[REPLAYED]);
+        if (starts[i].once[mixed] && !by_cycles) assert_true(x.waits[REPLAYED] <= 1);
+        x.e->vector->fill(x.e, x.cells, 1, x.f), x.guess = 0; /* nothing is left of it */
+        (void)same_solve(&x);
+        end_pair(&x);
+      }
 }
 
 static void unmeasured_solves(void **state)

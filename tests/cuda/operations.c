@@ -263,9 +263,13 @@ static void directions(const char *name, const both *b, int l)
   twin z = begin_twin(&e[0], &e[1], n, 12), slim = begin_twin(&narrow[0], &narrow[1], n, 12), p = begin_twin(&e[0], &e[1], n, 11);
   twin q = begin_twin(&e[0], &e[1], n, 0), d = begin_twin(&wide[0], &wide[1], 4, 0), size = begin_twin(&wide[0], &wide[1], 1, 0);
   ON_BOTH(i) wide[i].vector->fill(&wide[i], 1, 0.75, size.at[i]);
-  for (int how = 0; how < 4; how++) {
+  static const struct {
+    int single, sized;
+  } corrections[] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+  for (int kind = 0; kind < COUNT(corrections); kind++) {
+    const int single = corrections[kind].single, sized = corrections[kind].sized;
     gmg_correction c[2];
-    ON_BOTH(i) c[i] = (gmg_correction){.z = how % 2 ? slim.at[i] : z.at[i], .size = how / 2 ? size.at[i] : NULL, .narrow = how % 2};
+    ON_BOTH(i) c[i] = (gmg_correction){.z = single ? slim.at[i] : z.at[i], .size = sized ? size.at[i] : NULL, .narrow = single};
     for (int flexible = 0; flexible < 2; flexible++) {
       put(&d, (gmg_cg_scalars){.pq = 4, .pr = 5, .zr = 2, .beta = 7});
       ON_BOTH(i) gmg_stencil_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
@@ -416,16 +420,21 @@ static void operations_agree_on_faces(void **state)
                                      {"vertices", {3, {40, 24, 16}, GMG_VERTEX, "ndrdpp"}}, {"small", {3, {2, 4, 3}, GMG_CELL, "dnppdd"}},
                                      {"the last plane alone", {3, {24, 20, 21}, GMG_CELL, "dddndr"}},
                                      {"two", {3, {2, 2, 2}, GMG_CELL, "pppppp"}},          {"long", {3, {130, 6, 2}, GMG_CELL, "dddddd"}}};
+  static const struct {
+    gmg_type type;
+    int with_sigma, faces_given; /* what stands on the last face of a periodic axis is not read */
+  } kinds[] = {{GMG_F64, 0, 0}, {GMG_F32, 0, 0}, {GMG_F64, 1, 0}, {GMG_F32, 1, 0}, {GMG_F64, 1, 1}, {GMG_F32, 1, 1}};
   (void)state;
-  for (int how = 0; how < 6; how++) /* 4, 5: beta is given on the faces; what stands on the last one of a periodic axis is not read */
+  for (int k = 0; k < COUNT(kinds); k++)
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
       gmg_problem p = shaped_problem(&boxes[i].shape);
       if (!taken(unknowns(&p))) continue;
-      p.type = how % 2 ? GMG_F32 : GMG_F64;
+      p.type = kinds[k].type;
       const size_t n = unknowns(&p);
-      void *beta = rough(&p, n, 100, 51), *sigma = how / 2 ? rough(&p, n, 1000, 52) : NULL, *face[3] = {NULL};
-      for (int a = 0; a < 3 && how >= 4; a++) p.beta_face[a] = face[a] = rough(&p, n / p.n[a] * (p.n[a] + 1), 100, 54 + (uint64_t)a);
-      p.beta = how < 4 ? beta : NULL, p.sigma = sigma;
+      void *beta = rough(&p, n, 100, 51), *sigma = kinds[k].with_sigma ? rough(&p, n, 1000, 52) : NULL, *face[3] = {NULL};
+      for (int a = 0; a < 3 && kinds[k].faces_given; a++)
+        p.beta_face[a] = face[a] = rough(&p, n / p.n[a] * (p.n[a] + 1), 100, 54 + (uint64_t)a);
+      p.beta = kinds[k].faces_given ? NULL : beta, p.sigma = sigma;
       everything(boxes[i].name, &p);
       free(beta), free(sigma), free(face[0]), free(face[1]), free(face[2]);
     }

@@ -52,12 +52,25 @@ static void red_black_in_line_agrees(void **state)
   static const shape s[] = {{1, {512, 1, 1}, GMG_CELL, "pp"},    {1, {509, 1, 1}, GMG_VERTEX, "dd"},  {1, {300, 1, 1}, GMG_CELL, "nr"},
                             {1, {2050, 1, 1}, GMG_CELL, "pp"},   {1, {1026, 1, 1}, GMG_VERTEX, "pp"}, {1, {10007, 1, 1}, GMG_CELL, "dn"},
                             {1, {5000, 1, 1}, GMG_VERTEX, "rd"}, {1, {513, 1, 1}, GMG_CELL, "dd"}};
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
-    for (int how = 0; how < 12; how++) /* in steps of two: constant, beta, sigma, both, on faces, and sigma; every other one stretched */
+  static const struct {
+    const char *name;
+    int beta, sigma, faces, stretched;
+  } kinds[] = {{"stretched", 0, 0, 0, 1},
+               {"beta", 1, 0, 0, 0},
+               {"beta, stretched", 1, 0, 0, 1},
+               {"sigma", 0, 1, 0, 0},
+               {"sigma, stretched", 0, 1, 0, 1},
+               {"beta and sigma", 1, 1, 0, 0},
+               {"beta and sigma, stretched", 1, 1, 0, 1},
+               {"faces", 0, 0, 1, 0},
+               {"faces, stretched", 0, 0, 1, 1},
+               {"faces and sigma", 0, 1, 1, 0},
+               {"faces and sigma, stretched", 0, 1, 1, 1}};
+  for (int g = 0; g < COUNT(s); g++)
+    for (int k = 0; k < COUNT(kinds); k++)
       for (int type = 0; type < 2; type++) {
         gmg_problem p = shaped_problem(&s[g]);
-        const int stretches = how % 2, kind = how / 2;
-        if ((!stretches && kind == 0) || !taken(unknowns(&p))) continue;
+        if (!taken(unknowns(&p))) continue;
         const size_t n = unknowns(&p);
         const gmg_axis_spec axis = gmg_axis_spec_of(&p, 0);
         const size_t positions = gmg_axis_intervals(&axis) + 1;
@@ -66,11 +79,11 @@ static void red_black_in_line_agrees(void **state)
         p.type = (gmg_type)type, p.shift = g % 2;
         void *beta = rough(&p, n, 100, 51), *face = rough(&p, n + 1, 100, 54), *sigma = rough(&p, n, 1000, 52);
         for (size_t i = 0; i < positions; i++) x[i] = ((double)i + 0.3 * sin((double)i)) / (double)positions;
-        if (stretches) p.coord[0] = x;
-        if (kind == 1 || kind == 3) p.beta = beta;
-        if (kind >= 4) p.beta_face[0] = face;
-        if (kind == 2 || kind == 3 || kind == 5) p.sigma = sigma;
-        snprintf(name, sizeof name, "red_black 1D, grid %d, how %d, type %d", g, how, type);
+        if (kinds[k].stretched) p.coord[0] = x;
+        if (kinds[k].beta) p.beta = beta;
+        if (kinds[k].faces) p.beta_face[0] = face;
+        if (kinds[k].sigma) p.sigma = sigma;
+        snprintf(name, sizeof name, "red_black 1D, grid %d, %s, type %d", g, kinds[k].name, type);
         red_black_agrees(name, &p);
         free(x), free(beta), free(face), free(sigma);
       }

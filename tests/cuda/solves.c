@@ -93,14 +93,18 @@ static void solves_agree(void **state)
 /* One full multigrid start with data on the walls, measured and not, in either precision: what the host makes of it. */
 static void starts_agree(void **state)
 {
+  static const struct {
+    int fmg, check_every;
+    gmg_precision precision;
+  } starts[] = {{1, 0, GMG_PRECISION_MIXED}, {1, 1, GMG_PRECISION_MIXED}, {2, 0, GMG_PRECISION_MIXED}, {2, 1, GMG_PRECISION_SAME}};
   (void)state;
   for (int i = 0; i < PLAIN; i++)
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < COUNT(starts); k++) {
       const gmg_problem p = shaped_problem(&plain[i].shape);
       gmg_params q = gmg_params_default();
       q.smoother = gmg_smoother_by_name("red_black"); /* async has other blocks on the host */
-      q.fmg = 1 + k / 2, q.max_cycles = 1, q.check_every = k % 2, q.coarse_rtol = 1e-6;
-      q.precision = k < 3 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+      q.max_cycles = 1, q.coarse_rtol = 1e-6;
+      q.fmg = starts[k].fmg, q.check_every = starts[k].check_every, q.precision = starts[k].precision;
       both b = begin_both(&p, &q, plain[i].name);
       const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
       twin f = begin_twin(e[0], e[1], unknowns(&p), 63), u = begin_twin(e[0], e[1], unknowns(&p), 64), g = begin_twin(e[0], e[1], unknowns(&p), 65);

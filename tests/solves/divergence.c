@@ -69,19 +69,24 @@ static void divergence_in_odd_places(void **state)
   (void)state;
   const gmg_smoother_ops ops = with_sweep(GMG_F64, explode);
   const gmg_smoother bad = {.name = "bad", .ops = {{NULL, &ops}, {NULL, &ops}}};
+  static const struct {
+    const char *name, *bc;
+    int pre, post;
+  } cases[] = {{"walls, up", "dddd", 0, 1}, {"periodic, up", "pppp", 0, 1}, {"walls, down", "dddd", 1, 0},
+               {"periodic, down", "pppp", 1, 0}};
   bad_value = -300;
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < COUNT(cases); i++)
     for (bad_level = 0; bad_level < 3; bad_level++) {
-      gmg_problem p = make_problem(2, 64, 64, 1, GMG_CELL, i % 2 ? "pppp" : "dddd");
+      gmg_problem p = make_problem(2, 64, 64, 1, GMG_CELL, cases[i].bc);
       gmg_params params = gmg_params_default();
-      params.smoother = &bad, params.pre = i / 2, params.post = 1 - i / 2;
+      params.smoother = &bad, params.pre = cases[i].pre, params.post = cases[i].post;
       double *f = field(4096, 0), *u = field(4096, 1);
       char text[32];
       session s = begin_solver(&p, &params, 2);
       assert_int_equal(solve_in(&s, f, u, NULL), GMG_DIVERGED);
       snprintf(text, sizeof text, "on level %d ", bad_level);
       if (!strstr(gmg_context_error(s.context), text))
-        fail_msg("case %d, wanted '%s': %s", i, text, gmg_context_error(s.context));
+        fail_msg("%s, wanted '%s': %s", cases[i].name, text, gmg_context_error(s.context));
       end_solver(&s);
       free(f), free(u);
     }

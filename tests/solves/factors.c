@@ -82,7 +82,7 @@ static gmg_problem cube(int dim, int n, gmg_centering centering, const char *bc)
   return make_problem(dim, (size_t)n, dim > 1 ? (size_t)n : 1, dim > 2 ? (size_t)n : 1, centering, bc);
 }
 
-enum { RUNS = SANITIZED ? 3 : 20, LARGE = SANITIZED ? 32 : 128 };
+enum { RUNS = SANITIZED ? 3 : 20, LARGE_N = SANITIZED ? 32 : 128 };
 
 static void deterministic_rows(void **state)
 {
@@ -108,7 +108,7 @@ static void red_black_promise(void **state)
   (void)state;
   gmg_params params = gmg_params_default();
   params.smoother = gmg_smoother_by_name("red_black"), params.omega = 1.15;
-  const gmg_problem small = cube(3, 64, GMG_CELL, "dddddd"), large = cube(3, LARGE, GMG_CELL, "dddddd");
+  const gmg_problem small = cube(3, 64, GMG_CELL, "dddddd"), large = cube(3, LARGE_N, GMG_CELL, "dddddd");
   assert_below(measured_factor(&small, &params, 0, 15), 0.12);
   assert_below(measured_factor(&large, &params, 0, 15), 0.12);
 }
@@ -155,7 +155,7 @@ static void default_async(void **state)
     assert_below(most, cases[i].limit);
     assert_below(stale, cases[i].limit);
   }
-  const gmg_problem large = cube(3, LARGE, GMG_CELL, "dddddd");
+  const gmg_problem large = cube(3, LARGE_N, GMG_CELL, "dddddd");
   const gmg_params params = gmg_params_default();
   assert_below(measured_factor(&large, &params, 0, 15), 0.06);
 }
@@ -278,7 +278,7 @@ static void cycles_do_not_grow(void **state)
       gmg_params params = gmg_params_default();
       params.smoother = gmg_smoother_by_name(names[i]);
       params.coarse_cells = 8; /* else 32 unknowns in 1D go to the coarse solver at once */
-      for (int n = 32; n <= (dim < 3 ? 1024 : 2 * LARGE); n *= 2) {
+      for (int n = 32; n <= (dim < 3 ? 1024 : 2 * LARGE_N); n *= 2) {
         const gmg_problem p = cube(dim, n, GMG_CELL, "dddddd");
         const int cycles = cycles_to(&p, &params, 1e-10, 0, NAN);
         least = cycles < least ? cycles : least, most = cycles > most ? cycles : most;

@@ -8,14 +8,14 @@
 /* --- the stopping rule --------------------------------------------------------------------------------------------------- */
 
 /* Residuals of a solve, the first one included, and what is said of each. */
-enum { MOST = 8 };
+enum { MAX_RESIDUALS = 8 };
 typedef struct {
   const char *name;
   gmg_stopping rule;
   double f_norm;
   int count;
-  double norm[MOST];
-  gmg_verdict verdict[MOST];
+  double norm[MAX_RESIDUALS];
+  gmg_verdict verdict[MAX_RESIDUALS];
   double target;
 } history;
 
