@@ -40,7 +40,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
   void *r = f, *z = (char *)state + inverse_bytes(e, problem), *p = (char *)z + bytes, *q = (char *)p + bytes;
 
   const gmg_coarse_kernels *own = gmg_coarse_kernels_of(e);
-  if (own->cg && own->cg(e, problem, state, r, u, z, p, q)) return;
+  if (own->cg && own->cg(e, problem, state, r, u, p, q)) return;
   if (problem->singular) gmg_remove_mean(e, A, problem->level[0].volume, r);
   v->fill(e, n, 0, u);
   stencil->over_diagonal(e, A, r, z);

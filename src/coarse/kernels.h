@@ -9,8 +9,8 @@ enum { GMG_FUSED_KINDS = 2 };
 /* NULL: the backend has no such kernel, and src/coarse does without. */
 typedef struct gmg_coarse_kernels {
   /* Conjugate gradients of cg.c in one launch, or by the inverse of a tiny matrix. 0: not done. r: the right-hand side, then the
-     residual; z, p, q: room. */
-  int (*cg)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *z, void *p, void *q);
+     residual; p, q: room. */
+  int (*cg)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *p, void *q);
   size_t (*inverse_bytes)(const gmg_operator *A); /* room for that inverse; 0: there is none for a grid of this size */
   void (*invert)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse);
   /* y = m x, m a matrix of n x n doubles in exec's memory */

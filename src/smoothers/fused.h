@@ -7,10 +7,9 @@
 #include "gmg_smoother.h"
 #include "stencil/grid/map.h"
 
-/* Destination of the last post-smoothing: x = scale size[0] u + keep x, u being what the sweep leaves. */
+/* Destination of the last post-smoothing: x = size[0] u + keep x, u being what the sweep leaves. */
 typedef struct gmg_update_target {
   void *x;                 /* field of the level's size in double */
-  double scale;
   const double *size;      /* one double in exec's memory; NULL: 1 */
   int keep;                /* 1, or 0: x is not read and need not hold numbers */
   const void *coarse;      /* the next coarser level's u, interpolated and added to u before the sweep; NULL: no correction */

@@ -370,8 +370,8 @@ static void operations_agree(void **state)
     }
 }
 
-/* Rows that stream through warps, on large levels, and pairs where they do not. */
-static void operations_agree_in_strips(void **state)
+/* Rows, one a warp, on large levels, and pairs where they do not. */
+static void operations_agree_in_rows(void **state)
 {
   static const plain_case flat[] = {{"few columns", {2, {8, 300, 1}, GMG_CELL, "ndrd"}},  {"vertices", {2, {128, 97, 1}, GMG_VERTEX, "ppdd"}},
                                     {"large", {2, {704, 500, 1}, GMG_CELL, "dndd"}},      {"periodic", {2, {640, 502, 1}, GMG_CELL, "ppdd"}},
@@ -441,7 +441,7 @@ int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_strips),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_rows),
                                      cmocka_unit_test(operations_agree_in_media), cmocka_unit_test(operations_agree_on_faces)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

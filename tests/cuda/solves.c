@@ -177,14 +177,10 @@ static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coar
   both b = begin_both(&p, &q, name);
   const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
   twin f = begin_twin(e[0], e[1], unknowns(&p), 61), u = begin_twin(e[0], e[1], unknowns(&p), 62);
-  for (int turn = 0; turn < 2; turn++) { /* nothing of the first stays */
-#ifdef GMG_CUDA
+  for (int repeat = 0; repeat < 2; repeat++) { /* nothing of the first stays */
     const size_t before = gmg_cuda_synchronisations(b.context[DEVICE]);
-#endif
     ON_BOTH(i) assert_ok(b.context[i], gmg_precondition(b.solver[i], f.at[i], u.at[i]));
-#ifdef GMG_CUDA
     assert_int_equal(gmg_cuda_synchronisations(b.context[DEVICE]), before);
-#endif
     const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
     if (!(difference <= (type == GMG_F64 ? 1e-8 : 1e-2))) fail_msg("coarsest grid, %s: host and device differ by %g", name, difference);
     ON_BOTH(i) e[i]->vector->add(e[i], f.n, 0.25, f.at[i]);

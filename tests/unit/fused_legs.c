@@ -75,7 +75,7 @@ static int postsmooth_back(const gmg_smoother_level *l, void *state, const void 
   if (!back_and_forth) return 0;
   gmg_stencil_of(l->exec)->tensor(l->exec, to->prolong, to->coarse, u, 1);
   ops_of(l)->sweep(l, state, f, u, steps, leg);
-  assert_true(to->x != u && to->scale == 1 && !to->size && !to->keep);
+  assert_true(to->x != u && !to->size && !to->keep);
   memcpy(to->x, u, l->A->cells * sizeof(double));
   legs_up++;
   return 1;
@@ -89,7 +89,7 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   legs_to_the_caller++;
   ops_of(l)->sweep(l, state, f, u, steps, leg);
   double *x = to->x;
-  const double scale = to->scale * (to->size ? *to->size : 1);
+  const double scale = to->size ? *to->size : 1;
   for (size_t c = 0; c < l->A->cells; c++) x[c] = scale * (double)((const float *)u)[c] + (to->keep ? x[c] : 0);
   return 1;
 }

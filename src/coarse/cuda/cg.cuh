@@ -1,8 +1,8 @@
-/* Conjugate gradients of cg.c inside a kernel. Included by the kernels that run them. */
+/* Conjugate gradients of cg.c inside a kernel: the host learns nothing and waits for nothing. Included by such kernels. */
 #ifndef GMG_COARSE_CUDA_CG_H
 #define GMG_COARSE_CUDA_CG_H
 
-#include "core/cuda/device.h"
+#include "stencil/operator/cuda/row.cuh"
 
 #include "core/cg_scalars.h"
 #include "core/real.h"
@@ -23,5 +23,61 @@ static __device__ __forceinline__ void conjugate_gradients(Fields &x, size_t unk
   }
   if (singular) x.remove_mean(x.u);
 }
+
+/* Sums of an iteration. Where thread blocks keep their parts in memory, each sum has its own place. */
+enum { SUM_PQ, SUM_RZ, SUM_MEAN, CG_SUMS };
+
+/* Fields in global memory. Group says which threads compute together: each(A, body) does body(i, j, k, c) for a thread's unknowns,
+   which are the same in every loop, so that only p is read by other threads; sum(x, which) and wait() are barriers. q holds A p,
+   then z. */
+template <class Group, int kind> struct cg_fields {
+  const Group &group;
+  const gmg_operator &A;
+  double volume;
+  real *r, *u, *p, *q;
+
+  __device__ void remove_mean(real *x) const
+  {
+    double sum = 0;
+    group.each(A, [&](size_t i, size_t j, size_t k, size_t c) { sum += gmg_volume_at(A, i, j, k) * (double)x[c]; });
+    const real mean = (real)(group.sum(sum, SUM_MEAN) / volume);
+    group.each(A, [&](size_t, size_t, size_t, size_t c) { x[c] -= mean; });
+  }
+
+  __device__ double apply()
+  {
+    double sum = 0;
+    group.each(A, [&](size_t i, size_t j, size_t k, size_t c) {
+      const real mine = p[c];
+      const real image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), p), 0, mine);
+      q[c] = image;
+      sum += gmg_volume_at(A, i, j, k) * (double)mine * (double)image;
+    });
+    return group.sum(sum, SUM_PQ);
+  }
+
+  __device__ void step(real alpha)
+  {
+    group.each(A, [&](size_t, size_t, size_t, size_t c) { u[c] += alpha * p[c], r[c] -= alpha * q[c]; });
+  }
+
+  __device__ double precondition(int first)
+  {
+    double sum = 0;
+    group.each(A, [&](size_t i, size_t j, size_t k, size_t c) {
+      const real left = r[c], z = left / gmg_row_at<kind>(A, i, j, k).diag;
+      if (first) u[c] = 0, p[c] = z;
+      else q[c] = z;
+      sum += gmg_volume_at(A, i, j, k) * (double)left * (double)z;
+    });
+    return group.sum(sum, SUM_RZ);
+  }
+
+  __device__ void direct(real beta)
+  {
+    group.each(A, [&](size_t, size_t, size_t, size_t c) { p[c] = q[c] + beta * p[c]; });
+    group.wait();
+  }
+};
 
 #endif

@@ -1,31 +1,11 @@
-/* The coarsest grid's conjugate gradients (cg.c) by one thread block, in one launch: the host learns nothing and waits for
-   nothing. A matrix of few unknowns is inverted in double when it becomes known, and a solve is a product: 64 unknowns under
-   a jump of beta took 47 us by conjugate gradients. They still solve where the matrix is not positive definite. Larger grids:
-   cg_grid.cu. */
+/* The coarsest grid's conjugate gradients (cg.c) by one thread block, in one launch. A matrix of few unknowns is inverted in
+   double when it becomes known, and a solve is a product: 64 unknowns under a jump of beta took 47 us by conjugate gradients.
+   They still solve where the matrix is not positive definite. Larger grids: cg_grid.cu. */
 #include "cg.cuh"
 #include "dense.cuh"
 #include "kernels.h"
 
-#include "stencil/operator/cuda/row.cuh"
-
 enum { MAX_CELLS_BLOCK = 1536 }; /* with more unknowns the whole device is faster */
-
-/* Groups of threads that compute together. */
-struct by_warp {
-  static __device__ unsigned rank() { return threadIdx.x % 32; }
-  static __device__ unsigned size() { return 32; }
-  static __device__ void wait() { __syncwarp(); }
-  static __device__ double sum(double x) { return lanes_sum<32>(x); }
-};
-
-struct by_block {
-  static __device__ unsigned rank() { return threadIdx.x; }
-  static __device__ unsigned size() { return blockDim.x; }
-  static __device__ void wait() { __syncthreads(); }
-  static __device__ double sum(double x) { return block_sum<GMG_THREADS / 32>(x); }
-};
-
-#define EACH(group, c, n) for (unsigned c = group::rank(); c < (n); c += group::size())
 
 typedef struct {
   unsigned i, j, k;
@@ -37,63 +17,25 @@ static __device__ __forceinline__ cell_place place_of(const gmg_operator &A, uns
   return {c - line * n0, line - k * n1, k};
 }
 
-/* Fields of conjugate gradients (cg.cuh), in global memory. */
-template <class group, int kind> struct fields {
-  const gmg_operator &A;
-  unsigned n;
-  double volume;
-  real *r, *u, *z, *p, *q;
-
-  /* Sum of w x y, w the control volumes; y = NULL: 1. */
-  __device__ double weighted(const real *x, const real *y) const
+/* Threads that compute together: those of the warp, or of the block. */
+template <int whole_block> struct by_threads {
+  template <class Body> __device__ void each(const gmg_operator &A, Body body) const
   {
-    double sum = 0;
-    EACH(group, c, n) {
+    const unsigned n = (unsigned)A.cells, step = whole_block ? blockDim.x : 32;
+    for (unsigned c = threadIdx.x % step; c < n; c += step) {
       const cell_place at = place_of(A, c);
-      sum += gmg_volume_at(A, at.i, at.j, at.k) * (double)x[c] * (y ? (double)y[c] : 1);
+      body(at.i, at.j, at.k, c);
     }
-    return group::sum(sum);
   }
-
-  __device__ void remove_mean(real *x) const
+  __device__ void wait() const
   {
-    const real mean = (real)(weighted(x, NULL) / volume);
-    EACH(group, c, n) x[c] -= mean;
-    group::wait();
+    if (whole_block) __syncthreads();
+    else __syncwarp();
   }
-
-  __device__ double apply()
+  __device__ double sum(double x, int) const
   {
-    EACH(group, c, n) {
-      const cell_place at = place_of(A, c);
-      q[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, at.i, at.j, at.k), gmg_near(gmg_places_of(A, at.i, at.j, at.k, c), p),
-                               0, p[c]);
-    }
-    group::wait();
-    return weighted(p, q);
-  }
-
-  __device__ void step(real alpha)
-  {
-    EACH(group, c, n) u[c] += alpha * p[c], r[c] -= alpha * q[c];
-    group::wait();
-  }
-
-  __device__ double precondition(int first)
-  {
-    EACH(group, c, n) {
-      const cell_place at = place_of(A, c);
-      z[c] = r[c] / gmg_row_at<kind>(A, at.i, at.j, at.k).diag;
-      if (first) u[c] = 0, p[c] = z[c];
-    }
-    group::wait();
-    return weighted(r, z);
-  }
-
-  __device__ void direct(real beta)
-  {
-    EACH(group, c, n) p[c] = z[c] + beta * p[c];
-    group::wait();
+    wait();
+    return whole_block ? block_sum<GMG_THREADS / 32>(x) : lanes_sum<32>(x);
   }
 };
 
@@ -154,24 +96,19 @@ static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operato
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    cg_kernel(gmg_operator A, double volume, int singular, double rtol, double *inverse, real *r, real *u, real *z, real *p,
-              real *q)
+    cg_kernel(gmg_operator A, double volume, int singular, double rtol, double *inverse, real *r, real *u, real *p, real *q)
 {
   const unsigned n = (unsigned)A.cells;
-  fields<by_block, kind> of_block = {A, n, volume, r, u, z, p, q};
-  fields<by_warp, kind> of_warp = {A, n, volume, r, u, z, p, q};
+  const by_threads<1> block;
+  const by_threads<0> warp;
+  cg_fields<by_threads<1>, kind> of_block = {block, A, volume, r, u, p, q};
+  cg_fields<by_threads<0>, kind> of_warp = {warp, A, volume, r, u, p, q};
   if (n > MAX_CELLS_INVERSE) conjugate_gradients(of_block, n, singular, rtol);
   else if (*usable_flag(inverse, n) != 0) multiply<GMG_THREADS / MAX_CELLS_INVERSE>(n, inverse, r, u);
   else if (threadIdx.x < 32) conjugate_gradients(of_warp, n, singular, rtol);
 }
 
-static gmg_points one_block(void)
-{
-  const size_t single[3] = {1, 1, 1};
-  gmg_points one = gmg_points_of(single);
-  one.across = GMG_THREADS, one.lines = 1;
-  return one;
-}
+static const gmg_grid one_block = {dim3(1), dim3(GMG_THREADS), 0};
 
 size_t R(gmg_coarse_inverse_bytes_cuda)(const gmg_operator *A)
 {
@@ -181,17 +118,14 @@ size_t R(gmg_coarse_inverse_bytes_cuda)(const gmg_operator *A)
 void R(gmg_coarse_invert_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse)
 {
   const gmg_bottom_level *L = problem->level;
-  GMG_LAUNCH(inverse_kernel, e, L->A, one_block(), 0, *L->A, L->volume, problem->singular, (double *)inverse);
-  gmg_cuda_launched(e, "coarse inverse");
+  gmg_launch(e, "coarse inverse", GMG_BY_KIND(L->A, inverse_kernel), one_block, *L->A, L->volume, problem->singular, inverse);
 }
 
-int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *z, void *p,
-                          void *q)
+int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *p, void *q)
 {
   const gmg_bottom_level *L = problem->level;
   if (L->A->cells > MAX_CELLS_BLOCK) return R(gmg_coarse_cg_grid_cuda)(e, problem, r, u, p, q);
-  GMG_LAUNCH(cg_kernel, e, L->A, one_block(), 0, *L->A, L->volume, problem->singular, problem->rtol, (double *)inverse, (real *)r,
-             (real *)u, (real *)z, (real *)p, (real *)q);
-  gmg_cuda_launched(e, "coarse solve");
+  gmg_launch(e, "coarse CG", GMG_BY_KIND(L->A, cg_kernel), one_block, *L->A, L->volume, problem->singular, problem->rtol, inverse, r, u,
+             p, q);
   return 1;
 }

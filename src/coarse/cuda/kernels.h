@@ -10,8 +10,7 @@ extern "C" {
 
 extern "C" {
 /* cg_block.cu: the members of gmg_coarse_kernels. */
-int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *z, void *p,
-                          void *q);
+int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *p, void *q);
 size_t R(gmg_coarse_inverse_bytes_cuda)(const gmg_operator *A);
 void R(gmg_coarse_invert_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse);
 /* cg_grid.cu: by the whole device. 0: it cannot. */

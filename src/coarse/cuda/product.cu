@@ -15,7 +15,5 @@ static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n,
 
 void R(gmg_coarse_product_cuda)(const gmg_exec *e, size_t n, const void *m, const void *x, void *y)
 {
-  const cudaStream_t stream = gmg_device_of(e)->stream;
-  product_kernel<<<gmg_flat_grid(32 * n, 0), GMG_THREADS, 0, stream>>>((unsigned)n, (const double *)m, (const real *)x, (real *)y);
-  gmg_cuda_launched(e, "coarse product");
+  gmg_launch(e, "coarse product", product_kernel, gmg_flat_grid(32 * n), n, m, x, y);
 }

@@ -93,6 +93,12 @@ static inline void gmg_cuda_launched(const gmg_exec *e, const char *where)
   gmg_cuda_note(gmg_device_of(e), cudaGetLastError(), where);
 }
 
+/* Thread blocks of a launch; bytes: of dynamic shared memory. */
+typedef struct gmg_grid {
+  dim3 blocks, threads;
+  size_t bytes;
+} gmg_grid;
+
 /* --- unknowns to threads --------------------------------------------------------------------------------------------- */
 
 /* Thread blocks take stretches of lines: `across` threads along axis 0, GMG_PER unknowns each; GMG_THREADS / across lines
@@ -118,16 +124,51 @@ static inline gmg_points gmg_points_of(gmg_layout at)
 
 static inline gmg_points gmg_points_of(const size_t n[3]) { return gmg_points_of(gmg_layout_packed(n)); }
 
-static inline dim3 gmg_block_of(gmg_points p) { return dim3(p.across, p.lines); }
-
 /* One task a row of threads; or (for sums) few thread blocks that go on until all is done. */
-static inline unsigned gmg_grid_of(gmg_points p, int sums)
+static inline gmg_grid gmg_grid_of(gmg_points p, int sums = 0)
 {
   const size_t blocks = (p.tasks + p.lines - 1) / p.lines, most = sums ? GMG_MOST_PARTS : 0x7fffffff;
-  return (unsigned)(blocks < most ? blocks : most);
+  return {dim3((unsigned)(blocks < most ? blocks : most)), dim3(p.across, p.lines), 0};
 }
 
+/* Thread blocks for n numbers. */
+static inline gmg_grid gmg_flat_grid(size_t n, int sums = 0)
+{
+  const size_t blocks = (n + GMG_THREADS - 1) / GMG_THREADS, most = sums ? GMG_MOST_PARTS : 1 << 20;
+  return {dim3((unsigned)(blocks == 0 ? 1 : blocks < most ? blocks : most)), dim3(GMG_THREADS), 0};
+}
+
+/* Where the sums over a grid go (gmg_grid_total): those of thread blocks, and the whole. */
+typedef struct gmg_sums {
+  gmg_total *part;
+  unsigned *arrived;
+  gmg_total *to;
+} gmg_sums;
+
+static inline gmg_sums gmg_sums_to(const gmg_exec *e, gmg_total *to)
+{
+  return {gmg_device_of(e)->part, gmg_device_of(e)->arrived, to};
+}
+static inline gmg_sums gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); } /* gmg_cuda_total */
+static inline gmg_sums gmg_sums_on_device(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->scalar); }
+
 #ifdef __CUDACC__
+
+/* Lets a kernel's launches ask for that much shared memory. */
+static inline void gmg_allow_shared(const gmg_exec *e, const void *kernel, size_t bytes)
+{
+  const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+  gmg_cuda_note(gmg_device_of(e), error, "shared memory");
+}
+
+/* Enqueues kernel(arguments). Fields may be pointers to void. */
+template <class... Parameters, class... Arguments>
+static inline void gmg_launch(const gmg_exec *e, const char *what, void (*kernel)(Parameters...), const gmg_grid &g,
+                              const Arguments &...arguments)
+{
+  kernel<<<g.blocks, g.threads, g.bytes, gmg_device_of(e)->stream>>>(static_cast<Parameters>(arguments)...);
+  gmg_cuda_launched(e, what);
+}
 
 /* body(i, j, k, c) for every unknown, c its place in a field. */
 template <class Body> static __device__ __forceinline__ void gmg_for_points(const gmg_points p, Body body)
@@ -186,26 +227,27 @@ static __device__ inline gmg_total gmg_block_total(gmg_total x)
 
 /* Over all threads of the grid, in an order that the launch alone decides: the last block to arrive adds up the parts. 1 in the
    thread that has the sum. */
-static __device__ inline int gmg_grid_total(gmg_total x, gmg_total *part, unsigned *arrived, gmg_total *to)
+static __device__ inline int gmg_grid_total(gmg_total x, const gmg_sums &sums)
 {
   __shared__ int last;
   const unsigned me = threadIdx.y * blockDim.x + threadIdx.x;
   x = gmg_block_total(x);
   if (me == 0) {
-    part[blockIdx.x] = x;
+    sums.part[blockIdx.x] = x;
     __threadfence();
-    last = atomicAdd(arrived, 1) == gridDim.x - 1;
+    last = atomicAdd(sums.arrived, 1) == gridDim.x - 1;
   }
   __syncthreads();
   if (!last) return 0;
   __threadfence();
+  const gmg_total *const part = sums.part;
   gmg_total sum = {0, 0, __ldcg(&part[0].least), __ldcg(&part[0].most)};
   for (unsigned b = me; b < gridDim.x; b += GMG_THREADS) {
     const gmg_total mine = {__ldcg(&part[b].first), __ldcg(&part[b].second), __ldcg(&part[b].least), __ldcg(&part[b].most)};
     sum = gmg_plus(sum, mine);
   }
   sum = gmg_block_total(sum);
-  if (me == 0) *to = sum, *arrived = 0;
+  if (me == 0) *sums.to = sum, *sums.arrived = 0;
   return me == 0;
 }
 
@@ -217,11 +259,5 @@ void gmg_profiler_end(gmg_device *d);
 
 /* Blocks: what the last sum came to. NaN once the device has failed. */
 gmg_total gmg_cuda_total(const gmg_exec *e, const char *where);
-
-static inline unsigned gmg_flat_grid(size_t n, int sums)
-{
-  const size_t blocks = (n + GMG_THREADS - 1) / GMG_THREADS, most = sums ? GMG_MOST_PARTS : 1 << 20;
-  return (unsigned)(blocks == 0 ? 1 : blocks < most ? blocks : most);
-}
 
 #endif

@@ -92,14 +92,14 @@ static int begin_loop(recorder *r)
 static int begin_body(recorder *r)
 {
 #if GMG_HAS_LOOPS
-  enum { FEW = 8 };
+  enum { MAX_NODES = 8 };
   cudaGraph_t before = NULL;
-  cudaGraphNode_t node, earlier[FEW];
-  size_t n = FEW;
+  cudaGraphNode_t node, earlier[MAX_NODES];
+  size_t n = MAX_NODES;
   cudaGraphNodeParams p = {};
   p.type = cudaGraphNodeTypeConditional, p.conditional.type = cudaGraphCondTypeWhile, p.conditional.size = 1;
   p.conditional.handle = r->handle;
-  if (!worked(cudaStreamEndCapture(r->own, &before)) || !worked(cudaGraphGetNodes(r->whole, NULL, &n)) || n > FEW) return 0;
+  if (!worked(cudaStreamEndCapture(r->own, &before)) || !worked(cudaGraphGetNodes(r->whole, NULL, &n)) || n > MAX_NODES) return 0;
   if (!worked(cudaGraphGetNodes(r->whole, earlier, &n))) return 0;
 #if CUDART_VERSION >= 13000
   const cudaError_t added = cudaGraphAddNode(&node, r->whole, earlier, NULL, n, &p);

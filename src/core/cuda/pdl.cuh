@@ -30,15 +30,17 @@ static inline unsigned gmg_early_attribute(const gmg_device *d, cudaLaunchAttrib
 #endif
 }
 
-/* kernel<<<grid, block, bytes>>>(arguments), so; it must take over. */
+/* gmg_launch() of a kernel that begins so; it must take over. */
 template <class... Parameters, class... Arguments>
-static inline void gmg_launch_early(gmg_device *d, void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t bytes, Arguments... arguments)
+static inline void gmg_launch_early(const gmg_exec *e, const char *what, void (*kernel)(Parameters...), const gmg_grid &g,
+                                    const Arguments &...arguments)
 {
+  gmg_device *d = gmg_device_of(e);
   cudaLaunchAttribute early = {};
   cudaLaunchConfig_t c = {};
-  c.gridDim = grid, c.blockDim = block, c.dynamicSmemBytes = bytes, c.stream = d->stream;
+  c.gridDim = g.blocks, c.blockDim = g.threads, c.dynamicSmemBytes = g.bytes, c.stream = d->stream;
   c.attrs = &early, c.numAttrs = gmg_early_attribute(d, &early);
-  gmg_cuda_note(d, cudaLaunchKernelEx(&c, kernel, Parameters(arguments)...), "a launch");
+  gmg_cuda_note(d, cudaLaunchKernelEx(&c, kernel, static_cast<Parameters>(arguments)...), what);
 }
 
 #endif

@@ -27,14 +27,14 @@ static __global__ void add_kernel(size_t n, real a, real *x)
   gmg_for_all(n, [&](size_t i) { x[i] += a; });
 }
 
-static __global__ void narrow_kernel(size_t n, real a, const real *x, narrow_real *y)
+static __global__ void convert_kernel(size_t n, real a, const real *x, narrow_real *y)
 {
   gmg_for_all(n, [&](size_t i) { y[i] = (narrow_real)(a * x[i]); });
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, narrow_real *low, gmg_total *part,
-                unsigned *arrived, gmg_total *to)
+    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, narrow_real *low,
+                gmg_sums sums)
 {
   double step;
   const int goes = gmg_cg_step_length(d, &step), known = gmg_cg_is_known(d);
@@ -53,15 +53,15 @@ static __global__ void __launch_bounds__(GMG_THREADS)
       leave(i, left);
     });
   else gmg_for_all(n, [&](size_t i) { leave(i, r[i]); });
-  if (!gmg_grid_total(t, part, arrived, to)) return;
+  if (!gmg_grid_total(t, sums)) return;
   if (!goes) d->pq = 0; /* all have read it */
-  if (!known) to->first = NAN;
-  if (low) gmg_scale_note(s, s->next, sqrt(to->first));
+  if (!known) sums.to->first = NAN;
+  if (low) gmg_scale_note(s, s->next, sqrt(sums.to->first));
 }
 
 /* first: sum of squares; second: sum; least, most; NaN and infinity spoil `second`. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    look_kernel(size_t n, const real *x, gmg_total *part, unsigned *arrived, gmg_total *to)
+    look_kernel(size_t n, const real *x, gmg_sums sums)
 {
   gmg_total t = {0, 0, (double)x[0], (double)x[0]};
   gmg_for_all(n, [&](size_t i) {
@@ -69,17 +69,14 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     const gmg_total one = {v * v, v + 0 * v, v, v};
     t = gmg_plus(t, one);
   });
-  gmg_grid_total(t, part, arrived, to);
+  gmg_grid_total(t, sums);
 }
 
 static void fill(const gmg_exec *e, size_t n, double a, void *x)
 {
-  if (a == 0) {
-    gmg_cuda_note(gmg_device_of(e), cudaMemsetAsync(x, 0, n * sizeof(real), gmg_device_of(e)->stream), "fill");
-    return;
-  }
-  fill_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (real *)x);
-  gmg_cuda_launched(e, "fill");
+  gmg_device *d = gmg_device_of(e);
+  if (a == 0) gmg_cuda_note(d, cudaMemsetAsync(x, 0, n * sizeof(real), d->stream), "fill");
+  else gmg_launch(e, "fill", fill_kernel, gmg_flat_grid(n), n, a, x);
 }
 
 static void copy(const gmg_exec *e, size_t n, const void *x, void *y)
@@ -90,56 +87,37 @@ static void copy(const gmg_exec *e, size_t n, const void *x, void *y)
 
 static void axpy(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
-  axpy_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (const real *)x, (real *)y);
-  gmg_cuda_launched(e, "axpy");
+  gmg_launch(e, "axpy", axpy_kernel, gmg_flat_grid(n), n, a, x, y);
 }
 
 static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y)
 {
-  xpay_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (const real *)x, (real)a, (real *)y);
-  gmg_cuda_launched(e, "xpay");
+  gmg_launch(e, "xpay", xpay_kernel, gmg_flat_grid(n), n, x, a, y);
 }
 
-static void add(const gmg_exec *e, size_t n, double a, void *x)
-{
-  add_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (real *)x);
-  gmg_cuda_launched(e, "add");
-}
+static void add(const gmg_exec *e, size_t n, double a, void *x) { gmg_launch(e, "add", add_kernel, gmg_flat_grid(n), n, a, x); }
 
-static void launch_look(const gmg_exec *e, size_t n, const void *x, gmg_total *to)
+static gmg_total look(const gmg_exec *e, size_t n, const void *x, const char *what)
 {
-  gmg_device *d = gmg_device_of(e);
-  look_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->part, d->arrived, to);
-}
-
-static gmg_total look(const gmg_exec *e, size_t n, const void *x, const char *where)
-{
-  launch_look(e, n, x, gmg_device_of(e)->total);
-  return gmg_cuda_total(e, where);
+  gmg_launch(e, what, look_kernel, gmg_flat_grid(n, 1), n, x, gmg_sums_to_host(e));
+  return gmg_cuda_total(e, what);
 }
 
 static double norm2(const gmg_exec *e, size_t n, const void *x) { return sqrt(look(e, n, x, "norm2").first); }
 
 static void convert_to_low(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
-  narrow_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, (real)a, (const real *)x, (narrow_real *)y);
-  gmg_cuda_launched(e, "narrow");
+  gmg_launch(e, "conversion", convert_kernel, gmg_flat_grid(n), n, a, x, y);
 }
 
-static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
-{
-  change(e, n, c, (real)1, x);
-}
+static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x) { add_correction(e, n, c, (real)1, x); }
 
 static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
                         void *low, gmg_wait wait)
 {
-  gmg_device *on = gmg_device_of(e);
-  step_kernel<<<gmg_flat_grid(n, 1), GMG_THREADS, 0, on->stream>>>(n, d, (const real *)p, (const real *)q, (real *)y, (real *)r, s,
-                                                                    (narrow_real *)low, on->part, on->arrived, wait ? on->total : on->scalar);
-  if (wait) return sqrt(gmg_cuda_total(e, "step").first);
-  gmg_cuda_launched(e, "step");
-  return NAN;
+  const gmg_sums sums = wait ? gmg_sums_to_host(e) : gmg_sums_on_device(e);
+  gmg_launch(e, "step", step_kernel, gmg_flat_grid(n, 1), n, d, p, q, y, r, s, low, sums);
+  return wait ? sqrt(gmg_cuda_total(e, "step").first) : NAN;
 }
 
 static gmg_range range(const gmg_exec *e, size_t n, const void *x)
@@ -159,7 +137,7 @@ template <class Body> static __device__ __forceinline__ void for_chunks(size_t n
     body(begin + threadIdx.x, begin + AT_ONCE * blockDim.x <= n);
 }
 
-static unsigned chunk_grid(size_t n, int sums) { return gmg_flat_grid((n + AT_ONCE - 1) / AT_ONCE, sums); }
+static gmg_grid chunk_grid(size_t n, int sums = 0) { return gmg_flat_grid((n + AT_ONCE - 1) / AT_ONCE, sums); }
 
 /* The power of two at or above a norm: products with it and its inverse are exact. 1 for 0 and what is no number. */
 static __device__ __forceinline__ double power_above(double norm)
@@ -183,22 +161,22 @@ static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int whole,
 
 /* y = x over a guess, the size that the last x had; and ||x||^2. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    guess_kernel(size_t n, const real *x, gmg_scale *s, narrow_real *y, gmg_total *part, unsigned *arrived, gmg_total *to)
+    guess_kernel(size_t n, const real *x, gmg_scale *s, narrow_real *y, gmg_sums sums)
 {
   const double guess = power_above(s->size);
   gmg_total t = {0, 0, 0, 0};
   for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / guess), x, y, &t.first); });
   if (blockIdx.x == 0 && threadIdx.x == 0) s->guess = guess;
-  gmg_grid_total(t, part, arrived, to);
+  gmg_grid_total(t, sums);
 }
 
 /* Where that is far from x's own size: once more. Nothing else depends on it. */
 static __global__ void __launch_bounds__(GMG_THREADS)
     own_size_kernel(size_t n, const real *x, const gmg_total *squares, gmg_scale *s, narrow_real *y)
 {
-  enum { FAR = 1 << 20 };
+  enum { MAX_RATIO = 1 << 20 };
   const double norm = sqrt(squares->first), guess = s->guess, own = power_above(norm), ratio = own / guess;
-  const int good = ratio < FAR && ratio * FAR > 1;
+  const int good = ratio < MAX_RATIO && ratio * MAX_RATIO > 1;
   if (blockIdx.x == 0 && threadIdx.x == 0) gmg_scale_note(s, 1 / (good ? guess : own), norm);
   if (good || !y) return;
   double squares_again = 0;
@@ -207,14 +185,12 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y)
 {
-  gmg_device *d = gmg_device_of(e);
-  const unsigned grid = chunk_grid(n, 1);
-  guess_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, s, (narrow_real *)y, d->part, d->arrived, d->scalar);
-  own_size_kernel<<<grid, GMG_THREADS, 0, d->stream>>>(n, (const real *)x, d->scalar, s, (narrow_real *)y);
-  gmg_cuda_launched(e, "normalize to low");
+  const gmg_sums squares = gmg_sums_on_device(e);
+  gmg_launch(e, "normalize to low", guess_kernel, chunk_grid(n, 1), n, x, s, y, squares);
+  gmg_launch(e, "normalize to low", own_size_kernel, chunk_grid(n, 1), n, x, squares.to, s, y);
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) shrink_kernel(size_t n, const double *size, const real *x, narrow_real *y)
+static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *size, const real *x, narrow_real *y)
 {
   const real scale = (real)(1 / *size);
   double squares = 0; /* of no use */
@@ -223,16 +199,15 @@ static __global__ void __launch_bounds__(GMG_THREADS) shrink_kernel(size_t n, co
 
 static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)
 {
-  shrink_kernel<<<chunk_grid(n, 0), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(n, size, (const real *)x, (narrow_real *)y);
-  gmg_cuda_launched(e, "shrink");
+  gmg_launch(e, "scale to low", scale_kernel, chunk_grid(n), n, size, x, y);
 }
 
 static void axpby_from_low(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
 {
-  change_by(e, n, 1, size, (const narrow_real *)z, (real)keep, (real *)y);
+  axpby(e, n, size, (const narrow_real *)z, (real)keep, (real *)y);
 }
 
-static __global__ void centre_kernel(size_t n, const gmg_total *sums, real *x)
+static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sums, real *x)
 {
   const real mean = (real)(sums->second / (double)n);
   gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
@@ -240,10 +215,9 @@ static __global__ void centre_kernel(size_t n, const gmg_total *sums, real *x)
 
 static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 {
-  gmg_device *d = gmg_device_of(e);
-  launch_look(e, n, x, d->scalar);
-  centre_kernel<<<gmg_flat_grid(n, 0), GMG_THREADS, 0, d->stream>>>(n, d->scalar, (real *)x);
-  gmg_cuda_launched(e, "centre");
+  const gmg_sums sums = gmg_sums_on_device(e);
+  gmg_launch(e, "mean", look_kernel, gmg_flat_grid(n, 1), n, x, sums);
+  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(n), n, sums.to, x);
 }
 
 extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill,    copy, axpy,  xpay, add,    norm2, convert_to_low,

@@ -30,11 +30,8 @@ template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_
 static void correct(const gmg_smoother_level *l, const void *f, const void *u, void *to, double c0, double c1, void *d)
 {
   const gmg_points p = gmg_points_of(l->A->n);
-  if (u)
-    GMG_LAUNCH(correction_kernel, l->exec, l->A, p, 0, *l->A, p, (const real *)f, (const real *)u, (real)c0, (real)c1, (real *)d,
-               (real *)to);
-  else GMG_LAUNCH(from_zero_kernel, l->exec, l->A, p, 0, *l->A, p, (const real *)f, (real)c1, (real *)d, (real *)to);
-  gmg_cuda_launched(l->exec, "chebyshev");
+  if (u) gmg_launch(l->exec, "chebyshev", GMG_BY_KIND(l->A, correction_kernel), gmg_grid_of(p), *l->A, p, f, u, c0, c1, d, to);
+  else gmg_launch(l->exec, "chebyshev", GMG_BY_KIND(l->A, from_zero_kernel), gmg_grid_of(p), *l->A, p, f, c1, d, to);
 }
 
 static void sweep(const gmg_smoother_level *l, void *d, const void *f, void *u, int steps, gmg_leg leg)

@@ -23,26 +23,32 @@ template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_
 /* u = NULL: it is 0. */
 static void step(const gmg_smoother_level *l, const void *f, const void *u, void *to)
 {
-  const real omega = (real)gmg_weight_jacobi(l->A, l->params);
+  const double omega = gmg_weight_jacobi(l->A, l->params);
   const gmg_points p = gmg_points_of(l->A->n);
-  if (u) GMG_LAUNCH(jacobi_kernel, l->exec, l->A, p, 0, *l->A, p, (const real *)f, (const real *)u, omega, (real *)to);
-  else GMG_LAUNCH(from_zero_kernel, l->exec, l->A, p, 0, *l->A, p, (const real *)f, omega, (real *)to);
-  gmg_cuda_launched(l->exec, "jacobi");
+  if (u) gmg_launch(l->exec, "jacobi", GMG_BY_KIND(l->A, jacobi_kernel), gmg_grid_of(p), *l->A, p, f, u, omega, to);
+  else gmg_launch(l->exec, "jacobi", GMG_BY_KIND(l->A, from_zero_kernel), gmg_grid_of(p), *l->A, p, f, omega, to);
+}
+
+static void relax(const gmg_smoother_level *l, const void *f, void *u, int steps, gmg_start start)
+{
+  void *const at[2] = {u, l->scratch}; /* by the number of steps left, modulo 2 */
+  for (int left = steps; left > 0; left--) {
+    const int reads = start != GMG_FROM_ZERO || left < steps;
+    step(l, f, reads ? at[left % 2] : NULL, at[(left - 1) % 2]);
+  }
 }
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)state, (void)leg;
-  void *const at[2] = {u, l->scratch}; /* by the number of steps left, modulo 2 */
   if (steps % 2) l->exec->vector->copy(l->exec, l->A->cells, u, l->scratch);
-  for (int left = steps; left > 0; left--) step(l, f, at[left % 2], at[(left - 1) % 2]);
+  relax(l, f, u, steps, GMG_FROM_CURRENT);
 }
 
 static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)state, (void)leg;
-  void *const at[2] = {u, l->scratch};
-  for (int left = steps; left > 0; left--) step(l, f, left < steps ? at[left % 2] : NULL, at[(left - 1) % 2]);
+  relax(l, f, u, steps, GMG_FROM_ZERO);
 }
 
 extern "C" const gmg_smoother_ops R(gmg_jacobi_cuda) = {.sweep = sweep, .sweep_from_zero = sweep_from_zero};

@@ -31,6 +31,8 @@ extern "C" {
 #include "smoothers/relax/cuda/row_restrict.cuh"
 #include "line.cuh"
 
+static double weight_of(const gmg_smoother_level *l) { return gmg_weight_red_black(l->A, l->params); }
+
 enum { SEAM_WIDTH = 2 };
 
 /* One colour in one phase, everywhere or in the strips only. */
@@ -53,16 +55,14 @@ static __global__ void relax_kernel(gmg_operator A, gmg_points half, part x, con
       near_seam |= x.seam[a] && (at[a] < SEAM_WIDTH || at[a] + SEAM_WIDTH >= A.n[a]);
     }
     if (phase != x.phase || (x.strip && !near_seam)) return;
-    const size_t c = (k * A.n[1] + j) * A.n[0] + i;
-    const gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);
-    u[c] = gmg_row_relaxed(3, kind, gmg_row_at<kind>(A, i, j, k), near, f[c], u[c], omega);
+    gmg_relax_at<kind>(A, i, j, k, f, u, omega);
   });
 }
 
 static void sweep_by_colours(const gmg_smoother_level *l, const void *f, void *u, int steps, gmg_leg leg)
 {
   const gmg_operator *A = l->A;
-  const real omega = (real)gmg_weight_red_black(A, l->params);
+  const double omega = weight_of(l);
   part x = {0, 0, 0, {A->wraps[0] && A->n[0] % 2, A->wraps[1] && A->n[1] % 2, A->wraps[2] && A->n[2] % 2}};
   const size_t phases = (size_t)(1 + x.seam[0] + x.seam[1] + x.seam[2]);
   const size_t strip = phases > 1 ? 2 * phases : 0, parts = strip + 2 * phases;
@@ -71,8 +71,7 @@ static void sweep_by_colours(const gmg_smoother_level *l, const void *f, void *u
   for (size_t s = 0; s < (size_t)steps * parts; s++) {
     const size_t at = leg == GMG_LEG_UP_REVERSED ? parts - 1 - s % parts : s % parts;
     x.colour = at / phases % 2, x.phase = at % phases, x.strip = at < strip;
-    GMG_LAUNCH(relax_kernel, l->exec, A, half, 0, *A, half, x, (const real *)f, (real *)u, omega);
-    gmg_cuda_launched(l->exec, "red_black");
+    gmg_launch(l->exec, "red_black", GMG_BY_KIND(A, relax_kernel), gmg_grid_of(half), *A, half, x, f, u, omega);
   }
 }
 
@@ -133,17 +132,16 @@ static void copy_interfaces(const gmg_smoother_level *l, const uniform_level &s,
 {
   const unsigned across = (unsigned)(s.n[0] + ACROSS - 1) / ACROSS, lines = (unsigned)(s.n[1] + LINES - 1) / LINES;
   const unsigned layers = (unsigned)(s.n[2] + HIGH - 1) / HIGH;
-  interface_kernel<<<across * lines * layers, dim3(ACROSS, LINES), 0, gmg_device_of(l->exec)->stream>>>(
-      s, across, lines, (const real *)copy, (real *)u);
+  const gmg_grid grid = {dim3(across * lines * layers), dim3(ACROSS, LINES), 0};
+  gmg_launch(l->exec, "red_black", interface_kernel, grid, s, across, lines, copy, u);
 }
 
 /* One sweep. from = NULL: u is 0. interface_copy = to: all goes there. */
 static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, int kind, const void *f,
                         const void *from, void *to, void *interface_copy, const update &o, const restriction &g)
 {
-  launch_planes(pass_of(l, r, kind), l->A->dim, &r->blocks, gmg_device_of(l->exec)->stream, s, (const real *)f,
-                (const real *)from, (real *)to, (real *)interface_copy, o, g);
-  gmg_cuda_launched(l->exec, "red_black");
+  const plane_pass *p = pass_of(l, r, kind);
+  gmg_launch(l->exec, "red_black", p->kernel, plane_grid(p, l->A->dim, &r->blocks), s, f, from, to, interface_copy, o, g);
 }
 
 static void plain_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, const void *f,
@@ -154,21 +152,14 @@ static void plain_sweep(const gmg_smoother_level *l, const red_black_state *r, c
 
 static uniform_level level_of(const gmg_smoother_level *l, const red_black_state *r, const void *u, gmg_leg leg)
 {
-  return uniform_level_of(l->A, &r->blocks, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, l->scratch);
+  return uniform_level_of(l->A, &r->blocks, NULL, weight_of(l), leg == GMG_LEG_UP_REVERSED, u, l->scratch);
 }
 
-static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+static void fused_sweeps(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, int steps, gmg_leg leg,
+                         int from_zero)
 {
-  const red_black_state *r = (const red_black_state *)state;
-  if (line_suits(l->A)) {
-    sweep_line(l, f, u, steps, leg, 0);
-    return;
-  }
-  if (!r->fused) {
-    sweep_by_colours(l, f, u, steps, leg);
-    return;
-  }
   const uniform_level s = level_of(l, r, u, leg);
+  if (from_zero) plain_sweep(l, r, s, f, NULL, u, u), steps--;
   for (int pair = 0; pair < steps / 2; pair++) {
     plain_sweep(l, r, s, f, u, l->scratch, l->scratch);
     plain_sweep(l, r, s, f, l->scratch, u, u);
@@ -178,59 +169,26 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   copy_interfaces(l, s, l->scratch, u);
 }
 
-static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+static void relax(const gmg_smoother_level *l, const void *state, const void *f, void *u, int steps, gmg_leg leg, int from_zero)
 {
   const red_black_state *r = (const red_black_state *)state;
-  if (line_suits(l->A)) {
-    sweep_line(l, f, u, steps, leg, 1);
-    return;
+  if (line_suits(l->A)) sweep_line(l, f, u, steps, leg, from_zero);
+  else if (r->fused) fused_sweeps(l, r, f, u, steps, leg, from_zero);
+  else {
+    if (from_zero) l->exec->vector->fill(l->exec, l->A->cells, 0, u);
+    sweep_by_colours(l, f, u, steps, leg);
   }
-  if (!r->fused) {
-    l->exec->vector->fill(l->exec, l->A->cells, 0, u);
-    sweep(l, state, f, u, steps, leg);
-    return;
-  }
-  const uniform_level s = level_of(l, r, u, leg);
-  plain_sweep(l, r, s, f, NULL, u, u);
-  sweep(l, state, f, u, steps - 1, leg);
 }
 
-/* Legs in 2D, where lines are whole vectors: rows stream through warps, a step of two half sweeps. */
-#if GMG_REAL_F32
-static void lay_out_rows(const gmg_smoother_level *l, red_black_state *r)
+static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  static const size_t any[3] = {0, 0, 0};
-  const int processors = gmg_device_of(l->exec)->processors;
-  if (l->A->dim != 2 || !row_blocks(l->A, any, STRIP_BLOCKS * processors, &r->restrict_rows)) r->restrict_rows.total = 0;
-  if (l->A->dim != 2 || !row_blocks(l->A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &r->update_rows))
-    r->update_rows.total = 0;
+  relax(l, state, f, u, steps, leg, 0);
 }
 
-static int presmooth_rows(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, const gmg_map map[3],
-                          void *coarse)
+static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  if (!r->restrict_rows.total || !rows_can_restrict(l->A, &r->restrict_rows, map, f, u, coarse)) return 0;
-  const uniform_level s = uniform_level_of(l->A, &r->restrict_rows, NULL, gmg_weight_red_black(l->A, l->params), 0, u, NULL);
-  launch_rows_restrict<2>(gmg_device_of(l->exec)->stream, s, map, (const real *)f, (real *)u, (real *)coarse);
-  gmg_cuda_launched(l->exec, "red_black");
-  return 1;
+  relax(l, state, f, u, steps, leg, 1);
 }
-
-static int postsmooth_rows(const gmg_smoother_level *l, const red_black_state *r, const void *f, const void *u, gmg_leg leg,
-                           const gmg_update_target *to)
-{
-  if (!r->update_rows.total || !rows_can_update(l->A, to, f, u)) return 0;
-  const uniform_level s =
-      uniform_level_of(l->A, &r->update_rows, NULL, gmg_weight_red_black(l->A, l->params), leg == GMG_LEG_UP_REVERSED, u, NULL);
-  launch_rows_update<2>(gmg_device_of(l->exec)->stream, s, update_of(to, l->A), (const real *)f, (const real *)u);
-  gmg_cuda_launched(l->exec, "red_black");
-  return 1;
-}
-#else
-#define lay_out_rows(...) (void)0
-#define presmooth_rows(...) 0
-#define postsmooth_rows(...) 0
-#endif
 
 /* One sweep from a u that is not 0 into another field, and the residual in a pass of its own. */
 static void presmooth_to_other_field(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to,
@@ -251,7 +209,9 @@ static int presmooth_restrict(const gmg_smoother_level *l, void *state, const vo
     if (to != u) presmooth_to_other_field(l, r, f, u, to, map, coarse);
     return to != u;
   }
-  if (presmooth_rows(l, r, f, u, map, coarse)) return 1;
+#if GMG_REAL_F32
+  if (rows_restrict<2>(l->exec, l->A, &r->restrict_rows, weight_of(l), map, f, u, coarse)) return 1;
+#endif
   if (!pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) || !restriction_of(&g, coarse, l->A, map, &r->blocks)) return 0;
   const uniform_level s = level_of(l, r, u, GMG_LEG_DOWN);
   fused_sweep(l, r, s, PASS_FROM_ZERO | PASS_RESTRICT, f, NULL, to, to, update{}, g);
@@ -264,7 +224,9 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   const red_black_state *r = (const red_black_state *)state;
   const int kind = PASS_UPDATE | (to->coarse ? PASS_PROLONG : 0);
   if (!r->fused || steps < 1) return 0;
-  if (steps == 1 && postsmooth_rows(l, r, f, u, leg, to)) return 1;
+#if GMG_REAL_F32
+  if (steps == 1 && rows_update<2>(l->exec, l->A, &r->update_rows, weight_of(l), leg == GMG_LEG_UP_REVERSED, f, u, to)) return 1;
+#endif
   if (!pass_of(l, r, kind)) return 0;
   if (to->coarse && (steps > 1 || !planes_can_prolong(to, l->A, &r->blocks))) return 0;
   sweep(l, state, f, u, steps - 1, leg);
@@ -273,15 +235,11 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   return 1;
 }
 
-/* In double alone: the way up brings u back in double. */
 static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *restrict_, const gmg_map *prolong)
 {
   const red_black_state *r = (const red_black_state *)state;
-  const gmg_update_target to = {.scale = 1, .prolong = prolong};
-  restriction g;
-  return l->A->type == GMG_F64 && r->fused && l->params->pre == 1 && l->params->post == 1 &&
-         pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) && pass_of(l, r, PASS_UPDATE | PASS_PROLONG) &&
-         restriction_of(&g, NULL, l->A, restrict_, &r->blocks) && planes_can_prolong(&to, l->A, &r->blocks);
+  return r->fused && l->params->pre == 1 && l->params->post == 1 &&
+         planes_can_double_buffer(passes[l->A->dim - 2], r->max_bytes, l->A, &r->blocks, restrict_, prolong);
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
@@ -296,13 +254,11 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   r->max_bytes = (size_t)max_bytes;
   if (A->cells < MIN_CELLS_FUSED || !is_uniform_level(A) || !pass_of(l, r, 0)) return GMG_OK;
   r->fused = (A->dim == 3 ? plane_blocks<3, 2> : plane_blocks<2, 2>)(A, any, processors, &r->blocks);
-  lay_out_rows(l, r);
+  if (!GMG_REAL_F32 || !row_blocks(A, any, ROW_BLOCKS * (int)processors, &r->restrict_rows)) r->restrict_rows.total = 0;
+  if (!GMG_REAL_F32 || !row_blocks(A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * (int)processors, &r->update_rows))
+    r->update_rows.total = 0;
   if (!r->fused || l->exec->dry) return GMG_OK;
-  for (const plane_pass *p = passes[A->dim - 2]; p->kind >= 0; p++)
-    if (p->kernel)
-      gmg_cuda_note(gmg_device_of(l->exec),
-                    cudaFuncSetAttribute((const void *)p->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_bytes),
-                    "red_black");
+  allow_passes(l->exec, passes[A->dim - 2], r->max_bytes);
   return GMG_OK;
 }
 

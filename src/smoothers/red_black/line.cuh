@@ -29,7 +29,7 @@ static line_sweep line_sweep_of(const gmg_operator *A, int reversed, real omega)
   return s;
 }
 
-static unsigned line_blocks(const line_sweep *s) { return (unsigned)((s->pairs + LINE_THREADS - 1) / LINE_THREADS); }
+static unsigned line_blocks(const line_sweep &s) { return (unsigned)((s.pairs + LINE_THREADS - 1) / LINE_THREADS); }
 
 /* Where unknown i is, around the wrap; -1: beyond a wall. */
 static __device__ __forceinline__ long place_in_line(const line_sweep &s, long i)
@@ -90,33 +90,24 @@ static __global__ void line_interface_kernel(line_sweep s, unsigned blocks, cons
   }
 }
 
-static void relax_line(const gmg_smoother_level *l, const line_sweep *s, const void *f, const void *from, void *to,
+static void relax_line(const gmg_smoother_level *l, const line_sweep &s, const void *f, const void *from, void *to,
                        void *interface_copy)
 {
-  const unsigned grid = line_blocks(s);
-  const cudaStream_t stream = gmg_device_of(l->exec)->stream;
-  const real *const rhs = (const real *)f, *const u = (const real *)from;
-#define RELAX(kind)               \
-  if (gmg_kind_of(l->A) == (kind)) \
-    line_kernel<kind><<<grid, LINE_THREADS, 0, stream>>>(*s, rhs, u, (real *)to, (real *)interface_copy);
-  GMG_KINDS(RELAX)
-#undef RELAX
-  gmg_cuda_launched(l->exec, "red_black");
+  const gmg_grid grid = {dim3(line_blocks(s)), dim3(LINE_THREADS), 0};
+  gmg_launch(l->exec, "red_black", GMG_BY_KIND(l->A, line_kernel), grid, s, f, from, to, interface_copy);
 }
 
 static void sweep_line(const gmg_smoother_level *l, const void *f, void *u, int steps, gmg_leg leg, int from_zero)
 {
   const line_sweep s = line_sweep_of(l->A, leg == GMG_LEG_UP_REVERSED, (real)gmg_weight_red_black(l->A, l->params));
-  const unsigned blocks = line_blocks(&s);
-  if (from_zero && steps > 0) relax_line(l, &s, f, NULL, u, u), steps--;
+  const unsigned blocks = line_blocks(s);
+  if (from_zero && steps > 0) relax_line(l, s, f, NULL, u, u), steps--;
   for (; steps >= 2 && blocks > 1; steps -= 2)
-    relax_line(l, &s, f, u, l->scratch, l->scratch), relax_line(l, &s, f, l->scratch, u, u);
+    relax_line(l, s, f, u, l->scratch, l->scratch), relax_line(l, s, f, l->scratch, u, u);
   for (; steps > 0; steps--) {
-    relax_line(l, &s, f, u, u, blocks > 1 ? l->scratch : u);
+    relax_line(l, s, f, u, u, blocks > 1 ? l->scratch : u);
     if (blocks == 1) continue;
-    line_interface_kernel<<<gmg_flat_grid(blocks, 0), GMG_THREADS, 0, gmg_device_of(l->exec)->stream>>>(
-        s, blocks, (const real *)l->scratch, (real *)u);
-    gmg_cuda_launched(l->exec, "red_black");
+    gmg_launch(l->exec, "red_black", line_interface_kernel, gmg_flat_grid(blocks), s, blocks, l->scratch, u);
   }
 }
 

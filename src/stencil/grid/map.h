@@ -30,6 +30,17 @@ typedef struct gmg_map {
   const int *wrap;    /* actual column of an index from -GMG_MAP_PAD to cols + GMG_MAP_PAD - 1, periodic or clamped */
 } gmg_map;
 
+/* The maps of all axes, for kernels. */
+typedef struct gmg_maps {
+  gmg_map m[3];
+} gmg_maps;
+
+GMG_INLINE gmg_maps gmg_maps_of(const gmg_map map[3])
+{
+  const gmg_maps all = {{map[0], map[1], map[2]}};
+  return all;
+}
+
 /* How the fields on either side of a tensor product of maps lie: the one with a value for every row, and the one that is read. */
 GMG_INLINE gmg_layout gmg_layout_of_rows(const gmg_map map[3])
 {

@@ -52,7 +52,7 @@ typedef struct {
   unsigned fields, r, all; /* shared memory after the tables, in reals: u of all levels, f from `fields` on, a residual from r on */
   unsigned pairs;          /* pair words of a block; they follow the tables, block by block */
   size_t bytes;            /* of the tables without pair words */
-  void *tables;            /* device */
+  char *tables;            /* device */
   small_level level[GMG_BOTTOM_LEVELS];
 } fused_state;
 

@@ -6,8 +6,6 @@
 #include "coarse/cuda/kernels.h"
 #include "kernels.cuh"
 
-#include <stdlib.h>
-
 /* Unknowns of a level that every block does as a whole, and of one that a cluster of 16 blocks shares. Time of a V cycle in
    float on an H200, in us, with all coarser levels: from 8^3 9, from 16^3 18, from 32^3 29. Launch by launch 16^3 and 32^3
    take 21 each without their coarser levels. With 8^3 shared, too: 12, 20 and 31. */
@@ -175,37 +173,30 @@ static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
 static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
   fused_state *s = (fused_state *)state;
-  void *const tables = s->tables;
+  char *const tables = s->tables;
   if (e->dry) return GMG_OK;
-  const cudaStream_t stream = gmg_device_of(e)->stream;
   *s = layout(p, s->blocks);
   s->tables = tables;
   const int axis[3] = {0, s->swapped ? 2 : 1, s->swapped ? 1 : 2}, last = s->levels - 1;
+  const gmg_grid grid = {dim3((unsigned)s->blocks), dim3(GMG_THREADS), 0}, one_block = {dim3(1), dim3(GMG_THREADS), 0};
   for (int l = 0; l <= last; l++) {
-    maps m = {};
-    for (int a = 0; a < 3; a++) m.restrict_[a] = p->level[l].restrict_[axis[a]], m.prolong[a] = p->level[l].prolong[axis[a]];
-    prepare_kernel<<<(unsigned)s->blocks, GMG_THREADS, 0, stream>>>(*p->level[l].A, s->level[l], m, s->swapped, p->level[l].omega,
-                                                                   l < last, (real *)tables,
-                                                                   (unsigned *)((char *)tables + s->bytes), s->pairs);
-    gmg_cuda_launched(e, "small levels");
+    const gmg_bottom_level *L = &p->level[l];
+    gmg_maps restrict_ = {}, prolong = {}; /* axes in the kernel's order */
+    for (int a = 0; a < 3; a++) restrict_.m[a] = L->restrict_[axis[a]], prolong.m[a] = L->prolong[axis[a]];
+    gmg_launch(e, "small levels", prepare_kernel, grid, *L->A, s->level[l], restrict_, prolong, s->swapped, L->omega, l < last,
+               (real *)tables, (unsigned *)(tables + s->bytes), s->pairs);
   }
-  if (s->inverse < 0) return GMG_OK;
-  invert_kernel<<<1, GMG_THREADS, 0, stream>>>(*p->level[last].A, s->level[last], s->swapped, s->singular,
-                                               (real *)tables + s->inverse);
-  gmg_cuda_launched(e, "small levels");
+  if (s->inverse >= 0)
+    gmg_launch(e, "small levels", invert_kernel, one_block, *p->level[last].A, s->level[last], s->swapped, s->singular,
+               (real *)tables + s->inverse);
   return GMG_OK;
 }
 
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
   static_assert(sizeof(fused_state) <= 4000, "kernel parameters are limited");
-  GMG_TRY(gmg_exec_alloc_state(e, "state of the small levels", sizeof(fused_state), state));
-  fused_state *s = (fused_state *)*state;
-  *s = plan(e, p);
-  GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", table_bytes(s), &s->tables));
-  if (e->dry) return GMG_OK;
-  e->vector->fill(e, table_bytes(s) / sizeof(real), 0, s->tables); /* the kernel reads gaps, too, 16 bytes at a time */
-  return GMG_OK;
+  const fused_state planned = plan(e, p);
+  return create_state(e, planned, table_bytes(&planned), state);
 }
 
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int l, void *f, void *u, gmg_cycle_kind kind,

@@ -1,8 +1,25 @@
-/* The V, W or F cycle over the fused levels, for kernels. */
+/* What both kinds of fused levels share: their state on the host, and the V, W or F cycle in a kernel. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
 
-#include "gmg.h"
+#include "core/cuda/device.h"
+
+/* --- state ------------------------------------------------------------------------------------------------------------ */
+
+/* A copy of the state planned, and its tables: so many bytes of zeros on the device, as kernels read gaps, too. */
+template <class State> static gmg_status create_state(gmg_exec *e, const State &planned, size_t bytes, void **state)
+{
+  void *tables = NULL;
+  GMG_TRY(gmg_exec_alloc_state(e, "state of the small levels", sizeof planned, state));
+  GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", bytes, &tables));
+  if (!e->dry) e->vector->fill(e, bytes / e->real_size, 0, tables);
+  State *s = (State *)*state;
+  *s = planned;
+  s->tables = (char *)tables;
+  return GMG_OK;
+}
+
+/* --- the cycle -------------------------------------------------------------------------------------------------------- */
 
 /* A cycle on the levels from `first` on, without recursion. presmooth_restrict(l) leaves the right-hand side of level l + 1
    and a zero u there, solve_coarsest() solves on level `last`, prolong_postsmooth(l) corrects level l from level l + 1. */

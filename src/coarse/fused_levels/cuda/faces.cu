@@ -7,8 +7,6 @@
 #include "driver.cuh"
 #include "stencil/transfer/cuda/prolong.cuh"
 
-#include <stdlib.h>
-
 /* MAX_CELLS: unknowns of a level. MAX_RESTRICT_WIDTH: fine unknowns that the right-hand side of a coarse one is made of.
    SWEEPS_WITHOUT_INVERSE: on a coarsest grid whose inverse is of no use. */
 enum {
@@ -170,12 +168,8 @@ static __global__ void __launch_bounds__(THREADS)
   EACH(c, top.cells) u[c] = memory[top.u + c];
 }
 
-typedef struct {
-  gmg_map m[3];
-} maps;
-
 /* Prolongation to an unknown (stencil/transfer/cuda/prolong.cuh) as weights of four coarse values. */
-static __device__ void find_prolongation(const gmg_operator &A, const maps &t, const size_t at[3], transfer_row *row)
+static __device__ void find_prolongation(const gmg_operator &A, const gmg_maps &t, const size_t at[3], transfer_row *row)
 {
   const size_t n0 = A.n[0], n1 = A.n[1], line = at[2] * n1 + at[1], c0 = (size_t)t.m[0].cols, stride[3] = {1, c0, c0 * t.m[1].cols};
   const size_t low[3] = {line * (n0 + 1) + at[0], (line + at[2]) * n0 + at[0], line * n0 + at[0]}, step[3] = {1, n0, n0 * n1};
@@ -193,7 +187,7 @@ static __device__ void find_prolongation(const gmg_operator &A, const maps &t, c
 }
 
 /* The rows of a level; t: the maps of prolongation to it, unless it is the coarsest. */
-template <int kind> static __global__ void rows_kernel(gmg_operator A, maps t, int coarsest, real omega, face_level to)
+template <int kind> static __global__ void rows_kernel(gmg_operator A, gmg_maps t, int coarsest, real omega, face_level to)
 {
   const size_t n0 = A.n[0], n1 = A.n[1];
   gmg_for_all(A.cells, [&](size_t c) {
@@ -214,7 +208,7 @@ template <int kind> static __global__ void rows_kernel(gmg_operator A, maps t, i
 }
 
 /* The right-hand sides of the coarser level C; t: the maps of restriction to it. */
-static __global__ void restrict_rows_kernel(gmg_operator C, maps t, restrict_row *to)
+static __global__ void restrict_rows_kernel(gmg_operator C, gmg_maps t, restrict_row *to)
 {
   const size_t n0 = C.n[0], n1 = C.n[1];
   gmg_for_all(C.cells, [&](size_t c) {
@@ -235,8 +229,6 @@ static __global__ void restrict_rows_kernel(gmg_operator C, maps t, restrict_row
 }
 
 /* --- what fits, and launches ------------------------------------------------------------------------------------------ */
-
-static maps maps_of(const gmg_map m[3]) { return maps{{m[0], m[1], m[2]}}; }
 
 /* Reserves bytes of the tables. */
 static void *take(face_state *s, size_t bytes)
@@ -302,13 +294,13 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   *s = layout(p, s->tables);
   for (int l = 0; l <= last; l++) {
     const gmg_bottom_level *L = &p->level[l];
-    const maps up = maps_of(L->prolong), down = maps_of(L->restrict_);
-    const unsigned grid = gmg_flat_grid(L->A->cells, 0);
-    const cudaStream_t stream = gmg_device_of(e)->stream;
     const auto rows = L->A->sigma ? rows_kernel<GMG_FACES | GMG_SIGMA> : rows_kernel<GMG_FACES>;
-    rows<<<grid, GMG_THREADS, 0, stream>>>(*L->A, up, l == last, (real)L->omega, s->level[l]);
-    if (l < last) restrict_rows_kernel<<<grid, GMG_THREADS, 0, stream>>>(*p->level[l + 1].A, down, s->level[l].coarse_rhs);
-    gmg_cuda_launched(e, "small levels");
+    gmg_launch(e, "small levels", rows, gmg_flat_grid(L->A->cells), *L->A, gmg_maps_of(L->prolong), l == last, L->omega,
+               s->level[l]);
+    if (l == last) break;
+    const gmg_operator *C = p->level[l + 1].A;
+    gmg_launch(e, "small levels", restrict_rows_kernel, gmg_flat_grid(C->cells), *C, gmg_maps_of(L->restrict_),
+               s->level[l].coarse_rhs);
   }
   const gmg_bottom_problem coarsest = {.levels = 1, .level = {p->level[last]}, .singular = p->singular};
   R(gmg_coarse_invert_cuda)(e, &coarsest, s->inverse);
@@ -317,17 +309,9 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
-  GMG_TRY(gmg_exec_alloc_state(e, "state of the small levels", sizeof(face_state), state));
-  face_state *s = (face_state *)*state;
-  *s = layout(p, NULL);
-  void *tables = NULL;
-  GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", s->bytes, &tables));
-  s->tables = (char *)tables;
-  if (e->dry) return GMG_OK;
-  e->vector->fill(e, s->bytes / sizeof(real), 0, tables); /* the kernel reads the padding of structs, too */
-  const cudaError_t error =
-      cudaFuncSetAttribute((const void *)fused_faces_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes_of(e));
-  gmg_cuda_note(gmg_device_of(e), error, "small levels");
+  const face_state planned = layout(p, NULL);
+  GMG_TRY(create_state(e, planned, planned.bytes, state));
+  if (!e->dry) gmg_allow_shared(e, (const void *)fused_faces_kernel, shared_bytes_of(e));
   return GMG_OK;
 }
 
@@ -336,9 +320,8 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
 {
   (void)p;
   const face_state *s = (const face_state *)state;
-  fused_faces_kernel<<<1, THREADS, s->all * sizeof(real), gmg_device_of(e)->stream>>>(*s, l, (const real *)f, (real *)u, (int)kind,
-                                                                                       start == GMG_FROM_ZERO);
-  gmg_cuda_launched(e, "small levels");
+  const gmg_grid block = {dim3(1), dim3(THREADS), s->all * sizeof(real)};
+  gmg_launch(e, "small levels", fused_faces_kernel, block, *s, l, f, u, (int)kind, start == GMG_FROM_ZERO);
 }
 
 extern "C" const gmg_bottom_ops R(gmg_fused_faces_cuda) = {

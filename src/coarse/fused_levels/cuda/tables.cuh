@@ -4,10 +4,6 @@
 
 #include "cluster.cuh"
 
-typedef struct {
-  gmg_map restrict_[3], prolong[3]; /* axes in the kernel's order */
-} maps;
-
 /* Copies a map so that every row begins where all its MAX_TAPS columns exist. */
 static __device__ void prepare_map(const gmg_map &m, real *tables, int first, int weight)
 {
@@ -28,8 +24,8 @@ static __device__ real diagonal(const gmg_operator &A, int swapped, int i, int j
 }
 
 /* Pair words of a level; its diagonals and, unless it is the coarsest, its maps. */
-static __global__ void prepare_kernel(gmg_operator A, small_level L, maps m, int swapped, double omega, int transfers, real *tables,
-                                      unsigned *words, unsigned stride)
+static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps restrict_, gmg_maps prolong, int swapped,
+                                      double omega, int transfers, real *tables, unsigned *words, unsigned stride)
 {
   __shared__ own_planes own;
   words += blockIdx.x * stride + L.words;
@@ -45,8 +41,8 @@ static __global__ void prepare_kernel(gmg_operator A, small_level L, maps m, int
     tables[L.diag + threadIdx.x] = diag, tables[L.relax + threadIdx.x] = (real)omega / diag;
   }
   for (int a = 0; a < 3 && transfers; a++) {
-    prepare_map(m.restrict_[a], tables, L.restrict_.first[a], L.restrict_.weight[a]);
-    prepare_map(m.prolong[a], tables, L.prolong.first[a], L.prolong.weight[a]);
+    prepare_map(restrict_.m[a], tables, L.restrict_.first[a], L.restrict_.weight[a]);
+    prepare_map(prolong.m[a], tables, L.prolong.first[a], L.prolong.weight[a]);
   }
 }
 

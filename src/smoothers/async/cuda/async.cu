@@ -33,30 +33,22 @@ static const async_variant *const variants[] = {
 
 /* --- passes ----------------------------------------------------------------------------------------------------------- */
 
-void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, const real *from,
-                         real *to, int reversed)
-{
-  const async_pass p = {passes, f, from, to, reversed};
-  const async_launch k = launch_of(l, s, passes);
-  s->variant->run(l, s, &k, &p);
-  gmg_cuda_launched(l->exec, "async");
-}
-
 /* Blocks of a launch wait for nobody. Where the device has room for more than a pass, those of the next would begin
    beside it and find what was there before both: on 10^4 unknowns in 1D four passes a step reduced no more than one.
    There every pass has a launch. */
 static size_t passes_at_once(const gmg_smoother_level *l, const async_state *s, size_t passes)
 {
-  enum { MAX_RESIDENT = 32 }; /* thread blocks that a multiprocessor has room for */
-  return s->blocks.total >= MAX_RESIDENT * processors_of(l) ? passes : 1;
+  enum { MAX_RESIDENT = 32, MAX_PASSES = 65535 }; /* thread blocks that a multiprocessor has room for; grid.blocks.y at most */
+  if (s->blocks.total < MAX_RESIDENT * processors_of(l)) return 1;
+  return passes < MAX_PASSES ? passes : MAX_PASSES;
 }
 
-void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, real *u, int reversed)
+void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed)
 {
   const size_t at_once = s->before ? 1 : passes_at_once(l, s, passes);
   for (size_t p = 0; p < passes; p += at_once) {
     if (s->before) l->exec->vector->copy(l->exec, l->A->cells, u, s->before);
-    R(async_run_blocks)(l, s, at_once, f, s->before ? s->before : u, u, reversed);
+    s->variant->run(l, s, at_once < passes - p ? at_once : passes - p, f, s->before ? s->before : u, u, reversed);
   }
 }
 
@@ -64,7 +56,7 @@ static size_t passes_of(const gmg_smoother_level *l, int steps) { return (size_t
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  R(async_run_passes)(l, (const async_state *)state, passes_of(l, steps), (const real *)f, (real *)u, leg == GMG_LEG_UP_REVERSED);
+  R(async_run_passes)(l, (const async_state *)state, passes_of(l, steps), f, u, leg == GMG_LEG_UP_REVERSED);
 }
 
 /* As on the host: with overlap the first pass may as well find zeros around every block, and then reads f alone. */
@@ -74,8 +66,8 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   const size_t passes = passes_of(l, steps);
   const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->overlap == 0 && !s->before;
   if (fresh) l->exec->vector->fill(l->exec, l->A->cells, 0, u);
-  else R(async_run_blocks)(l, s, 1, (const real *)f, NULL, (real *)u, reversed);
-  if (passes > 1 || fresh) R(async_run_passes)(l, s, fresh ? passes : passes - 1, (const real *)f, (real *)u, reversed);
+  else s->variant->run(l, s, 1, f, NULL, u, reversed);
+  R(async_run_passes)(l, s, fresh ? passes : passes - 1, f, u, reversed);
 }
 
 /* The last pass also restricts the residual. Not for the deterministic twin: what blocks add to a coarse value they
@@ -84,9 +76,9 @@ static int presmooth_restrict(const gmg_smoother_level *l, void *state, const vo
                               gmg_start start, const gmg_map *map, void *coarse)
 {
   const async_state *s = (const async_state *)state;
-  const async_presmooth d = {passes_of(l, steps), (const real *)f, (real *)u, (real *)to, start == GMG_FROM_ZERO, map,
-                             (real *)coarse};
-  return s->variant->presmooth_restrict && !s->resident && !s->before && d.passes > 0 && s->variant->presmooth_restrict(l, s, &d);
+  const size_t passes = passes_of(l, steps);
+  return s->variant->presmooth_restrict && !s->resident && !s->before && passes > 0 &&
+         s->variant->presmooth_restrict(l, s, passes, f, u, to, start, map, coarse);
 }
 
 /* The last pass as the deterministic twin does it, which with overlap costs no rate: it writes nothing that is read. */
@@ -94,8 +86,9 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
                              const gmg_update_target *to)
 {
   const async_state *s = (const async_state *)state;
-  const async_postsmooth up = {passes_of(l, steps), (const real *)f, (real *)u, leg == GMG_LEG_UP_REVERSED, to};
-  return s->variant->postsmooth_update && !s->resident && up.passes > 0 && s->variant->postsmooth_update(l, s, &up);
+  const size_t passes = passes_of(l, steps);
+  return s->variant->postsmooth_update && !s->resident && passes > 0 &&
+         s->variant->postsmooth_update(l, s, passes, f, u, leg == GMG_LEG_UP_REVERSED, to);
 }
 
 /* Up in one pass; as it writes nothing that is read, so does the one down. */

@@ -31,7 +31,7 @@ typedef struct {
   long n;
   int wraps, own, overlap, sweeps, extra; /* extra: more sweeps for a stretch at a seam */
   int reversed;
-  unsigned first, total;
+  unsigned total;
   const int *order; /* NULL: natural, and nothing waits for it */
   const void *lo, *hi, *diag[3];
   real shift, omega;
@@ -184,17 +184,11 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block
     if (i * threads + me < own) gmg_store_relaxed(to + begin + i * threads + me, u[i]);
 }
 
-template <int coloured>
-static __global__ void __launch_bounds__(LINE_MAX_THREADS, 1) line_kernel(line_pass s, const real *f, const real *from, real *to)
-{
-  relax_stretch<coloured>(s, (s.first + blockIdx.x) % s.total, f, from, to);
-}
-
-template <int coloured>
+template <int coloured, int dynamic>
 static __global__ void __launch_bounds__(LINE_MAX_THREADS, 1)
-    line_kernel_dynamic(line_pass s, work_queue t, const real *f, const real *from, real *to)
+    line_kernel(line_pass s, const real *f, const real *from, real *to, work_queue queue)
 {
-  for_queue(t, [&](unsigned long long n) { relax_stretch<coloured>(s, (unsigned)(n % s.total), f, from, to); });
+  for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_stretch<coloured>(s, block_index, f, from, to); });
 }
 
 /* --- levels that are taken so ----------------------------------------------------------------------------------------- */
@@ -218,43 +212,31 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return threads <= LINE_MAX_THREADS;
 }
 
-typedef struct {
-  void (*fixed)(line_pass s, const real *f, const real *from, real *to);
-  void (*dynamic)(line_pass s, work_queue t, const real *f, const real *from, real *to);
-} function;
+typedef void kernel(line_pass, const real *, const real *, real *, work_queue);
 
-/* By whether relaxation is by colours. */
-static const function kernels[2] = {{line_kernel<0>, line_kernel_dynamic<0>}, {line_kernel<1>, line_kernel_dynamic<1>}};
-
-static function kernel_of(const gmg_smoother_level *l) { return kernels[l->params->local == GMG_LOCAL_RED_BLACK]; }
+static kernel *kernel_of(const gmg_smoother_level *l)
+{
+  const int dynamic = is_dynamic(l->params);
+  if (l->params->local == GMG_LOCAL_RED_BLACK) return dynamic ? line_kernel<1, 1> : line_kernel<1, 0>;
+  return dynamic ? line_kernel<0, 1> : line_kernel<0, 0>;
+}
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  const function f = kernel_of(l);
-  const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
-  allow_shared(l, kernel, s->max_bytes);
-  return kernel;
+  return allow_shared(l, (const void *)kernel_of(l), s->max_bytes);
 }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
   const gmg_operator *A = l->A;
   const gmg_params *q = l->params;
   const int extra = q->local == GMG_LOCAL_RED_BLACK && A->wraps[0] && A->n[0] % 2 ? SEAM_SWEEPS : 0;
-  const size_t all = p->passes * s->blocks.total;
-  const function kernel = kernel_of(l);
-  line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->overlap, q->local_sweeps, extra, p->reversed, 0,
-                 (unsigned)s->blocks.total, q->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
-                 {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
-  if (k->resident) {
-    kernel.dynamic<<<k->resident, k->threads, k->bytes, k->stream>>>(x, k->queue, p->f, p->from, p->to);
-    return;
-  }
-  for (size_t first = 0; first < all; first += MAX_GRID_X) {
-    const unsigned grid = (unsigned)(all - first < MAX_GRID_X ? all - first : MAX_GRID_X);
-    x.first = (unsigned)(first % s->blocks.total);
-    kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(x, p->f, p->from, p->to);
-  }
+  const line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->overlap, q->local_sweeps, extra, reversed,
+                       (unsigned)s->blocks.total, q->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
+                       {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
+  const async_launch k = launch_of(l, s, passes);
+  gmg_launch(l->exec, "async", kernel_of(l), k.grid, x, f, from, to, k.queue);
 }
 
 const async_variant R(async_line) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -43,14 +43,12 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return 1;
 }
 
+static auto dynamic_of(const gmg_smoother_level *l) { return l->A->dim == 3 ? plane_kernel_dynamic<3> : plane_kernel_dynamic<2>; }
+
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  const void *dynamic = l->A->dim == 3 ? (const void *)plane_kernel_dynamic<3> : (const void *)plane_kernel_dynamic<2>;
-  for (const plane_pass *p = passes[l->A->dim - 2]; p->kind >= 0; p++)
-    if (p->kernel) allow_shared(l, (const void *)p->kernel, s->max_bytes);
-  if (!is_dynamic(l->params)) return NULL;
-  allow_shared(l, dynamic, s->max_bytes);
-  return dynamic;
+  allow_passes(l->exec, passes[l->A->dim - 2], s->max_bytes);
+  return is_dynamic(l->params) ? allow_shared(l, (const void *)dynamic_of(l), s->max_bytes) : NULL;
 }
 
 static uniform_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed, const void *u, const void *other)
@@ -58,56 +56,55 @@ static uniform_level level_of(const gmg_smoother_level *l, const async_state *s,
   return uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, u, other);
 }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void launch(const gmg_smoother_level *l, const async_state *s, const plane_pass *p, size_t passes, const uniform_level &x,
+                   const void *f, const void *from, void *to, const update &o, const restriction &r)
 {
-  const uniform_level x = level_of(l, s, p->reversed, p->from, p->to);
-  const plane_pass *from_zero = !p->from && p->passes == 1 ? pass_of(l, s, PASS_FROM_ZERO) : NULL;
-  if (k->resident)
-    (l->A->dim == 3 ? plane_kernel_dynamic<3> : plane_kernel_dynamic<2>)<<<k->resident, k->threads, k->bytes, k->stream>>>(
-        x, k->queue, p->f, p->from, p->to);
-  else
-    launch_planes(from_zero ? from_zero : pass_of(l, s, 0), l->A->dim, &s->blocks, k->stream, x, p->f, p->from, p->to, NULL,
-                  update{}, restriction{}, p->passes);
+  gmg_launch(l->exec, "async", p->kernel, plane_grid(p, l->A->dim, &s->blocks, passes), x, f, from, to, nullptr, o, r);
 }
 
-static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
-  const size_t first = d->from_zero && d->passes > 1, between = d->passes - 1 - first;
-  const int zero = d->from_zero && d->passes == 1;
+  const uniform_level x = level_of(l, s, reversed, from, to);
+  const plane_pass *from_zero = !from && passes == 1 ? pass_of(l, s, PASS_FROM_ZERO) : NULL;
+  const plane_pass *pass = from_zero ? from_zero : pass_of(l, s, 0);
+  if (s->resident) {
+    const async_launch k = launch_of(l, s, passes);
+    gmg_launch(l->exec, "async", dynamic_of(l), k.grid, x, f, from, to, k.queue);
+  } else launch(l, s, pass, passes, x, f, from, to, update{}, restriction{});
+}
+
+static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
+                              gmg_start start, const gmg_map *map, void *coarse)
+{
+  const size_t first = start == GMG_FROM_ZERO && passes > 1, between = passes - 1 - first;
+  const int zero = start == GMG_FROM_ZERO && passes == 1;
   /* small levels only where the caller wants such blocks */
-  const int pays = zero || d->to != d->u || l->params->block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
+  const int pays = zero || to != u || l->params->block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
   const plane_pass *last = pass_of(l, s, PASS_RESTRICT | (zero ? PASS_FROM_ZERO : 0));
   restriction r;
-  if (!pays || !last || !restriction_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
-  if (first) R(async_run_blocks)(l, s, 1, d->f, NULL, d->u, 0);
-  if (between) R(async_run_blocks)(l, s, between, d->f, d->u, d->u, 0);
-  l->exec->vector->fill(l->exec, (size_t)r.n[0] * (size_t)r.n[1] * (size_t)r.n[2], 0, d->coarse);
-  launch_planes(last, l->A->dim, &s->blocks, launch_of(l, s, 1).stream, level_of(l, s, 0, d->u, d->to), d->f, d->u, d->to, NULL,
-                update{}, r);
-  gmg_cuda_launched(l->exec, "async");
+  if (!pays || !last || !restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
+  if (first) run(l, s, 1, f, NULL, u, 0);
+  R(async_run_passes)(l, s, between, f, u, 0);
+  l->exec->vector->fill(l->exec, (size_t)r.n[0] * (size_t)r.n[1] * (size_t)r.n[2], 0, coarse);
+  launch(l, s, last, 1, level_of(l, s, 0, u, to), f, u, to, update{}, r);
   return 1;
 }
 
-static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+                             const gmg_update_target *to)
 {
-  const int corrects = u->to->coarse != NULL;
-  const plane_pass *last = pass_of(l, s, PASS_UPDATE | (corrects ? PASS_PROLONG : 0));
-  if (!last || (corrects && (u->passes > 1 || !planes_can_prolong(u->to, l->A, &s->blocks)))) return 0;
-  if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
-  launch_planes(last, l->A->dim, &s->blocks, launch_of(l, s, 1).stream, level_of(l, s, u->reversed, u->u, NULL), u->f, u->u, NULL,
-                NULL, update_of(u->to, l->A), restriction{});
-  gmg_cuda_launched(l->exec, "async");
+  const plane_pass *last = pass_of(l, s, PASS_UPDATE | (to->coarse ? PASS_PROLONG : 0));
+  if (!last || (to->coarse && (passes > 1 || !planes_can_prolong(to, l->A, &s->blocks)))) return 0;
+  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
+  launch(l, s, last, 1, level_of(l, s, reversed, u, NULL), f, u, NULL, update_of(to, l->A), restriction{});
   return 1;
 }
 
-/* In double alone: the way up brings u back in double. */
 static int double_buffered(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong)
 {
-  const gmg_update_target to = {.scale = 1, .prolong = prolong};
-  restriction r;
-  return l->A->type == GMG_F64 && is_large(l, MIN_CELLS_DOUBLE_BUFFERED) && pass_of(l, s, PASS_RESTRICT) &&
-         pass_of(l, s, PASS_RESTRICT | PASS_FROM_ZERO) && pass_of(l, s, PASS_UPDATE | PASS_PROLONG) &&
-         restriction_of(&r, NULL, l->A, restrict_, &s->blocks) && planes_can_prolong(&to, l->A, &s->blocks);
+  return is_large(l, MIN_CELLS_DOUBLE_BUFFERED) && pass_of(l, s, PASS_RESTRICT) &&
+         planes_can_double_buffer(passes[l->A->dim - 2], s->max_bytes, l->A, &s->blocks, restrict_, prolong);
 }
 
 const async_variant R(async_planes) = {.lay_out = lay_out,

@@ -91,24 +91,26 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, in
   return x;
 }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void launch(const gmg_smoother_level *l, const async_state *s, int pass, size_t passes, const void *f, const void *from,
+                   void *to, int reversed, const update &o)
 {
-  const int lines = comes_by_lines(l->A, p->f);
-  const face_kernel kernel = kernels_of(l->A, lines)[p->from ? PLAIN : FROM_ZERO];
-  kernel<<<(unsigned)(p->passes * s->blocks.total), k->threads, bytes_of(l->A, lines), k->stream>>>(
-      level_of(l, s, p->reversed), p->f, p->from, p->to, update{});
+  const int lines = comes_by_lines(l->A, f);
+  const gmg_grid grid = {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
+  gmg_launch(l->exec, "async", kernels_of(l->A, lines)[pass], grid, level_of(l, s, reversed), f, from, to, o);
 }
 
-static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
-  const int lines = comes_by_lines(l->A, u->f);
-  const face_kernel kernel = kernels_of(l->A, lines)[UPDATE];
-  if (!kernel || u->to->coarse) return 0;
-  if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
-  const async_launch k = launch_of(l, s, 1);
-  kernel<<<(unsigned)s->blocks.total, k.threads, bytes_of(l->A, lines), k.stream>>>(
-      level_of(l, s, u->reversed), u->f, u->u, NULL, update_of(u->to, l->A));
-  gmg_cuda_launched(l->exec, "async");
+  launch(l, s, from ? PLAIN : FROM_ZERO, passes, f, from, to, reversed, update{});
+}
+
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+                             const gmg_update_target *to)
+{
+  if (!kernels_of(l->A, 0)[UPDATE] || to->coarse) return 0;
+  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
+  launch(l, s, UPDATE, 1, f, u, NULL, reversed, update_of(to, l->A));
   return 1;
 }
 

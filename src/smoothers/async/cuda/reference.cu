@@ -48,6 +48,11 @@ typedef struct {
   int *place[3];
 } tile_axes;
 
+static __device__ __forceinline__ size_t offset_of(const gmg_operator &A, int i, int j, int k)
+{
+  return gmg_offset(gmg_layout_of(&A), (size_t)i, (size_t)j, (size_t)k);
+}
+
 template <int kind>
 static __device__ __forceinline__ gmg_row row_in_tile(const gmg_operator &A, const tile_axes &t, const int v[3])
 {
@@ -56,10 +61,7 @@ static __device__ __forceinline__ gmg_row row_in_tile(const gmg_operator &A, con
   r.diag = (real)A.shift;
 #pragma unroll
   for (int a = 0; a < 3; a++) r.lo[a] = t.lo[a][v[a]], r.hi[a] = t.hi[a][v[a]], r.diag += t.diag[a][v[a]];
-  if (kind & GMG_SIGMA) {
-    const size_t line = (size_t)t.place[2][v[2]] * A.n[1] + (size_t)t.place[1][v[1]];
-    r.diag += gmg_at(A.sigma, line * A.n[0] + (size_t)t.place[0][v[0]]);
-  }
+  if (kind & GMG_SIGMA) r.diag += gmg_at(A.sigma, offset_of(A, t.place[0][v[0]], t.place[1][v[1]], t.place[2][v[2]]));
   return r;
 }
 
@@ -99,7 +101,7 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
     const int z = c / plane, y = (c - z * plane) / sx, x = c - z * plane - y * sx;
     const int i = t.place[0][x], j = t.place[1][y], k = t.place[2][z];
     const int there = i >= 0 && j >= 0 && k >= 0;
-    u[c] = there && from ? gmg_load_relaxed(from + ((size_t)k * A.n[1] + (size_t)j) * A.n[0] + (size_t)i) : (real)0;
+    u[c] = there && from ? gmg_load_relaxed(from + offset_of(A, i, j, k)) : (real)0;
     if (s.versions == 2) u[cells + c] = u[c];
   }
   __syncthreads();
@@ -119,7 +121,7 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
         continue;
       const int c = (v[2] * sy + v[1]) * sx + v[0];
       const gmg_neighbours near = {{old[c - 1], old[c - sx], old[c - plane]}, {old[c + 1], old[c + sx], old[c + plane]}};
-      const real rhs = f[((size_t)k * A.n[1] + (size_t)j) * A.n[0] + (size_t)i];
+      const real rhs = f[offset_of(A, i, j, k)];
       next[c] = gmg_row_relaxed(3, kind, row_in_tile<kind>(A, t, v), near, rhs, old[c], how.omega);
     }
     __syncthreads();
@@ -134,34 +136,22 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
     const int z = c / (own[0] * own[1]), y = (c - z * own[0] * own[1]) / own[0], x = c - z * own[0] * own[1] - y * own[0];
     const size_t i = at[0] * s.blocks.shape[0] + (size_t)x, j = at[1] * s.blocks.shape[1] + (size_t)y;
     const size_t k = at[2] * s.blocks.shape[2] + (size_t)z;
-    gmg_store_relaxed(to + (k * A.n[1] + j) * A.n[0] + i, old[((z + s.margin[2]) * sy + y + s.margin[1]) * sx + x + s.margin[0]]);
+    const int here = ((z + s.margin[2]) * sy + y + s.margin[1]) * sx + x + s.margin[0];
+    gmg_store_relaxed(to + gmg_offset(gmg_layout_of(&A), i, j, k), old[here]);
   }
 }
 
-template <int kind>
+template <int kind, int dynamic>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    reference_kernel(gmg_operator A, reference_tiles s, relaxation how, size_t first, const real *f, const real *from, real *to)
+    reference_kernel(gmg_operator A, reference_tiles s, relaxation how, const real *f, const real *from, real *to, work_queue queue)
 {
-  relax_tile<kind>(A, s, how, (first + blockIdx.x) % s.blocks.total, f, from, to);
+  for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_tile<kind>(A, s, how, block_index, f, from, to); });
 }
 
-template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS)
-    reference_kernel_dynamic(gmg_operator A, reference_tiles s, relaxation how, work_queue t, const real *f, const real *from,
-                             real *to)
+static auto kernel_of(const gmg_smoother_level *l)
 {
-  for_queue(t, [&](unsigned long long n) { relax_tile<kind>(A, s, how, (size_t)(n % s.blocks.total), f, from, to); });
+  return is_dynamic(l->params) ? GMG_BY_KIND(l->A, reference_kernel, 1) : GMG_BY_KIND(l->A, reference_kernel, 0);
 }
-
-typedef struct {
-  void (*fixed)(gmg_operator A, reference_tiles s, relaxation how, size_t first, const real *f, const real *from, real *to);
-  void (*dynamic)(gmg_operator A, reference_tiles s, relaxation how, work_queue t, const real *f, const real *from, real *to);
-} function;
-
-#define KERNELS(kind) {reference_kernel<kind>, reference_kernel_dynamic<kind>}
-static const function kernels[4] = {KERNELS(GMG_CONSTANT), KERNELS(GMG_FACES), KERNELS(GMG_SIGMA),
-                                                    KERNELS(GMG_FACES | GMG_SIGMA)};
-#undef KERNELS
 
 /* Any level. */
 static int lay_out(const gmg_smoother_level *l, async_state *s)
@@ -173,29 +163,19 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  const function f = kernels[gmg_kind_of(l->A)];
-  const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
-  allow_shared(l, kernel, s->max_bytes);
-  return kernel;
+  return allow_shared(l, (const void *)kernel_of(l), s->max_bytes);
 }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
   const gmg_params *q = l->params;
-  const function kernel = kernels[gmg_kind_of(l->A)];
-  const relaxation how = {(int)q->local, q->local_sweeps, q->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, p->reversed,
+  const relaxation how = {(int)q->local, q->local_sweeps, q->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, reversed,
                           (real)gmg_weight_async(l->A, q)};
-  const size_t all = p->passes * s->blocks.total;
   reference_tiles t = tiles_of(l);
   t.order = s->order;
-  if (k->resident) {
-    kernel.dynamic<<<k->resident, k->threads, k->bytes, k->stream>>>(*l->A, t, how, k->queue, p->f, p->from, p->to);
-    return;
-  }
-  for (size_t first = 0; first < all; first += MAX_GRID_X) {
-    const unsigned grid = (unsigned)(all - first < MAX_GRID_X ? all - first : MAX_GRID_X);
-    kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(*l->A, t, how, first, p->f, p->from, p->to);
-  }
+  const async_launch k = launch_of(l, s, passes);
+  gmg_launch(l->exec, "async", kernel_of(l), k.grid, *l->A, t, how, f, from, to, k.queue);
 }
 
 const async_variant R(async_reference) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -13,11 +13,11 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   const gmg_params *p = l->params;
   const int processors = (int)processors_of(l);
   if (!is_uniform_level(A) || A->dim != 2 || !is_large(l, MIN_CELLS_ROWS) || !is_usual(p) || is_dynamic(p)) return 0;
-  if (!row_blocks(A, p->block, STRIP_BLOCKS * processors, &s->blocks)) return 0;
+  if (!row_blocks(A, p->block, ROW_BLOCKS * processors, &s->blocks)) return 0;
   s->update_blocks = s->blocks;
   if (GMG_REAL_F32 && !p->deterministic)
     (void)row_blocks(A, p->block, row_shape<HALVES, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &s->update_blocks);
-  s->bytes = 0, s->threads = dim3(32 * STRIP_WARPS);
+  s->bytes = 0, s->threads = dim3(32 * BLOCK_WARPS);
   return 1;
 }
 
@@ -25,36 +25,33 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
    go by planes, in the same blocks. */
 static const void *prepare(const gmg_smoother_level *l, const async_state *s) { return R(async_planes).prepare(l, s); }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
-  const unsigned all = (unsigned)(p->passes * s->blocks.total);
-  if (!gmg_is_strip(p->f, p->from, p->to)) R(async_planes).run(l, s, k, p);
+  const unsigned all = (unsigned)(passes * s->blocks.total);
+  if (!gmg_are_vectors(f, from, to)) R(async_planes).run(l, s, passes, f, from, to, reversed);
   else
-    row_kernel<HALVES, 0, 0><<<row_grid(all), k->threads, 0, k->stream>>>(
-        uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), p->reversed, p->from, p->to), all, p->f,
-        p->from, p->to, update{});
+    gmg_launch(l->exec, "async", row_kernel<HALVES, 0, 0>, gmg_warp_grid(all),
+               uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, from, to), all, f, from, to,
+               update{});
 }
 
 #if GMG_REAL_F32
 /* From zero in one pass. */
-static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d)
+static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
+                              gmg_start start, const gmg_map *map, void *coarse)
 {
-  if (!d->from_zero || d->passes > 1 || !rows_can_restrict(l->A, &s->blocks, d->map, d->f, d->u, d->coarse)) return 0;
-  const uniform_level x = uniform_level_of(l->A, &s->blocks, NULL, gmg_weight_async(l->A, l->params), 0, d->u, NULL);
-  launch_rows_restrict<HALVES>(launch_of(l, s, 1).stream, x, d->map, d->f, d->u, d->coarse);
-  gmg_cuda_launched(l->exec, "async");
-  return 1;
+  const double omega = gmg_weight_async(l->A, l->params);
+  (void)to; /* in 2D it is u */
+  return start == GMG_FROM_ZERO && passes == 1 && rows_restrict<HALVES>(l->exec, l->A, &s->blocks, omega, map, f, u, coarse);
 }
 
 /* One pass, with a correction. */
-static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+                             const gmg_update_target *to)
 {
-  if (u->passes > 1 || !rows_can_update(l->A, u->to, u->f, u->u)) return 0;
-  const uniform_level x =
-      uniform_level_of(l->A, &s->update_blocks, NULL, gmg_weight_async(l->A, l->params), u->reversed, u->u, NULL);
-  launch_rows_update<HALVES>(launch_of(l, s, 1).stream, x, update_of(u->to, l->A), u->f, u->u);
-  gmg_cuda_launched(l->exec, "async");
-  return 1;
+  const double omega = gmg_weight_async(l->A, l->params);
+  return passes == 1 && rows_update<HALVES>(l->exec, l->A, &s->update_blocks, omega, reversed, f, u, to);
 }
 #endif
 

@@ -70,31 +70,26 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return t.bytes > 0;
 }
 
-typedef struct {
-  void (*fixed)(tile_level s, const real *f, const real *from, real *to);
-  void (*dynamic)(tile_level s, work_queue t, unsigned total, const real *f, const real *from, real *to);
-} function;
+typedef void kernel(tile_level, const real *, const real *, real *, work_queue);
 
-/* By dimension, kind and local. */
-#define KERNEL(dim, kind, local) {tile_kernel<dim, kind, local>, tile_kernel_dynamic<dim, kind, local>}
+/* By dimension, kind and local; whether assignment is dynamic. */
+#define KERNEL(dim, kind, local) {tile_kernel<dim, kind, local, 0>, tile_kernel<dim, kind, local, 1>}
 #define KERNELS(dim, kind) {KERNEL(dim, kind, GMG_LOCAL_RED_BLACK), KERNEL(dim, kind, GMG_LOCAL_JACOBI)}
 #define KERNELS_OF(dim) \
   {KERNELS(dim, 0), KERNELS(dim, GMG_FACES), KERNELS(dim, GMG_SIGMA), KERNELS(dim, GMG_FACES | GMG_SIGMA)}
-static const function kernels[2][4][2] = {KERNELS_OF(2), KERNELS_OF(3)};
+static kernel *const kernels[2][4][2][2] = {KERNELS_OF(2), KERNELS_OF(3)};
 #undef KERNELS_OF
 #undef KERNELS
 #undef KERNEL
 
-static function kernel_of(const gmg_smoother_level *l)
+static kernel *kernel_of(const gmg_smoother_level *l)
 {
-  return kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->local];
+  return kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->local][is_dynamic(l->params)];
 }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  const function f = kernel_of(l);
-  const void *kernel = is_dynamic(l->params) ? (const void *)f.dynamic : (const void *)f.fixed;
-  allow_shared(l, kernel, s->max_bytes);
+  const void *kernel = allow_shared(l, (const void *)kernel_of(l), s->max_bytes);
   if (gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
     gmg_cuda_note(gmg_device_of(l->exec),
                   cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
@@ -124,19 +119,11 @@ static tile_level level_of(const gmg_smoother_level *l, const async_state *state
   return s;
 }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
-  const tile_level t = level_of(l, s, p->reversed);
-  const function kernel = kernel_of(l);
-  const unsigned total = (unsigned)s->blocks.total;
-  if (k->resident) {
-    kernel.dynamic<<<k->resident, k->threads, k->bytes, k->stream>>>(t, k->queue, total, p->f, p->from, p->to);
-    return;
-  }
-  for (size_t done = 0; done < p->passes; done += MAX_GRID_Y) {
-    const dim3 grid(total, (unsigned)(p->passes - done < MAX_GRID_Y ? p->passes - done : MAX_GRID_Y));
-    kernel.fixed<<<grid, k->threads, k->bytes, k->stream>>>(t, p->f, p->from, p->to);
-  }
+  const async_launch k = launch_of(l, s, passes);
+  gmg_launch(l->exec, "async", kernel_of(l), k.grid, level_of(l, s, reversed), f, from, to, k.queue);
 }
 
 const async_variant R(async_tiles) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -86,8 +86,10 @@ static size_t update_bytes_of(const async_state *s, int whole)
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   const patch_passes *f = function_of(s);
-  for (int k = 0; k < 4; k++) allow_shared(l, (const void *)f->kernel[k / 2][k % 2], s->bytes);
-  for (int k = 0; k < 4; k++) allow_shared(l, (const void *)f->update[k / 2][k % 2], update_bytes_of(s, k % 2));
+  for (int k = 0; k < 4; k++) {
+    allow_shared(l, (const void *)f->kernel[k / 2][k % 2], s->bytes);
+    allow_shared(l, (const void *)f->update[k / 2][k % 2], update_bytes_of(s, k % 2));
+  }
   allow_shared(l, (const void *)f->restrict_, s->bytes);
   return NULL;
 }
@@ -106,15 +108,12 @@ static patch_level level_of(const gmg_smoother_level *l, const async_state *stat
   return s;
 }
 
-static void run(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p)
+static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+                int reversed)
 {
-  const patch_level x = level_of(l, s, p->reversed);
-  const int whole = ((uintptr_t)p->f | (uintptr_t)p->from | (uintptr_t)p->to) % sizeof(real_pair) == 0;
-  for (size_t done = 0; done < p->passes; done += MAX_GRID_Y) {
-    const dim3 grid((unsigned)s->blocks.total, (unsigned)(p->passes - done < MAX_GRID_Y ? p->passes - done : MAX_GRID_Y));
-    gmg_launch_early(gmg_device_of(l->exec), function_of(s)->kernel[!p->from][whole], grid, k->threads, k->bytes, x, p->f,
-                     p->from, p->to);
-  }
+  const patch_level x = level_of(l, s, reversed);
+  const int whole = ((uintptr_t)f | (uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
+  gmg_launch_early(l->exec, "async", function_of(s)->kernel[!from][whole], launch_of(l, s, passes).grid, x, f, from, to);
 }
 
 /* The coarse field, before a pass adds to it. */
@@ -125,18 +124,16 @@ static __global__ void __launch_bounds__(GMG_THREADS) clear_kernel(int n, real *
 }
 
 /* From zero, in one pass. */
-static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d)
+static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
+                              gmg_start start, const gmg_map *map, void *coarse)
 {
   restriction r;
-  if (!d->from_zero || d->passes != 1 || ((uintptr_t)d->f | (uintptr_t)d->u) % sizeof(real_pair)) return 0;
-  if (!restriction_of(&r, d->coarse, l->A, d->map, &s->blocks)) return 0;
-  gmg_device *device = gmg_device_of(l->exec);
-  const async_launch k = launch_of(l, s, 1);
-  gmg_launch_early(device, clear_kernel, dim3((unsigned)device->processors), dim3(GMG_THREADS), 0, r.n[0] * r.n[1] * r.n[2],
-                   r.coarse);
-  gmg_launch_early(device, function_of(s)->restrict_, dim3((unsigned)s->blocks.total), k.threads, k.bytes, level_of(l, s, 0),
-                   d->f, d->u, r);
-  gmg_cuda_launched(l->exec, "async");
+  (void)to; /* in float it is u */
+  if (start != GMG_FROM_ZERO || passes != 1 || ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair)) return 0;
+  if (!restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
+  const gmg_grid clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
+  gmg_launch_early(l->exec, "async", clear_kernel, clearing, r.n[0] * r.n[1] * r.n[2], r.coarse);
+  gmg_launch_early(l->exec, "async", function_of(s)->restrict_, launch_of(l, s, 1).grid, level_of(l, s, 0), f, u, r);
   return 1;
 }
 
@@ -152,19 +149,17 @@ static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s
   return 1;
 }
 
-static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u)
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+                             const gmg_update_target *to)
 {
-  const patch_passes *f = function_of(s);
-  const update o = update_of(u->to, l->A);
-  const int corrects = u->to->coarse != NULL;
-  if (corrects && (u->passes > 1 || !patches_can_prolong(l, s, u->to))) return 0;
-  const int whole = ((uintptr_t)u->f | (uintptr_t)u->u) % sizeof(real_pair) == 0 && (uintptr_t)o.x % sizeof(double2) == 0 &&
-                    f->update_bytes <= s->max_bytes;
-  if (u->passes > 1) R(async_run_passes)(l, s, u->passes - 1, u->f, u->u, u->reversed);
-  const async_launch k = launch_of(l, s, 1);
-  gmg_launch_early(gmg_device_of(l->exec), f->update[corrects][whole], dim3((unsigned)s->blocks.total), k.threads,
-                   update_bytes_of(s, whole), level_of(l, s, u->reversed), u->f, u->u, o);
-  gmg_cuda_launched(l->exec, "async");
+  const patch_passes *p = function_of(s);
+  const int corrects = to->coarse != NULL;
+  if (corrects && (passes > 1 || !patches_can_prolong(l, s, to))) return 0;
+  const int whole = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && (uintptr_t)to->x % sizeof(double2) == 0 &&
+                    p->update_bytes <= s->max_bytes;
+  const gmg_grid grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s, whole)};
+  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
+  gmg_launch_early(l->exec, "async", p->update[corrects][whole], grid, level_of(l, s, reversed), f, u, update_of(to, l->A));
   return 1;
 }
 

@@ -16,7 +16,6 @@ extern "C" {
 #include "smoothers/relax/cuda/scheduling.cuh"
 
 enum { SEAM_SWEEPS = 2 }; /* more red-black sweeps for a block at a seam, where colours meet */
-static const size_t MAX_GRID_X = 1u << 30, MAX_GRID_Y = 65535; /* thread blocks of a launch */
 
 /* On smaller levels filling the pipeline of planes takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57
    instead of 1.84 ms. */
@@ -38,40 +37,11 @@ typedef struct {
   unsigned long long *next; /* of the queue, device */
 } async_state;
 
-/* One pass or more over all blocks. */
+/* A thread block to every block and pass (grid.blocks.y), or as many as are resident and take blocks from the queue. */
 typedef struct {
-  size_t passes;
-  const real *f, *from; /* from = NULL: u is 0 */
-  real *to;
-  int reversed;
-} async_pass;
-
-/* What launches of a level have in common. */
-typedef struct {
-  dim3 threads;
-  size_t bytes;
-  cudaStream_t stream;
-  unsigned resident;
-  work_queue queue; /* of those */
+  gmg_grid grid;
+  work_queue queue;
 } async_launch;
-
-/* Legs of the cycle, of one pass at least. The last pass restricts the residual that it leaves; or it updates another field. */
-typedef struct {
-  size_t passes;
-  const real *f;
-  real *u, *to; /* to: u unless the level is double buffered */
-  int from_zero;
-  const gmg_map *map;
-  real *coarse;
-} async_presmooth;
-
-typedef struct {
-  size_t passes;
-  const real *f;
-  real *u;
-  int reversed;
-  const gmg_update_target *to;
-} async_postsmooth;
 
 /* What a variant cannot do is NULL. */
 struct async_variant {
@@ -79,10 +49,14 @@ struct async_variant {
   int (*lay_out)(const gmg_smoother_level *l, async_state *s);
   /* Shared memory for its kernels; returns the one for dynamic assignment where that is asked for, NULL where it has none. */
   const void *(*prepare)(const gmg_smoother_level *l, const async_state *s);
-  void (*run)(const gmg_smoother_level *l, const async_state *s, const async_launch *k, const async_pass *p);
-  /* As in gmg_fused_ops; not with dynamic assignment. Of a deterministic level only postsmooth_update. */
-  int (*presmooth_restrict)(const gmg_smoother_level *l, const async_state *s, const async_presmooth *d);
-  int (*postsmooth_update)(const gmg_smoother_level *l, const async_state *s, const async_postsmooth *u);
+  /* All blocks, `passes` times over, in one launch. from = NULL: u is 0. */
+  void (*run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to, int reversed);
+  /* As in gmg_fused_ops, the last of `passes` being fused with the transfer; not with dynamic assignment. Of a deterministic level
+     only postsmooth_update. */
+  int (*presmooth_restrict)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
+                            gmg_start start, const gmg_map *map, void *coarse);
+  int (*postsmooth_update)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+                           const gmg_update_target *to);
   int (*double_buffered)(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong);
   /* From the numbers of blocks to what its kernels have in their place. */
   void (*renumber)(const gmg_blocks *b, int *order);
@@ -116,26 +90,27 @@ static inline size_t processors_of(const gmg_smoother_level *l) { return (size_t
 
 /* --- launches --------------------------------------------------------------------------------------------------------- */
 
-static inline void allow_shared(const gmg_smoother_level *l, const void *kernel, size_t bytes)
+/* Returns the kernel. */
+static inline const void *allow_shared(const gmg_smoother_level *l, const void *kernel, size_t bytes)
 {
-  gmg_cuda_note(gmg_device_of(l->exec), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
-                "async");
+  gmg_allow_shared(l->exec, kernel, bytes);
+  return kernel;
 }
 
 /* The queue starts anew. Only enqueues. */
 static inline async_launch launch_of(const gmg_smoother_level *l, const async_state *s, size_t passes)
 {
-  const size_t all = passes * s->blocks.total;
+  const unsigned blocks = (unsigned)s->blocks.total;
+  const size_t all = passes * blocks;
   gmg_device *d = gmg_device_of(l->exec);
-  async_launch k = {s->threads, s->bytes, d->stream, (unsigned)(s->resident < all ? s->resident : all), {s->next, all}};
-  if (s->resident) gmg_cuda_note(d, cudaMemsetAsync(s->next, 0, sizeof *s->next, d->stream), "async");
+  async_launch k = {{dim3(blocks, (unsigned)passes), s->threads, s->bytes}, {s->next, all, blocks}};
+  if (!s->resident) return k;
+  k.grid.blocks = dim3((unsigned)(s->resident < all ? s->resident : all));
+  gmg_cuda_note(d, cudaMemsetAsync(s->next, 0, sizeof *s->next, d->stream), "async");
   return k;
 }
 
-/* All blocks, `passes` times over. from = NULL: u is 0. */
-void R(async_run_blocks)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, const real *from,
-                         real *to, int reversed);
-/* In place, or as the deterministic twin. */
-void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const real *f, real *u, int reversed);
+/* So many passes in place, or as the deterministic twin. */
+void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed);
 
 #endif

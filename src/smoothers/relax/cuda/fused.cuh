@@ -30,11 +30,10 @@ enum {
 
 /* --- PASS_UPDATE and PASS_PROLONG -------------------------------------------------------------------------------------- */
 
-/* Where u goes, x = scale size u + keep x, and the correction that u gets before. Axes as in uniform_level: across,
+/* Where u goes, x = size u + keep x, and the correction that u gets before. Axes as in uniform_level: across,
    across, along. */
 typedef struct {
   double *x;
-  double scale;
   const double *size;    /* NULL: 1 */
   int keep;              /* 0 or 1 */
   const real *coarse;    /* NULL: there is no correction */
@@ -45,7 +44,7 @@ typedef struct {
 
 static inline update update_of(const gmg_update_target *to, const gmg_operator *A)
 {
-  update o = {(double *)to->x, to->scale, to->size, to->keep, (const real *)to->coarse};
+  update o = {(double *)to->x, to->size, to->keep, (const real *)to->coarse};
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   if (!to->coarse) return o;
   for (int a = 0; a < 3; a++) o.map[a] = to->prolong[axis[a]], o.n[a] = o.map[a].cols;
@@ -54,7 +53,7 @@ static inline update update_of(const gmg_update_target *to, const gmg_operator *
 }
 
 /* Doubles are not scaled: they come back as they are. */
-static __device__ __forceinline__ double update_scale(const update &o) { return o.scale * (o.size ? *o.size : 1); }
+static __device__ __forceinline__ double update_scale(const update &o) { return o.size ? *o.size : 1; }
 
 /* An addition that nobody waits for: one pass writes every unknown once. */
 static __device__ __forceinline__ void put_update(const update &o, double scale, int place, real value)
@@ -67,17 +66,11 @@ static __device__ __forceinline__ void put_update(const update &o, double scale,
 #endif
 }
 
-/* Linear interpolation by pairs: fine index i reads coarse index i / 2, its own, and the one beside it on its side. */
-typedef struct {
-  real own, side;
-} pair_weights;
-
-/* i: as in the level, or beyond a wall or around a periodic axis. */
-static __device__ __forceinline__ pair_weights pair_weights_of(const gmg_map &m, int i, int n, int wraps, int exists)
+/* Weights of fine index i: as in the level, or beyond a wall or around a periodic axis. */
+static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map &m, int i, int n, int wraps, int exists)
 {
-  if (!exists) return pair_weights{0, 0};
-  const int g = gmg_around(i, n, wraps), own = g >> 1;
-  return pair_weights{gmg_weight_of(m, g, own), gmg_weight_of(m, g, own - 1 + 2 * (g & 1))};
+  if (!exists) return {0, 0};
+  return gmg_pair_weights_of(m, gmg_wrap_index(i, n, wraps));
 }
 
 /* --- PASS_RESTRICT ----------------------------------------------------------------------------------------------------- */

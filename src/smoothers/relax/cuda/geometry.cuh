@@ -29,7 +29,7 @@ static __device__ __forceinline__ unsigned opaque(unsigned x)
    takes more rows to the same memory (not measured yet). 3D in float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with
    10. 2D in double 0.51 ms at 8192^2 with 4 x 96 lanes, 0.58 with 2 x 192. */
 template <int dim, int stages> struct plane_shape {
-  static constexpr int wide = sizeof(real) == 8, roomy = !wide; /* roomy: f stays in registers once it is there */
+  static constexpr int wide = sizeof(real) == 8, keeps_f = !wide; /* keeps_f: f stays in registers once it is there */
   /* planes from the first half sweep's to the last one's, and more */
   static constexpr int steps = stages == 2 ? 6 : 8, slots = 2 * steps;
   static constexpr int lanes = dim == 3 ? 32 : wide ? 96 : 256;

@@ -18,7 +18,7 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
   const real *coarse;
   int place[2], stride; /* of the cells that the thread fetches, -1: none */
   int cell, beside;     /* of the own columns: of the coarse values that they lie between, the first; 3D: from there across */
-  pair_weights wx[2];        /* 2D: of the two columns; 3D: wx[0] of both */
+  gmg_pair_weights wx[2];        /* 2D: of the two columns; 3D: wx[0] of both */
   int ring_at;            /* its cell, and from bit 16 on the sides on which it looks */
   real before[2], here[2], ring_before; /* coarse planes K - 1 and K, interpolated across */
   /* in shared memory, as registers are few, 3D: of a warp, [2]: weights along y, of the first columns and of the second; of the
@@ -47,12 +47,12 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
       of_ring = (real_pair *)(memory + SLOTS * CELLS) + me, of_row = (real_pair *)(memory + SLOTS * CELLS) + 2 * RING + me / 32 * 2;
       ring_here = memory + SLOTS * CELLS + 4 * RING + 4 * rows + me;
       if (me % 32 == 1) { /* its columns are beyond no wall along x */
-        const pair_weights y0 = pair_weights_of(o.map[1], j, n[1], wraps[1], exists0),
+        const gmg_pair_weights y0 = pair_weights_of(o.map[1], j, n[1], wraps[1], exists0),
                            y1 = pair_weights_of(o.map[1], j + 1, n[1], wraps[1], exists1);
         of_row[0] = real_pair{y0.own, y0.side}, of_row[1] = real_pair{y1.own, y1.side};
       }
       if (me < RING) {
-        const pair_weights x = pair_weights_of(o.map[0], ri, n[0], wraps[0], ring_exists),
+        const gmg_pair_weights x = pair_weights_of(o.map[0], ri, n[0], wraps[0], ring_exists),
                            y = pair_weights_of(o.map[1], rj, n[1], wraps[1], ring_exists);
         of_ring[0] = real_pair{x.own, x.side}, of_ring[RING] = real_pair{y.own, y.side};
       }
@@ -107,7 +107,7 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
 
   /* onto what came in: planes 2 K and 2 K + 1, and those of the ring, which are one before unless `late`; weights of planes 2 K,
      2 K + 1 and 2 K - 1, 0 where there is none */
-  __device__ __forceinline__ void take(int slot, const pair_weights w[3], int late, real u[2][2], real beside_u[2])
+  __device__ __forceinline__ void take(int slot, const gmg_pair_weights w[3], int late, real u[2][2], real beside_u[2])
   {
     real e[2];
     across(slot, e);
@@ -138,7 +138,7 @@ template <int dim, int stages> static constexpr size_t plane_prolong_bytes(void)
 static inline int planes_can_prolong(const gmg_update_target *to, const gmg_operator *A, const gmg_blocks *b)
 {
   enum { MIN_ROWS = 5, MIN_COARSE_PLANES = 16, MAX_PLAIN_FROM = 8 };
-  if (!GMG_REAL_F32 && (to->scale != 1 || to->size || to->keep)) return 0;
+  if (!GMG_REAL_F32 && (to->size || to->keep)) return 0;
   for (int a = 0; a < A->dim; a++)
     if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2 && !(A->dim == 3 && a == 0))) return 0;
   const gmg_map *along = &to->prolong[A->dim - 1];

@@ -1,6 +1,6 @@
 /* PASS_RESTRICT as planes stream through a thread block (plane_sweep.cuh): what a thread's columns give to the coarse level
-   (fused.cuh). Where a block knows what others leave beside it (alone), it adds that up itself, and every coarse value is written
-   once: bitwise the same every run. */
+   (fused.cuh). Where a block knows what others leave beside it (self_contained), it adds that up itself, and every coarse value is
+   written once: bitwise the same every run. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_RESTRICT_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_RESTRICT_H
 
@@ -9,7 +9,7 @@
 /* A thread has two lines, the upper one of a coarse line and the lower one of the next: what the former gives goes to the thread in
    front by shared memory. Of two lanes side by side every other two share a coarse value; the others look at each other across a
    face. In every step come the upper plane of coarse plane m and the lower one of m + 1. */
-template <int alone> struct plane_restriction {
+template <int self_contained> struct plane_restriction {
   real *given; /* [2][threads]: by the step, for the thread in front */
   real inner[2];            /* D of the two lines, where no wall is along */
   real plane[2], values[2]; /* what the lower plane gave to coarse plane m; its own values */
@@ -22,7 +22,7 @@ template <int alone> struct plane_restriction {
                                         int i, int j, real inner0, real inner1, real *memory)
   {
     const int lane = me % 32, I = i >> 1,
-              counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && (wraps[0] || (I >= 0 && I < r.n[0]));
+              counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && gmg_index_exists(I, r.n[0], wraps[0]);
     const auto is_own = [&](int a, int K) { return 2 * K >= corner[a] && 2 * K < corner[a] + own[a]; };
     given = memory, inner[0] = inner0, inner[1] = inner1;
     plane[0] = plane[1] = values[0] = values[1] = mine = 0;
@@ -30,9 +30,9 @@ template <int alone> struct plane_restriction {
     if (partner == 32) partner = -1;
     for (int line = 0; line < 2; line++) {
       const int J = (j + line) >> 1;
-      const int there = counts && 2 * J <= corner[1] + own[1] && (wraps[1] || (J >= 0 && J < r.n[1])) && (line == 1 || me < 32);
-      place[line] = there && (!alone || (is_own(0, I) && is_own(1, J))) ?
-                        gmg_around(J, r.n[1], wraps[1]) * r.n[0] + gmg_around(I, r.n[0], wraps[0]) :
+      const int there = counts && 2 * J <= corner[1] + own[1] && gmg_index_exists(J, r.n[1], wraps[1]) && (line == 1 || me < 32);
+      place[line] = there && (!self_contained || (is_own(0, I) && is_own(1, J))) ?
+                        gmg_wrap_index(J, r.n[1], wraps[1]) * r.n[0] + gmg_wrap_index(I, r.n[0], wraps[0]) :
                         -1;
     }
     given[me] = given[me + (int)blockDim.x] = 0;
@@ -40,7 +40,7 @@ template <int alone> struct plane_restriction {
 
   static __device__ __forceinline__ void put(real *at, real value)
   {
-    if (alone) *at = value;
+    if (self_contained) *at = value;
     else (void)atomicAdd(at, value);
   }
   __device__ __forceinline__ void add(const restriction &r, real value, int line, int base) const
@@ -53,12 +53,12 @@ template <int alone> struct plane_restriction {
   __device__ __forceinline__ void give(const restriction &r, int wraps, int K, int step, int me) const
   {
     const int before = (step + 1) % 2 * (int)blockDim.x + me;
-    const int base = wraps || (K >= 0 && K < r.n[2]) ? gmg_around(K, r.n[2], wraps) * r.n[0] * r.n[1] : -1;
+    const int base = gmg_index_exists(K, r.n[2], wraps) ? gmg_wrap_index(K, r.n[2], wraps) * r.n[0] * r.n[1] : -1;
     add(r, mine + (me + 32 < (int)blockDim.x ? given[before + 32] : (real)0), 1, base);
-    if (!alone && me < 32) add(r, given[before], 0, base);
+    if (!self_contained && me < 32) add(r, given[before], 0, base);
   }
 
-  /* u and f of two planes and two lines, 0 where not the block's own (alone: u there, too); more: at walls along */
+  /* u and f of two planes and two lines, 0 where not the block's own (self_contained: u there, too); more: at walls along */
   __device__ __forceinline__ void take(const real coupling[3], const real u[2][2], const real f[2][2], const real more[2],
                                        int step, int me)
   {

@@ -48,10 +48,10 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
   const int relaxed = x >= margin - 1 && x < own[0] + margin + 1 && (dim == 2 || y < own[1] + 2);
   column c;
   c.inside = x < own[0] + 2 * margin && (dim == 2 || y < own[1] + 2);
-  c.exists = c.inside && (s.wraps[0] || (i >= 0 && i < s.n[0])) && (dim == 2 || s.wraps[1] || (j >= 0 && j < s.n[1]));
+  c.exists = c.inside && gmg_index_exists(i, s.n[0], s.wraps[0]) && (dim == 2 || gmg_index_exists(j, s.n[1], s.wraps[1]));
   c.mine = c.exists && x >= margin && x < own[0] + margin && (dim == 2 || (y > 0 && y <= own[1]));
-  const int gi = c.exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0,
-            gj = c.exists && dim == 3 ? gmg_around(j, s.n[1], s.wraps[1]) : 0;
+  const int gi = c.exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0,
+            gj = c.exists && dim == 3 ? gmg_wrap_index(j, s.n[1], s.wraps[1]) : 0;
   c.place = gj * s.n[0] + gi;
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
   c.relax = c.exists && relaxed ? s.omega / diag : (real)0;
@@ -68,19 +68,20 @@ static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int
 
 /* A pass over one block. With two half sweeps, exact: what others look at goes to interface_copy.
 
-   From zero a block then also finds what others leave beside its own unknowns, and restricts the residual `alone`: all
-   that counts of the ring is what the first half sweep makes of f there. */
+   From zero such a pass is self_contained: a block also finds what others leave beside its own unknowns, and restricts its
+   residual without them. Of the ring it needs no more than what the first half sweep makes of f there. */
 template <int dim, int STAGES, int KIND> struct plane_sweep {
   typedef plane_shape<dim, STAGES> shape;
   typedef plane_prolongation<dim, shape::lanes, shape::rows, shape::steps> prolongation;
   static constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
   static constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * STAGES + 1;
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, prolongs = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT,
-                       updates = KIND & PASS_UPDATE, exact = STAGES == 2, alone = exact && from_zero && restricts;
-  static constexpr int roomy = shape::roomy && !prolongs && !restricts; /* these need the registers */
-  /* so does this: u is asked for when the last one is taken */
-  static constexpr int tight = shape::wide && STAGES == 4 && prolongs;
-  static constexpr int grouped = dim == 3 && STAGES == 4 && !tight;
+                       updates = KIND & PASS_UPDATE, exact = STAGES == 2, self_contained = exact && from_zero && restricts;
+  typedef plane_restriction<self_contained> gatherer;
+  static constexpr int keeps_f = shape::keeps_f && !prolongs && !restricts; /* these need the registers */
+  /* a step asks for the next u after it has taken its own: one u less in registers */
+  static constexpr int asks_late = shape::wide && STAGES == 4 && prolongs;
+  static constexpr int plain_groups = dim == 3 && STAGES == 4 && !asks_late;
 
   const uniform_level &s;
   const real *const f, *const from;
@@ -116,13 +117,13 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   };
 
   __device__ __forceinline__ int is_there(int q) const { return q >= there && q < gone; }
-  __device__ __forceinline__ int place(int q) const { return gmg_around(first + q, s.n[2], s.wraps[2]) * s.stride; }
+  __device__ __forceinline__ int place(int q) const { return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.stride; }
   __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
   __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
   /* the weight on plane q, which is at a wall, of a column that has `relax` elsewhere */
   __device__ __forceinline__ real at_wall(real relax, int q) const
   {
-    const real omega = tight ? s.omega : omega_kept;
+    const real omega = asks_late ? s.omega : omega_kept;
     return relax > 0 ? omega / (omega / relax + more_at(q)) : (real)0;
   }
 
@@ -155,20 +156,20 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     int rx = me < high ? -1 : wide, ry = me % high;
     if (me >= sides) rx = (me - sides) % wide, ry = me - sides < wide ? -1 : high;
     ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry, in_ring = me < ring;
-    ring_exists = in_ring && (s.wraps[0] || (ri >= 0 && ri < s.n[0])) && (s.wraps[1] || (rj >= 0 && rj < s.n[1]));
-    ring_place = ring_exists ? gmg_around(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_around(ri, s.n[0], s.wraps[0]) : 0;
+    ring_exists = in_ring && gmg_index_exists(ri, s.n[0], s.wraps[0]) && gmg_index_exists(rj, s.n[1], s.wraps[1]);
+    ring_place = ring_exists ? gmg_wrap_index(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_wrap_index(ri, s.n[0], s.wraps[0]) : 0;
     ring_e = (ri + rj + first + 1 + s.reversed) & 1;
     ring_put = tile + ring_e * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* of the lower slots */
     ring_wrapped = ring_put - ring_e * SLOTS * PLANE, ring_relax = 0;
-    if (!alone || !ring_exists) return;
-    const real lone = gmg_at(s.diag[0], gmg_around(ri, s.n[0], s.wraps[0])) + gmg_at(s.diag[1], gmg_around(rj, s.n[1], s.wraps[1]));
-    ring_relax = s.omega / (lone + gmg_at(s.diag[2], 1) + s.shift);
+    if (!self_contained || !ring_exists) return;
+    const int gi = gmg_wrap_index(ri, s.n[0], s.wraps[0]), gj = gmg_wrap_index(rj, s.n[1], s.wraps[1]);
+    ring_relax = s.omega / (gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift);
   }
 
   __device__ __forceinline__ void place_planes(void)
   {
     there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? planes : min(planes, s.n[2] - first);
-    low = alone ? there : max(there, 1), top = alone ? gone : min(gone, planes - 1);
+    low = self_contained ? there : max(there, 1), top = self_contained ? gone : min(gone, planes - 1);
     wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
     const real inner = gmg_at(s.diag[2], 1), keep = 1 - s.omega; /* what does not exist is 0 and stays so */
     keep_a = dim == 2 && relax_a == 0 ? (real)1 : keep, keep_b = dim == 2 && relax_b == 0 ? (real)1 : keep;
@@ -185,14 +186,14 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   }
 
   __device__ __forceinline__ void begin_pass(real *tile, planes_held &v, prolongation &correction,
-                                             plane_restriction<alone> &gathers)
+                                             gatherer &gathers)
   {
     const int me = (int)threadIdx.x, count = (int)blockDim.x;
 #pragma unroll
     for (int c = 0; c < SLOTS; c++) v.a[c] = v.bb[c] = v.f_a[c] = v.f_b[c] = 0;
     for (int c = me; c < shape::reals; c += count) tile[c] = 0;
     if (!from_zero) ask(0, v.come[0], v.ring_come[0]);
-    if (alone) ask_ring(0, v.ring_come[0]);
+    if (self_contained) ask_ring(0, v.ring_come[0]);
     if (prolongs) {
       correction.begin(o, s.n, s.wraps, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
       correction.fill(o, s.wraps[2], first >> 1);
@@ -205,7 +206,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     }
     scale = updates ? update_scale(o) : 0;
     __syncthreads();
-    if (alone) {
+    if (self_contained) {
       if (is_there(0)) ask_f(0, place(0));
       __pipeline_commit();
     }
@@ -245,7 +246,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
       beside[d] = from && ring_exists && is_there(p) ? gmg_load_relaxed(from + (place(p) + ring_place)) : (real)0;
     }
   }
-  /* alone: f on the plane of the ring that the first half sweep relaxes */
+  /* self_contained: f on the plane of the ring that the first half sweep relaxes */
   __device__ __forceinline__ void ask_ring(int T, real beside[2]) const
   {
     const int p = 2 * T - 1 + ring_e;
@@ -274,7 +275,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     for (int h = 1; h <= STAGES; h++) {
       const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS, up = (c + 1) % SLOTS, down = (c + SLOTS - 1) % SLOTS;
       const real *const by_A = near_A + up * PLANE, *const by_B = near_B + up * PLANE;
-      if (h <= 2 || !roomy) v.f_a[c] = f_A[c * 2 * THREADS], v.f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 need them again */
+      if (h <= 2 || !keeps_f) v.f_a[c] = f_A[c * 2 * THREADS], v.f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 need them again */
       real sum_a = v.f_a[c], sum_b = v.f_b[c];
       const int zeros = from_zero && h == 1; /* all around */
       if (dim == 3 && !zeros) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
@@ -300,25 +301,25 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
 
   /* Two planes are done and go where they belong; what they give to the coarse level is gathered. */
   template <int checked>
-  __device__ __forceinline__ void write_back(const planes_held &v, plane_restriction<alone> &gathers, int T, int t, int base)
+  __device__ __forceinline__ void write_back(const planes_held &v, gatherer &gathers, int T, int t, int base)
   {
     real value[2][2] = {}, rhs[2][2] = {}, more[2] = {};
     constexpr int GATHERED = (DONE + 5) / 2; /* the step that gives the block's first coarse plane */
-    if (restricts && T > GATHERED - 2 + alone && (!alone || 2 * (T - GATHERED) < own[2]))
+    if (restricts && T > GATHERED - 2 + self_contained && (!self_contained || 2 * (T - GATHERED) < own[2]))
       gathers.give(r, s.wraps[2], begin[2] / 2 + T - GATHERED, t, (int)threadIdx.x);
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       const int q = 2 * T - DONE + d, c = (2 * t - DONE + d + 2 * SLOTS) % SLOTS;
       const real of_A = v.a[c], of_B = v.bb[(c + SLOTS - 1) % SLOTS];
-      if (checked && (q < 2 - alone || q >= own[2] + 2 + alone)) continue;
-      const int is_own = !alone || !checked || (q >= 2 && q < own[2] + 2);
+      if (checked && (q < 2 - self_contained || q >= own[2] + 2 + self_contained)) continue;
+      const int is_own = !self_contained || !checked || (q >= 2 && q < own[2] + 2);
       const int p = base + (d - DONE) * s.stride, is_interface = exact && (q < low_interface || q >= high_interface);
       real *const target_0 = is_interface ? interface_copy : to_0, *const target_1 = is_interface ? interface_copy : to_1;
       const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
       if (restricts) {
         const real *const rows = f_rows + c * 2 * THREADS;
-        value[d][0] = (alone ? row0.exists : row0.mine) ? of_0 : (real)0;
-        value[d][1] = (alone ? row1.exists : row1.mine) ? of_1 : (real)0;
+        value[d][0] = (self_contained ? row0.exists : row0.mine) ? of_0 : (real)0;
+        value[d][1] = (self_contained ? row1.exists : row1.mine) ? of_1 : (real)0;
         rhs[d][0] = row0.mine ? rows[0] : (real)0, rhs[d][1] = row1.mine ? rows[THREADS] : (real)0;
         if (checked && is_wall(q)) more[d] = more_at(q);
       }
@@ -340,14 +341,13 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   template <int checked>
   __device__ __forceinline__ void prolong(prolongation &correction, int T, int t, real u[2][2], real beside[2])
   {
-    pair_weights w[3];
+    gmg_pair_weights w[3];
 #pragma unroll
     for (int d = 0; d < 3; d++) {
       const int q = 2 * T + (d < 2 ? d : -1);
-      w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) :
-                       pair_weights{o.along.own[d % 2], o.along.side[d % 2]};
+      w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) : o.along.w[d % 2];
     }
-    if (!checked) w[2] = pair_weights{o.along.own[1], o.along.side[1]};
+    if (!checked) w[2] = o.along.w[1];
     correction.take(t % prolongation::SLOTS, w, ring_e, u, beside);
   }
 
@@ -363,11 +363,11 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
       v.a[c] = new_a[d], v.bb[c] = new_b[d];
       if (inside_a) put_A[c * PLANE] = new_a[d];
       if (inside_b) put_B[(c + 2) % SLOTS * PLANE] = new_b[d];
-      if (!alone && in_ring) (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = beside[d];
+      if (!self_contained && in_ring) (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = beside[d];
     }
   }
 
-  /* alone: the ring as the first half sweep will leave it. */
+  /* self_contained: the ring as the first half sweep will leave it. */
   template <int checked> __device__ __forceinline__ void relax_ring(int T, int t, real rhs)
   {
     const int q = 2 * T - 1 + ring_e, c = (2 * t - 1 + SLOTS) % SLOTS;
@@ -378,12 +378,12 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   }
 
   template <int checked>
-  __device__ __forceinline__ void step(planes_held &v, prolongation &correction, plane_restriction<alone> &gathers, int T, int t)
+  __device__ __forceinline__ void step(planes_held &v, prolongation &correction, gatherer &gathers, int T, int t)
   {
-    const int base = (first + 2 * T) * s.stride, now = tight ? 0 : t % 2, next = tight ? 0 : (t + 1) % 2;
-    if (!tight) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
-    if (alone && checked) ask_ring(T + 1, v.ring_come[next]);
-    if (alone && !checked && ring_exists) v.ring_come[next][0] = __ldg(f + (base + (1 + ring_e) * s.stride + ring_place));
+    const int base = (first + 2 * T) * s.stride, now = asks_late ? 0 : t % 2, next = asks_late ? 0 : (t + 1) % 2;
+    if (!asks_late) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
+    if (self_contained && checked) ask_ring(T + 1, v.ring_come[next]);
+    if (self_contained && !checked && ring_exists) v.ring_come[next][0] = __ldg(f + (base + (1 + ring_e) * s.stride + ring_place));
 #pragma unroll
     for (int d = 1; d < 3; d++)
       if (!checked || is_there(2 * T + d)) ask_f((2 * t + d) % SLOTS, checked ? place(2 * T + d) : base + d * s.stride);
@@ -393,18 +393,17 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     relax<checked>(v, T, t);
     write_back<checked>(v, gathers, T, t, base);
     if (prolongs) prolong<checked>(correction, T, t, v.come[now], v.ring_come[now]);
-    if (alone) relax_ring<checked>(T, t, v.ring_come[now][0]);
+    if (self_contained) relax_ring<checked>(T, t, v.ring_come[now][0]);
     if (checked || !from_zero) { /* zeros are there, or will be relaxed before anybody looks */
       take(v, t, v.come[now], v.ring_come[now]);
-      if (tight) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
+      if (asks_late) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
     }
     __syncthreads();
   }
 
-  /* Steps in which every plane that is touched is there, and none is at a wall, go without checks; where `grouped` by
-     whole groups, whose instructions lie together: a pass in double 1.28 instead of 1.33 ms, a V(1,1) cycle in mixed
-     precision 2.86 instead of 2.91 at 512^3 on an H200. One that is tight takes longer so, and red and black alone,
-     too. */
+  /* Steps in which every plane that is touched is there, and none is at a wall, go without checks. With plain_groups they go by
+     whole groups, whose instructions lie together: a pass in double takes 1.28 instead of 1.33 ms, a V(1,1) cycle in mixed
+     precision 2.86 instead of 2.91 at 512^3 on an H200. A pass that asks late takes longer so, and one red-black sweep, too. */
   __device__ __forceinline__ void run(size_t block_index)
   {
     extern __shared__ double memory[];
@@ -414,13 +413,13 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     place_planes();
     planes_held v = {};
     prolongation correction;
-    plane_restriction<alone> gathers;
+    gatherer gathers;
     begin_pass(tile, v, correction, gathers);
     place_targets();
     const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
     const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + DONE + 1) / 2 + (restricts ? 3 : 1);
     for (int T0 = 0; T0 < last; T0 += STEPS) {
-      if (grouped && T0 >= plain_from && T0 + STEPS <= plain_to) {
+      if (plain_groups && T0 >= plain_from && T0 + STEPS <= plain_to) {
 #pragma unroll
         for (int t = 0; t < STEPS; t++) step<0>(v, correction, gathers, T0 + t, t);
         continue;
@@ -428,37 +427,27 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
 #pragma unroll
       for (int t = 0; t < STEPS; t++) {
         const int T = T0 + t;
-        if (!grouped && T >= plain_from && T < plain_to) step<0>(v, correction, gathers, T, t);
+        if (!plain_groups && T >= plain_from && T < plain_to) step<0>(v, correction, gathers, T, t);
         else if (T < last) step<1>(v, correction, gathers, T, t);
       }
     }
   }
 };
 
-/* Block number `block_index` in the order given. */
-template <int dim, int STAGES, int KIND>
-static __device__ __forceinline__ void sweep_planes(const uniform_level &s, size_t block_index, const real *f, const real *from,
-                                                    real *to, real *interface_copy, const update &o, const restriction &r)
-{
-  plane_sweep<dim, STAGES, KIND> p{s, f, from, to, interface_copy, o, r};
-  p.run(block_index);
-}
-
-/* A thread block to every block; a plain pass of four half sweeps may go over them several times. */
+/* A thread block to every block; blockIdx.y is the pass. */
 template <int dim, int STAGES, int KIND>
 static __global__ void __launch_bounds__(plane_shape<dim, STAGES>::threads, plane_shape<dim, STAGES>::blocks)
     plane_kernel(uniform_level s, const real *f, const real *from, real *to, real *interface_copy, update o, restriction r)
 {
-  const size_t block_index = STAGES == 4 && KIND == 0 ? blockIdx.x % s.total : blockIdx.x;
-  sweep_planes<dim, STAGES, KIND>(s, block_index, f, from, to, interface_copy, o, r);
+  plane_sweep<dim, STAGES, KIND>{s, f, from, to, interface_copy, o, r}.run(blockIdx.x);
 }
 
 template <int dim>
 static __global__ void __launch_bounds__(plane_shape<dim, 4>::threads, plane_shape<dim, 4>::blocks)
-    plane_kernel_dynamic(uniform_level s, work_queue queue, const real *f, const real *from, real *to)
+    plane_kernel_dynamic(uniform_level s, const real *f, const real *from, real *to, work_queue queue)
 {
-  for_queue(queue, [&](unsigned long long n) {
-    sweep_planes<dim, 4, 0>(s, (size_t)(n % s.total), f, from, to, NULL, update{}, restriction{});
+  for_blocks<1>(queue, [&](unsigned block_index) {
+    plane_sweep<dim, 4, 0>{s, f, from, to, NULL, update{}, restriction{}}.run(block_index);
     __pipeline_wait_prior(0); /* what was asked for beyond the end has landed */
   });
 }
@@ -488,13 +477,30 @@ static inline const plane_pass *plane_pass_of(const plane_pass *p, int kind, siz
   return p->kind == kind && p->kernel && p->bytes <= max_bytes ? p : NULL;
 }
 
-/* One pass over all blocks. */
-static inline void launch_planes(const plane_pass *p, int dim, const gmg_blocks *b, cudaStream_t stream, const uniform_level &s,
-                                 const real *f, const real *from, real *to, real *interface_copy, const update &o,
-                                 const restriction &r, size_t passes = 1)
+/* Lets the passes of a table take that much shared memory. */
+static inline void allow_passes(const gmg_exec *e, const plane_pass *p, size_t max_bytes)
 {
-  p->kernel<<<(unsigned)(passes * b->total), (unsigned)(32 * plane_rows(dim, b)), p->bytes, stream>>>(s, f, from, to,
-                                                                                                      interface_copy, o, r);
+  for (; p->kind >= 0; p++)
+    if (p->kernel)
+      gmg_allow_shared(e, (const void *)p->kernel, max_bytes);
+}
+
+/* Whether passes of a table leave u in another field on the way down, and bring it back on the way up. In double alone: an update
+   target is a field of doubles. */
+static inline int planes_can_double_buffer(const plane_pass *passes, size_t max_bytes, const gmg_operator *A, const gmg_blocks *b,
+                                           const gmg_map *restrict_, const gmg_map *prolong)
+{
+  const gmg_update_target to = {.prolong = prolong};
+  restriction r;
+  return A->type == GMG_F64 && plane_pass_of(passes, PASS_RESTRICT | PASS_FROM_ZERO, max_bytes) &&
+         plane_pass_of(passes, PASS_UPDATE | PASS_PROLONG, max_bytes) && restriction_of(&r, NULL, A, restrict_, b) &&
+         planes_can_prolong(&to, A, b);
+}
+
+/* Thread blocks of one pass, or more. */
+static inline gmg_grid plane_grid(const plane_pass *p, int dim, const gmg_blocks *b, size_t passes = 1)
+{
+  return {dim3((unsigned)b->total, (unsigned)passes), dim3((unsigned)(32 * plane_rows(dim, b))), p->bytes};
 }
 
 #endif

@@ -86,14 +86,14 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     real u[FACE_NUMBERS], come[2][2], ring_come[2][2], before, held;
   };
 
-  __device__ __forceinline__ int exists(int a, int k) const { return s.wraps[a] || (k >= 0 && k < s.n[a]); }
+  __device__ __forceinline__ int exists(int a, int k) const { return gmg_index_exists(k, s.n[a], s.wraps[a]); }
   /* an unknown (more = 0) or a face (1) of an axis, or the nearest that there is */
   __device__ __forceinline__ unsigned nearest(int a, int k, int more) const
   {
     const int v = min(k, begin[a] + own[a] + 1);
-    return (unsigned)(s.wraps[a] ? gmg_around(v, s.n[a], 1) : min(max(v, 0), s.n[a] - 1 + more));
+    return (unsigned)(s.wraps[a] ? gmg_wrap_index(v, s.n[a], 1) : min(max(v, 0), s.n[a] - 1 + more));
   }
-  __device__ __forceinline__ unsigned level_plane(int q) const { return (unsigned)gmg_around(first + q, s.n[2], wraps); }
+  __device__ __forceinline__ unsigned level_plane(int q) const { return (unsigned)gmg_wrap_index(first + q, s.n[2], wraps); }
 
   /* --- before the first step --- */
 
@@ -102,7 +102,7 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
   __device__ __forceinline__ void place_column(real *tile, real *stage)
   {
     const int me = (int)threadIdx.x, x = me % FACE_WIDE, y = me / FACE_WIDE;
-    const size_t place = blockIdx.x % s.total, number = s.reversed ? s.total - 1 - place : place;
+    const size_t number = s.reversed ? s.total - 1 - blockIdx.x : blockIdx.x;
     const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
     place_axis(0, b - line * s.count[0]), place_axis(1, line % s.count[1]), place_axis(2, line / s.count[1]);
     first = begin[2] - 2, planes = own[2] + 4;
@@ -135,7 +135,7 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     ring = !from_zero && me < RING && rx < own[0] + 3 && ry < own[1] + 3 && exists(0, ri) && exists(1, rj);
     side = !faces ? from : behind ? s.face[1] : s.face[0];
     side_slice = !faces ? slice : behind ? slice + n0 : slice + n1;
-    side_column = ring ? (unsigned)(gmg_around(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_around(ri, s.n[0], s.wraps[0]))
+    side_column = ring ? (unsigned)(gmg_wrap_index(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_wrap_index(ri, s.n[0], s.wraps[0]))
                        : nearest(1, rj, behind) * (behind ? n0 : n0 + 1) + nearest(0, ri, !behind);
     side_put = faces ? stage + (behind ? slot::y : slot::x) + ry * slot::pitch + rx
                      : tile + (ry + 1) * FACE_PITCH + rx + 1 + ring_parity * 2 * FACE_PLANE;
@@ -151,7 +151,7 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     for (int c = me; c < FACE_NUMBERS * (FACE_PLANE + slot::size) / 2; c += FACE_THREADS) ((real_pair *)tile)[c] = real_pair{0, 0};
     for (int q = me - FACE_EARLY; q < FACE_MAX_PLANES + FACE_LATE; q += FACE_THREADS) {
       const int is_there = q >= 0 && q < planes && exists(2, first + q),
-                k = is_there ? gmg_around(first + q, s.n[2], s.wraps[2]) : 0;
+                k = is_there ? gmg_wrap_index(first + q, s.n[2], s.wraps[2]) : 0;
       along[q].x = is_there ? __ldg(s.lo[2] + k) : (real)0, along[q].y = is_there ? __ldg(s.hi[2] + k) : (real)0;
     }
     low = wraps ? 0 : max(0, -first), high = wraps ? planes - 1 : min(planes, s.n[2] - first) - 1;

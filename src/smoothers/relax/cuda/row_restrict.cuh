@@ -14,26 +14,26 @@
 #if GMG_REAL_F32 /* a margin of four columns is a lane's */
 
 template <int HALVES>
-static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
+static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     row_kernel_restrict(uniform_level s, gmg_pair_maps maps, const real *f, real *to, real *coarse)
 {
   typedef row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT> shape;
-  constexpr int COLS = STRIP_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, MARGIN = shape::margin, fifth = MARGIN > COLS;
-  __shared__ real walls[2][COLS + 1][32 * STRIP_WARPS]; /* with those of the fifth column */
-  const unsigned number = blockIdx.x * STRIP_WARPS + gmg_warp();
+  constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, MARGIN = shape::margin, fifth = MARGIN > COLS;
+  __shared__ real walls[2][COLS + 1][32 * BLOCK_WARPS]; /* with those of the fifth column */
+  const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
   if (number >= (unsigned)s.total) return;
   const int me = (int)threadIdx.x, lane = me % 32, stride = s.stride;
   const row_block<shape> b(s, (int)number, lane);
   const int column = b.column, first = b.first, J0 = b.begin / 2, J1 = (b.begin + b.own) / 2;
   const real inner = gmg_at(s.diag[2], 1), more_low = gmg_at(s.diag[2], 0) - inner,
              more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
-  const real lone = gmg_at(s.diag[1], 0) + s.shift + inner;
+  const real wall_term = gmg_at(s.diag[1], 0) + s.shift + inner;
   row_weights<COLS + 1> weights;
   gmg_cells diag;
   weights.walls = walls;
 #pragma unroll
   for (int c = 0; c < COLS; c++) {
-    diag.at[c] = gmg_at(s.diag[0], column + c) + lone;
+    diag.at[c] = gmg_at(s.diag[0], column + c) + wall_term;
     weights.keep.at[c] = 1 - s.omega; /* what is not relaxed is 0 */
     weights.relax.at[c] = b.exists ? s.omega / diag.at[c] : (real)0;
     walls[0][c][me] = b.exists ? s.omega / (diag.at[c] + more_low) : (real)0;
@@ -41,9 +41,9 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
   }
   /* the fifth column: before those of the first lane, behind those of the last */
   const int outer = lane == 0 ? b.begin_x - MARGIN : b.end_x + MARGIN - 1, is_last = b.i == b.end_x;
-  const int has_outer = fifth && (lane == 0 || is_last) && (s.wraps[0] || (outer >= 0 && outer < s.n[0]));
-  const int outer_column = has_outer ? gmg_around(outer, s.n[0], s.wraps[0]) : 0;
-  const real outer_diag = gmg_at(s.diag[0], outer_column) + lone, outer_relax = has_outer ? s.omega / outer_diag : (real)0;
+  const int has_outer = fifth && (lane == 0 || is_last) && gmg_index_exists(outer, s.n[0], s.wraps[0]);
+  const int outer_column = has_outer ? gmg_wrap_index(outer, s.n[0], s.wraps[0]) : 0;
+  const real outer_diag = gmg_at(s.diag[0], outer_column) + wall_term, outer_relax = has_outer ? s.omega / outer_diag : (real)0;
   walls[0][COLS][me] = has_outer ? s.omega / (outer_diag + more_low) : (real)0;
   walls[1][COLS][me] = has_outer ? s.omega / (outer_diag + more_high) : (real)0;
   gmg_gather g = gmg_gather_of(maps, b.i / 2, b.mine);
@@ -82,38 +82,29 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
     if (checked && (p < MARGIN - 1 || p > b.own + MARGIN)) return;
 
     const gmg_cells &here = u[slot(HALVES + 1)], &below = u[slot(HALVES + 2)], &above = u[slot(HALVES)];
-    const real left = __shfl_up_sync(~0u, here.at[COLS - 1], 1), right = __shfl_down_sync(~0u, here.at[0], 1);
     const real more = !checked ? (real)0 : (p == b.wall_low ? more_low : (real)0) + (p == b.wall_high ? more_high : (real)0);
-    gmg_cells r;
-#pragma unroll
-    for (int c = 0; c < COLS; c++) {
-      const real lo = c > 0 ? here.at[c - 1] : left, hi = c + 1 < COLS ? here.at[c + 1] : right;
-      const real sum = s.coupling[0] * (lo + hi) + s.coupling[2] * (below.at[c] + above.at[c]);
-      r.at[c] = rhs[slot(HALVES + 1)].at[c] - ((diag.at[c] + more) * here.at[c] - sum);
-      if (!b.exists || (checked && !b.is_row(p))) r.at[c] = 0;
-    }
-    const int J = gmg_gather_row(maps, J0, J1, first + p, r, &g);
+    const gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs[slot(HALVES + 1)]);
+    const int J = gmg_gather_row(maps, J0, J1, first + p, !b.exists || (checked && !b.is_row(p)) ? gmg_cells{} : r, &g);
     if (J >= J0 && b.mine) *(coarse_vector *)(coarse + (J * maps.x.rows + b.i / 2)) = gmg_gathered(g);
   };
   for_steps<SLOTS>(HALVES + MARGIN + 2 + late, b.folded ? -1 : b.gone - AHEAD + late, b.own + MARGIN + HALVES + 2 + late, late,
                    step);
 }
 
-/* Whether blocks have both fine rows of every coarse one, and lines of coarse unknowns whole vectors. */
-static inline int rows_can_restrict(const gmg_operator *A, const gmg_blocks *b, const gmg_map map[3], const void *f, const void *u,
-                                    const void *coarse)
+/* The way down in one pass. 0 where it does not apply: blocks without both fine rows of every coarse one, lines of coarse unknowns
+   that are not whole vectors. */
+template <int HALVES>
+static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, const gmg_map map[3],
+                                const void *f, void *u, void *coarse)
 {
-  if (A->n[0] % STRIP_COLS || A->n[1] % 2 || (b->shape[1] % 2 && b->count[1] > 1) || !gmg_is_strip(f, u, coarse)) return 0;
+  if (!b->total || A->n[0] % LANE_COLS || A->n[1] % 2 || (b->shape[1] % 2 && b->count[1] > 1)) return 0;
+  if (!gmg_are_vectors(f, u, coarse)) return 0;
+  if (A->n[0] < 8 || A->n[1] < 8) return 0; /* around an axis once at most */
   for (int a = 0; a < 2; a++)
     if ((map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) || 2 * (size_t)map[a].rows != A->n[a]) return 0;
-  return A->n[0] >= 8 && A->n[1] >= 8; /* around an axis once at most */
-}
-
-template <int HALVES>
-static inline void launch_rows_restrict(cudaStream_t on, const uniform_level &s, const gmg_map map[3], const real *f, real *u,
-                                        real *coarse)
-{
-  row_kernel_restrict<HALVES><<<row_grid(s.total), 32 * STRIP_WARPS, 0, on>>>(s, gmg_pair_maps_of(map), f, u, coarse);
+  gmg_launch(e, "rows", row_kernel_restrict<HALVES>, gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, 0, u, NULL),
+             gmg_pair_maps_of(map), f, u, coarse);
+  return 1;
 }
 
 #endif

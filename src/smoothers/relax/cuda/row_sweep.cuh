@@ -1,5 +1,5 @@
 /* A pass in 2D where it counts (constant coefficients, two local red-black sweeps, overlap 1) and lines are whole
-   vectors: a warp has a block of unknowns, a lane STRIP_COLS columns of it, and rows stream through its registers.
+   vectors: a warp has a block of unknowns, a lane LANE_COLS columns of it, and rows stream through its registers.
    Nothing is shared but what lies beside a lane's columns, which a shuffle fetches: no barrier. Of a block's columns
    those of the first and the last lane are not its own.
 
@@ -22,7 +22,7 @@ template <int HALVES, int KIND> struct row_shape {
   static constexpr int ahead = updates ? 2 : 4;             /* rows that are asked for before they are needed */
   static constexpr int slots = ahead + HALVES + 2;          /* those, and the rows that half sweeps look at */
   static constexpr int margin = restricts ? HALVES + 1 : 2; /* rows that a block knows around its own */
-  static constexpr int blocks = updates ? 3 : STRIP_BLOCKS; /* thread blocks on a multiprocessor, as there are registers */
+  static constexpr int blocks = updates ? 3 : ROW_BLOCKS; /* thread blocks on a multiprocessor, as there are registers */
 };
 
 /* A warp's block, of which row q is row first + q of the level, and a lane's columns of it: whole vectors are there or not. */
@@ -37,9 +37,9 @@ template <class shape> struct row_block {
     begin_x = b % s.count[0] * s.own[0], begin = b / s.count[0] * s.own[2];
     end_x = min(begin_x + s.own[0], s.n[0]), own = min(s.own[2], s.n[2] - begin);
     first = begin - shape::margin, rows = own + 2 * shape::margin;
-    i = begin_x + STRIP_COLS * (lane - 1);
-    exists = i < end_x + STRIP_COLS && (s.wraps[0] || (i >= 0 && i < s.n[0])), mine = exists && lane > 0 && i < end_x;
-    column = exists ? gmg_around(i, s.n[0], s.wraps[0]) : 0;
+    i = begin_x + LANE_COLS * (lane - 1);
+    exists = i < end_x + LANE_COLS && gmg_index_exists(i, s.n[0], s.wraps[0]), mine = exists && lane > 0 && i < end_x;
+    column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
     there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? rows : min(rows, s.n[2] - first);
     low = shape::restricts ? there : max(there, 1), top = shape::restricts ? gone : min(gone, rows - 1);
     wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
@@ -48,7 +48,7 @@ template <class shape> struct row_block {
   __device__ __forceinline__ int is_row(int q) const { return q >= there && q < gone; }
   __device__ __forceinline__ int place(const uniform_level &s, int q) const
   {
-    return gmg_around(first + q, s.n[2], s.wraps[2]) * s.stride;
+    return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.stride;
   }
 };
 
@@ -56,7 +56,7 @@ template <class shape> struct row_block {
    shared memory. */
 template <int columns> struct row_weights {
   gmg_cells keep, relax;
-  real (*walls)[columns][32 * STRIP_WARPS];
+  real (*walls)[columns][32 * BLOCK_WARPS];
 };
 
 /* step(checks, t, q), in which row q comes in, for `last` steps in rounds of SLOTS, t of its round; whole rounds from
@@ -88,11 +88,11 @@ static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cel
                                                  const gmg_cells &above, const gmg_cells &f, const gmg_cells &keep,
                                                  const gmg_cells &relax, row_end end)
 {
-  const real next = odd ? __shfl_down_sync(~0u, row.at[0], 1) : __shfl_up_sync(~0u, row.at[STRIP_COLS - 1], 1);
+  const real next = odd ? __shfl_down_sync(~0u, row.at[0], 1) : __shfl_up_sync(~0u, row.at[LANE_COLS - 1], 1);
   const real beside = end.there ? end.value : next;
 #pragma unroll
-  for (int c = odd; c < STRIP_COLS; c += 2) {
-    const real left = c > 0 ? row.at[c - 1] : beside, right = c + 1 < STRIP_COLS ? row.at[c + 1] : beside;
+  for (int c = odd; c < LANE_COLS; c += 2) {
+    const real left = c > 0 ? row.at[c - 1] : beside, right = c + 1 < LANE_COLS ? row.at[c + 1] : beside;
     const real sum = f.at[c] + s.coupling[0] * (left + right) + s.coupling[2] * (below.at[c] + above.at[c]);
     row.at[c] = keep.at[c] * row.at[c] + relax.at[c] * sum;
   }
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const
     gmg_cells w = weights.relax;
     if (checked && wall >= 0)
 #pragma unroll
-      for (int c = 0; c < STRIP_COLS; c++) w.at[c] = weights.walls[wall][c][threadIdx.x];
+      for (int c = 0; c < LANE_COLS; c++) w.at[c] = weights.walls[wall][c][threadIdx.x];
     if (odd) relax_row<1>(s, u[row], u[below], u[above], rhs[row], weights.keep, w, end_of(h, row, wall));
     else relax_row<0>(s, u[row], u[below], u[above], rhs[row], weights.keep, w, end_of(h, row, wall));
   }
@@ -124,24 +124,27 @@ static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const
 template <int SLOTS> struct row_prolongation {
   static constexpr int COARSE = SLOTS / 2; /* coarse rows on their way */
   gmg_spread spread;
-  real fetched[COARSE][STRIP_PAIRS];
-  int place[STRIP_PAIRS];
+  real fetched[COARSE][LANE_PAIRS];
+  int place[LANE_PAIRS];
   gmg_cells before, here;
 
   __device__ __forceinline__ void ask(const update &o, int slot, int K)
   {
 #pragma unroll
-    for (int d = 0; d < STRIP_PAIRS; d++)
+    for (int d = 0; d < LANE_PAIRS; d++)
       fetched[slot][d] = K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.map[0].cols + place[d]) : (real)0;
   }
   template <class shape> __device__ __forceinline__ void begin(const update &o, const row_block<shape> &b)
   {
     const int I = b.i / 2;
 #pragma unroll
-    for (int d = 0; d < STRIP_PAIRS; d++) {
+    for (int d = 0; d < LANE_PAIRS; d++) {
       place[d] = I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0;
 #pragma unroll
-      for (int c = 0; c < 2; c++) gmg_spread_column(&spread, o.map[0], d, c, b.column / 2 + d, b.exists);
+      for (int c = 0; c < 2; c++) {
+        spread.of[d][c] = {0, 0};
+        if (b.exists) spread.of[d][c] = gmg_pair_weights_of(o.map[0], b.column + 2 * d + c);
+      }
     }
   }
   __device__ __forceinline__ void fill(const update &o, int first_K)
@@ -156,18 +159,16 @@ template <int SLOTS> struct row_prolongation {
   __device__ __forceinline__ void add(const uniform_level &s, const update &o, const row_block<shape> &b, int t, int q,
                                       gmg_cells &u)
   {
-    const int k = checked ? gmg_around(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
-    const int has = !checked || b.is_row(q), repeats = K >= o.along.begin && K < o.along.end;
+    const int k = checked ? gmg_wrap_index(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
     gmg_cells beside = before;
     if (odd) {
       beside = gmg_spread_row(spread, fetched[t / 2]);
       ask(o, t / 2, ((b.first + q) >> 1) + 1 + COARSE);
     }
-    real w = 0, w_side = 0;
-    if (has) w = repeats ? o.along.own[odd] : gmg_weight_of(o.map[2], k, K);
-    if (has) w_side = repeats ? o.along.side[odd] : gmg_weight_of(o.map[2], k, K - 1 + 2 * odd);
+    gmg_pair_weights w = {0, 0};
+    if (!checked || b.is_row(q)) w = gmg_pair_weights_of(o.map[2], o.along, K, odd);
 #pragma unroll
-    for (int c = 0; c < STRIP_COLS; c++) u.at[c] += w * here.at[c] + w_side * beside.at[c];
+    for (int c = 0; c < LANE_COLS; c++) u.at[c] += w.own * here.at[c] + w.side * beside.at[c];
     if (odd) before = here, here = beside;
   }
 };
@@ -178,20 +179,20 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
                                                   const update &o)
 {
   typedef row_shape<HALVES, KIND> shape;
-  constexpr int COLS = STRIP_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates;
+  constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates;
   static_assert(!KIND || KIND == (PASS_PROLONG | PASS_UPDATE), "other kinds are not there");
-  __shared__ real walls[2][COLS][32 * STRIP_WARPS];
+  __shared__ real walls[2][COLS][32 * BLOCK_WARPS];
   const int me = (int)threadIdx.x, stride = s.stride;
   const row_block<shape> b(s, number, me % 32);
   const int column = b.column, first = b.first, own = b.own;
-  const real inner = gmg_at(s.diag[2], 1), lone = gmg_at(s.diag[1], 0) + s.shift;
+  const real inner = gmg_at(s.diag[2], 1), wall_term = gmg_at(s.diag[1], 0) + s.shift;
   const double scale = updates ? update_scale(o) : 0;
   row_weights<COLS> weights;
   weights.walls = walls;
 #pragma unroll
   for (int c = 0; c < COLS; c++) {
     const int relaxed = b.exists && b.i + c >= b.begin_x - 1 && b.i + c <= b.end_x;
-    const real diag = gmg_at(s.diag[0], column + c) + lone;
+    const real diag = gmg_at(s.diag[0], column + c) + wall_term;
     weights.keep.at[c] = relaxed ? 1 - s.omega : (real)1;
     weights.relax.at[c] = relaxed ? s.omega / (diag + inner) : (real)0;
     walls[0][c][me] = relaxed ? s.omega / (diag + gmg_at(s.diag[2], 0)) : (real)0;
@@ -201,7 +202,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   if (updates) correction.begin(o, b);
 
   gmg_cells u[SLOTS], rhs[SLOTS];
-  double2 old[2][STRIP_PAIRS]; /* updates: what stands in x, two rows of it on their way */
+  double2 old[2][LANE_PAIRS]; /* updates: what stands in x, two rows of it on their way */
   const auto ask = [&](int slot, int is_there, int p) {
     u[slot] = rhs[slot] = {};
     if (!is_there) return;
@@ -221,7 +222,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   for (int c = 0; c < AHEAD; c++) ask_row(c, c - late);
   if (updates) correction.fill(o, (first - late) >> 1);
 #pragma unroll
-  for (int d = 0; d < STRIP_PAIRS; d++) old[0][d] = old[1][d] = double2{0, 0};
+  for (int d = 0; d < LANE_PAIRS; d++) old[0][d] = old[1][d] = double2{0, 0};
 
   const auto step = [&](auto checks, int t, int q) {
     constexpr int checked = decltype(checks)::value;
@@ -242,23 +243,23 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
     const auto is_own = [&](int row) { return b.mine && row >= 2 && row < own + 2; };
     if (is_own(p))
 #pragma unroll
-      for (int d = 0; d < STRIP_PAIRS; d++) {
+      for (int d = 0; d < LANE_PAIRS; d++) {
         const double2 &was = old[t % 2][d];
         place_of(p)[d] = double2{was.x + scale * (double)done.at[2 * d], was.y + scale * (double)done.at[2 * d + 1]};
       }
     if (o.keep && is_own(p + 2))
 #pragma unroll
-      for (int d = 0; d < STRIP_PAIRS; d++) old[t % 2][d] = place_of(p + 2)[d];
+      for (int d = 0; d < LANE_PAIRS; d++) old[t % 2][d] = place_of(p + 2)[d];
   };
   for_steps<SLOTS>(HALVES + 3 + late, b.folded ? -1 : b.gone - AHEAD + late, own + 2 + HALVES + late, late, step);
 }
 
 /* A warp to a block, of which there are `all` in one pass or more. Only a plain pass looks at the order of blocks. */
 template <int HALVES, int KIND, int reversed>
-static __global__ void __launch_bounds__(32 * STRIP_WARPS, row_shape<HALVES, KIND>::blocks)
+static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, KIND>::blocks)
     row_kernel(uniform_level s, unsigned all, const real *f, const real *from, real *to, update o)
 {
-  const unsigned number = blockIdx.x * STRIP_WARPS + gmg_warp();
+  const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
   if (number >= all) return;
   if (KIND) {
     sweep_rows<HALVES, KIND, reversed>(s, (int)number, f, from, to, o);
@@ -268,41 +269,37 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, row_shape<HALVES, KIN
   sweep_rows<HALVES, KIND, reversed>(s, s.order[s.reversed ? total - 1 - block_index : block_index], f, from, to, o);
 }
 
-static inline unsigned row_grid(size_t blocks) { return ((unsigned)blocks + STRIP_WARPS - 1) / STRIP_WARPS; }
-
 /* Blocks of unknowns for so many thread blocks at work at once; 0 where those that are wanted (0: any) do not fit. */
 static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], int at_once, gmg_blocks *b)
 {
   enum { FILL_ROWS = 12, MIN_ROWS = 8 };
-  const size_t cols = STRIP_COLS, room = (size_t)at_once * STRIP_WARPS;
-  size_t want[3] = {STRIP_OWN, 1, 1};
+  const size_t cols = LANE_COLS, room = (size_t)at_once * BLOCK_WARPS;
+  size_t want[3] = {WARP_COLS, 1, 1};
   if (A->dim != 2 || A->n[0] % cols) return 0;
   *b = gmg_blocks_make(A, wanted, want);
   want[0] = wanted[0] ? wanted[0] : (b->shape[0] + cols - 1) / cols * cols;
   want[1] =
-      wanted[1] ? wanted[1] : (size_t)gmg_strip_rows((int)A->n[1], (A->n[0] + want[0] - 1) / want[0], room, FILL_ROWS, MIN_ROWS);
+      wanted[1] ? wanted[1] : (size_t)gmg_rows_of_part((int)A->n[1], (A->n[0] + want[0] - 1) / want[0], room, FILL_ROWS, MIN_ROWS);
   if (!wanted[1]) want[1] += want[1] % 2; /* both rows of a coarse one (row_restrict.cuh) */
   *b = gmg_blocks_make(A, want, want);
-  return b->shape[0] <= STRIP_OWN && (b->shape[0] % cols == 0 || b->count[0] == 1);
-}
-
-/* Whether a pass can update another field: a correction comes in, unknowns go by pairs, and fields are made of whole vectors. */
-static inline int rows_can_update(const gmg_operator *A, const gmg_update_target *to, const void *f, const void *u)
-{
-  const gmg_map *map = to->prolong;
-  if (!to->coarse) return 0;
-  for (int a = 0; a < 2; a++)
-    if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows || (A->wraps[a] && map[a].cols < 4)) return 0;
-  return gmg_is_strip(f, u, to->x);
+  return b->shape[0] <= WARP_COLS && (b->shape[0] % cols == 0 || b->count[0] == 1);
 }
 
 #if GMG_REAL_F32
+/* One pass of HALVES half sweeps that takes the correction in and updates another field. 0 where it does not apply: unknowns that do
+   not go by pairs, fields that are not made of whole vectors. */
 template <int HALVES>
-static inline void launch_rows_update(cudaStream_t on, const uniform_level &s, const update &o, const real *f, const real *from)
+static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, int reversed,
+                              const void *f, const void *u, const gmg_update_target *to)
 {
   constexpr int KIND = PASS_PROLONG | PASS_UPDATE;
-  (s.reversed ? row_kernel<HALVES, KIND, 1> : row_kernel<HALVES, KIND, 0>)<<<row_grid(s.total), 32 * STRIP_WARPS, 0, on>>>(
-      s, (unsigned)s.total, f, from, NULL, o);
+  const gmg_map *map = to->prolong;
+  if (!b->total || !to->coarse || !gmg_are_vectors(f, u, to->x)) return 0;
+  for (int a = 0; a < 2; a++)
+    if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows || (A->wraps[a] && map[a].cols < 4)) return 0;
+  gmg_launch(e, "rows", reversed ? row_kernel<HALVES, KIND, 1> : row_kernel<HALVES, KIND, 0>, gmg_warp_grid(b->total),
+             uniform_level_of(A, b, NULL, omega, reversed, u, NULL), (unsigned)b->total, f, u, nullptr, update_of(to, A));
+  return 1;
 }
 #endif
 

@@ -252,19 +252,12 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
     if (back_to & 1u << c) gmg_store_relaxed(to + (column + slice * (unsigned)(origin[2] + first + c)), u[c]);
 }
 
-/* A thread block to every block; blockIdx.y is the pass. */
-template <int dim, int kind, int local>
+template <int dim, int kind, int local, int dynamic>
 static __global__ void __launch_bounds__(tile_of<kind>::max_threads, tile_of<kind>::blocks)
-    tile_kernel(tile_level s, const real *f, const real *from, real *to)
+    tile_kernel(tile_level s, const real *f, const real *from, real *to, work_queue queue)
 {
-  relax_tile<dim, kind, local>(s, blockIdx.x, gridDim.x, f, from, to);
-}
-
-template <int dim, int kind, int local>
-static __global__ void __launch_bounds__(tile_of<kind>::max_threads, tile_of<kind>::blocks)
-    tile_kernel_dynamic(tile_level s, work_queue t, unsigned total, const real *f, const real *from, real *to)
-{
-  for_queue(t, [&](unsigned long long n) { relax_tile<dim, kind, local>(s, (unsigned)(n % total), total, f, from, to); });
+  const unsigned total = dynamic ? queue.blocks : gridDim.x;
+  for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_tile<dim, kind, local>(s, block_index, total, f, from, to); });
 }
 
 #endif

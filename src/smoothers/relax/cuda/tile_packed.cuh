@@ -175,7 +175,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   __device__ __forceinline__ void prolong(patch_held &v, unsigned asked) const
   {
     constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1];
-    pair_weights wx[2], wy[2], wz[HIGH];
+    gmg_pair_weights wx[2], wy[2], wz[HIGH];
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       wx[d] = pair_weights_of(o.map[0], gi + d, s.n[0], 0, pair), wy[d] = pair_weights_of(o.map[1], v.gj[d], s.n[1], 0, v.there[d]);
@@ -189,8 +189,8 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     __syncthreads();
   }
 
-  /* Relaxes the unknowns of a colour: b + d + c + colour is even. alone: all around is 0. */
-  template <int colour, int alone> __device__ __forceinline__ void half_sweep(patch_held &v, unsigned known) const
+  /* Relaxes the unknowns of a colour: b + d + c + colour is even. zeros_around: all neighbours are 0. */
+  template <int colour, int zeros_around> __device__ __forceinline__ void half_sweep(patch_held &v, unsigned known) const
   {
     const real keep = 1 - s.omega;
 #pragma unroll
@@ -200,7 +200,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
         const int b = (c + d + colour) & 1, m = 2 * d + b, j = m * HIGH + c;
         const int jx = (2 * d + 1 - b) * HIGH + c, jy = (2 * (1 - d) + b) * HIGH + c;
         real sum = v.rhs[j];
-        if (!alone) {
+        if (!zeros_around) {
           const real below = c > 0 ? v.u[j - (c > 0)] : under[(j + HIGH - 1) * ROOM];
           const real above = c < HIGH - 1 ? v.u[j + (c < HIGH - 1)] : over[(j - HIGH + 1) * ROOM];
           sum += s.coupling[0] * (v.u[jx] + tile[jx * ROOM + (b ? 1 : -1)]);
@@ -210,7 +210,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
         const real now = keep * v.u[j] + (wall & 1u << c ? v.beside[m] : v.inside[m]) * sum;
         if (known & 1u << j) {
           v.u[j] = now;
-          if (!alone) tile[j * ROOM] = now;
+          if (!zeros_around) tile[j * ROOM] = now;
         }
       }
   }
@@ -234,9 +234,8 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     }
   }
 
-  __device__ __forceinline__ void write_back(const patch_held &v, unsigned stored, double size) const
+  __device__ __forceinline__ void write_back(const patch_held &v, unsigned stored, double scale) const
   {
-    const double scale = updates ? o.scale * size : 0;
     if (whole && updates) __pipeline_wait_prior(0); /* for what this thread asked for */
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
@@ -285,12 +284,12 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     const unsigned asked = pairs_of(pair, v.there, planes);
     fetch(v, asked);
     if (prolongs) fetch_coarse();
-    const double size = updates && o.size ? __ldg(o.size) : 1;
+    const double scale = updates && o.size ? __ldg(o.size) : 1;
     const unsigned known = make_weights(v, wide);
     if (prolongs) prolong(v, asked);
     relax(v, known);
     const unsigned stored = own_pairs(v);
-    write_back(v, stored, size);
+    write_back(v, stored, scale);
     if (restricts) restrict_residual(v, stored, asked);
   }
 };

@@ -30,7 +30,7 @@ typedef struct {
 
 enum { PATCH_BITS = 10, PATCH_MASK = (1 << PATCH_BITS) - 1 };
 
-/* gmg_around() of an axis with that period, 0 where it does not wrap: 16 instructions less of 1,000. */
+/* gmg_wrap_index() of an axis with that period, 0 where it does not wrap: 16 instructions less of 1,000. */
 static __device__ __forceinline__ int wrap_period(int i, int n, int period) { return i + (i < 0 ? period : i >= n ? -period : 0); }
 
 /* shared: others may write there. */
@@ -43,8 +43,8 @@ template <int whole> static __device__ __forceinline__ real_pair patch_pair(cons
 /* The correction of a patch, from values of the next coarser level that lie between its unknowns: the first of them,
    below, in front and to the left of the patch; weights of the columns and planes. */
 template <class shape>
-static __device__ __forceinline__ void patch_prolong(const real *at, const pair_weights wx[2], const pair_weights wy[2],
-                                                  const pair_weights wz[shape::high], unsigned asked, real *u)
+static __device__ __forceinline__ void patch_prolong(const real *at, const gmg_pair_weights wx[2], const gmg_pair_weights wy[2],
+                                                  const gmg_pair_weights wz[shape::high], unsigned asked, real *u)
 {
   constexpr int HIGH = shape::high, LINE = shape::coarse[0], PLANE = LINE * shape::coarse[1];
   real e[3][4]; /* planes below, here and above, interpolated across */

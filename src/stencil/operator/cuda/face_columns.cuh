@@ -11,47 +11,41 @@
 
 #include "uniform_columns.cuh"
 
-typedef struct gmg_flows {
-  gmg_even s; /* sizes and thread blocks; not its coefficients */
+typedef struct gmg_face_columns {
+  gmg_uniform s; /* sizes and thread blocks; not its coefficients */
   const real *lo[3], *hi[3], *face[3], *sigma;
-} gmg_flows;
+} gmg_face_columns;
 
-GMG_INLINE gmg_layout_32 gmg_layout_of(const gmg_flows &w) { return gmg_layout_32_of(gmg_layout_of(w.s)); }
-GMG_INLINE gmg_layout_32 gmg_face_layout_of(const gmg_flows &w, int axis) { return gmg_layout_faces_32(gmg_layout_of(w).n, axis); }
+GMG_INLINE gmg_layout_32 gmg_layout_of(const gmg_face_columns &w) { return gmg_layout_32_of(gmg_layout_of(w.s)); }
+GMG_INLINE gmg_layout_32 gmg_face_layout_of(const gmg_face_columns &w, int axis) { return gmg_layout_faces_32(gmg_layout_of(w).n, axis); }
 
 /* 0 where it does not apply. The fields are those that go by pairs; offsets, of faces too, have 32 bits. */
-static inline int gmg_flows_of(const gmg_operator *A, int processors, const void *x, const void *y, const void *z, gmg_flows *w)
+static inline int gmg_face_columns_of(const gmg_operator *A, int processors, const void *x, const void *y, const void *z, gmg_face_columns *w)
 {
   *w = {};
   if (A->dim != 3 || !A->face[0] || A->n[0] % 2 || A->n[1] % 2 || A->cells > (size_t)1 << 31) return 0;
   if (A->n[2] > 1 << 30) return 0;
   if (((uintptr_t)x | (uintptr_t)y | (uintptr_t)z) % sizeof(real_pair)) return 0;
   if (((uintptr_t)A->face[1] | (uintptr_t)A->face[2] | (uintptr_t)A->sigma) % sizeof(real_pair)) return 0;
-  gmg_even_tiles(A, 4 * processors, &w->s);
+  gmg_uniform_tiles(A, 4 * processors, &w->s);
   for (int a = 0; a < 3; a++)
     w->lo[a] = (const real *)A->lo_diag[a], w->hi[a] = (const real *)A->hi_diag[a], w->face[a] = (const real *)A->face[a];
   w->sigma = (const real *)A->sigma;
   return 1;
 }
 
-/* Launches kernel<kind>. */
-#define GMG_LAUNCH_FLOWS(kernel, e, w, sums, ...)                                                                            \
-  do {                                                                                                                       \
-    const cudaStream_t launch_stream_ = gmg_device_of(e)->stream;                                                            \
-    const unsigned launch_grid_ = gmg_grid_of((w).s, sums);                                                                  \
-    if ((w).sigma) kernel<GMG_FACES | GMG_SIGMA><<<launch_grid_, gmg_block_of((w).s), 0, launch_stream_>>>(__VA_ARGS__);     \
-    else kernel<GMG_FACES><<<launch_grid_, gmg_block_of((w).s), 0, launch_stream_>>>(__VA_ARGS__);                           \
-  } while (0)
+/* kernel<kind>. */
+#define GMG_BY_SIGMA(w, kernel) ((w).sigma ? kernel<GMG_FACES | GMG_SIGMA> : kernel<GMG_FACES>)
 
 #ifdef __CUDACC__
 
 /* Blocks on a multiprocessor that registers should suffice for. */
-enum { GMG_FLOW_BLOCKS = sizeof(real) == 8 ? 2 : 3 };
+enum { GMG_FACE_BLOCKS = sizeof(real) == 8 ? 2 : 3 };
 
 /* body(k, c, image, here, also) for the planes of the columns from `at` on, c the place of the first value: A u, u, and what
    the field `also` holds there (NULL: zeros). */
 template <int kind, class Body>
-static __device__ __forceinline__ void gmg_walk_flow_columns(const gmg_flows &w, const real *also, const real *u, gmg_corner at, Body body)
+static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_columns &w, const real *also, const real *u, gmg_corner at, Body body)
 {
   const gmg_layout_32 level = gmg_layout_of(w), across[3] = {gmg_face_layout_of(w, 0), gmg_face_layout_of(w, 1), gmg_face_layout_of(w, 2)};
   const unsigned *n = level.n, i = (unsigned)at.i, j = (unsigned)at.j;
@@ -122,11 +116,11 @@ static __device__ __forceinline__ void gmg_walk_flow_columns(const gmg_flows &w,
 
 /* The same for all unknowns of the level. */
 template <int kind, class Body>
-static __device__ __forceinline__ void gmg_walk_flows(const gmg_flows &w, const real *also, const real *u, Body body)
+static __device__ __forceinline__ void gmg_walk_faces(const gmg_face_columns &w, const real *also, const real *u, Body body)
 {
   for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
     const gmg_corner at = gmg_corner_of<2>(w.s, tile);
-    if (at.there) gmg_walk_flow_columns<kind>(w, also, u, at, body);
+    if (at.there) gmg_walk_face_columns<kind>(w, also, u, at, body);
   }
 }
 

@@ -7,8 +7,7 @@ extern "C" {
 
 static gmg_points faces_of(const gmg_operator *A, int a) { return gmg_points_of(gmg_face_layout_of(A, a)); }
 
-/* Launches a kernel with a thread for every face of a wall. */
-static unsigned wall_grid(gmg_layout wall) { return gmg_flat_grid(wall.n[0] * wall.n[1], 0); }
+static gmg_grid wall_grid(gmg_layout wall) { return gmg_flat_grid(wall.n[0] * wall.n[1]); }
 
 /* body(y, z) for every face of a wall. */
 template <class Body> static __device__ __forceinline__ void for_wall(gmg_layout wall, Body body)
@@ -30,18 +29,13 @@ static __global__ void robin_kernel(gmg_operator A, gmg_layout wall, int a, int 
 
 extern "C" void R(gmg_harmonic_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta)
 {
-  const cudaStream_t stream = gmg_device_of(e)->stream;
   for (int a = 0; a < A->dim; a++) {
     const gmg_points p = faces_of(A, a);
     const gmg_layout wall = gmg_wall_layout_of(A, a);
-    real *face = (real *)A->face[a];
-    harmonic_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, stream>>>(*A, p, a, (const real *)beta, face);
-    gmg_cuda_launched(e, "harmonic means");
-    for (int side = 0; side < 2; side++) {
-      if (!gmg_extrapolates(A, faces, a, side)) continue;
-      robin_kernel<<<wall_grid(wall), GMG_THREADS, 0, stream>>>(*A, wall, a, side, (const real *)beta, face);
-      gmg_cuda_launched(e, "Robin wall");
-    }
+    gmg_launch(e, "harmonic means", harmonic_kernel, gmg_grid_of(p), *A, p, a, beta, (real *)A->face[a]);
+    for (int side = 0; side < 2; side++)
+      if (gmg_extrapolates(A, faces, a, side))
+        gmg_launch(e, "Robin wall", robin_kernel, wall_grid(wall), *A, wall, a, side, beta, (real *)A->face[a]);
   }
 }
 
@@ -55,16 +49,10 @@ static __global__ void copy_faces_kernel(gmg_operator A, gmg_points p, int a, co
 extern "C" void R(gmg_copy_faces_cuda)(const gmg_exec *e, const gmg_operator *A, int a, const void *beta_face)
 {
   const gmg_points p = faces_of(A, a);
-  copy_faces_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, p, a, (const real *)beta_face,
-                                                                                         (real *)A->face[a]);
-  gmg_cuda_launched(e, "coefficients on faces");
+  gmg_launch(e, "coefficients on faces", copy_faces_kernel, gmg_grid_of(p), *A, p, a, beta_face, (real *)A->face[a]);
 }
 
-typedef struct {
-  gmg_map m[3];
-} maps;
-
-static __global__ void coarse_wall_kernel(gmg_operator A, gmg_operator C, gmg_layout wall, maps map, int a, int side)
+static __global__ void coarse_wall_kernel(gmg_operator A, gmg_operator C, gmg_layout wall, gmg_maps map, int a, int side)
 {
   real *coarse = (real *)C.face[a];
   for_wall(wall, [&](size_t y, size_t z) {
@@ -75,11 +63,9 @@ static __global__ void coarse_wall_kernel(gmg_operator A, gmg_operator C, gmg_la
 extern "C" void R(gmg_coarsen_walls_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a)
 {
   const gmg_layout wall = gmg_wall_layout_of(C, a);
-  for (int side = 0; side < 2; side++) {
-    if (!gmg_coarsens_wall(A, a, side)) continue;
-    coarse_wall_kernel<<<wall_grid(wall), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(*A, *C, wall, {{map[0], map[1], map[2]}}, a, side);
-    gmg_cuda_launched(e, "coarse walls");
-  }
+  for (int side = 0; side < 2; side++)
+    if (gmg_coarsens_wall(A, a, side))
+      gmg_launch(e, "coarse walls", coarse_wall_kernel, wall_grid(wall), *A, *C, wall, gmg_maps_of(map), a, side);
 }
 
 static __global__ void flux_kernel(gmg_operator A, gmg_points p, gmg_faces faces, int a, const real *u, real *flux, real *gradient)
@@ -96,9 +82,7 @@ extern "C" void R(gmg_flux_cuda)(const gmg_exec *e, const gmg_operator *A, const
                                  void *gradient)
 {
   const gmg_points p = faces_of(A, a);
-  flux_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, p, *faces, a, (const real *)u, (real *)flux,
-                                                                                   (real *)gradient);
-  gmg_cuda_launched(e, "flux");
+  gmg_launch(e, "flux", flux_kernel, gmg_grid_of(p), *A, p, *faces, a, u, flux, gradient);
 }
 
 static __global__ void fold_kernel(gmg_operator A, gmg_layout wall, gmg_faces faces, int a, int side, real *f)
@@ -111,9 +95,7 @@ extern "C" void R(gmg_fold_cuda)(const gmg_exec *e, const gmg_operator *A, const
   for (int a = 0; a < A->dim; a++)
     for (int side = 0; side < 2; side++) {
       const gmg_layout wall = gmg_wall_layout_of(A, a);
-      if (!faces->g[a][side]) continue;
-      fold_kernel<<<wall_grid(wall), GMG_THREADS, 0, gmg_device_of(e)->stream>>>(*A, wall, *faces, a, side, (real *)f);
-      gmg_cuda_launched(e, "boundary values");
+      if (faces->g[a][side]) gmg_launch(e, "boundary values", fold_kernel, wall_grid(wall), *A, wall, *faces, a, side, f);
     }
 }
 
@@ -125,6 +107,5 @@ static __global__ void pad_kernel(gmg_operator A, gmg_points p, gmg_faces faces,
 extern "C" void R(gmg_pad_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded)
 {
   const gmg_points p = gmg_points_of(gmg_padded_layout_of(A));
-  pad_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, p, *faces, (const real *)u, (real *)padded);
-  gmg_cuda_launched(e, "ghosts");
+  gmg_launch(e, "ghosts", pad_kernel, gmg_grid_of(p), *A, p, *faces, u, padded);
 }

@@ -9,11 +9,7 @@
 
 #include <math.h>
 
-#define SUMS gmg_total *part, unsigned *arrived, gmg_total *to
-#define TO_SUMS(e) gmg_device_of(e)->part, gmg_device_of(e)->arrived, gmg_device_of(e)->total
-#define IN_SUMS(e) gmg_device_of(e)->part, gmg_device_of(e)->arrived, gmg_device_of(e)->scalar /* for the device alone */
-
-#define EVEN_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two are at work on each */
+#define UNIFORM_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two are at work on each */
 
 /* What a residual is multiplied by on its way into the narrower type, and what follows from its norm. */
 typedef struct {
@@ -42,99 +38,84 @@ static __device__ __noinline__ void note_norm(const scaling how, const gmg_total
 }
 
 /* Sums over the grid, and what follows from them. */
-static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, SUMS)
+static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, const gmg_sums &sums)
 {
-  if (gmg_grid_total(t, part, arrived, to) && (how.scale || how.test.state)) note_norm(how, to);
+  if (gmg_grid_total(t, sums) && (how.scale || how.test.state)) note_norm(how, sums.to);
 }
 
-/* first: squares of the residual; second: squares of f. The residual itself where it is wanted. */
+/* first: squares of the residual; second: squares of f. The residual itself, scaled, goes to `low` unless that is NULL. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, 4)
-    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
+    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, scaling how, narrow_real *low, gmg_sums sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
     const real rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
-    if (slim) slim[c] = (narrow_real)(scale * r);
+    if (low) low[c] = (narrow_real)(scale * r);
     t.first += (double)r * (double)r, t.second += (double)rhs * (double)rhs;
   });
-  sum_up(t, how, part, arrived, to);
+  sum_up(t, how, sums);
 }
 
-/* once: planes of a thread, if it has few */
-template <int deep, int once>
-static __device__ __forceinline__ void norm_even(const gmg_even &s, const real *f, const real *u, const scaling &how, narrow_real *slim, SUMS)
+/* The share of a thread's columns in one plane, from place c on, their pairs `row` apart. */
+template <int deep, class Place>
+static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, real scale, narrow_real *low,
+                                                   Place c, Place row, gmg_total &t)
+{
+#pragma unroll
+  for (int d = 0; d < deep; d++) {
+    if (low) *(float2 *)(low + c + d * row) = float2{(float)(scale * r.at[d][0]), (float)(scale * r.at[d][1])};
+#pragma unroll
+    for (int b = 0; b < 2; b++)
+      t.first += (double)r.at[d][b] * (double)r.at[d][b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
+  }
+}
+
+/* once: planes of a thread, if it has few. Levels of a few tiles wait for the memory rather than for its speed. */
+enum { NORM_AT_ONCE = 2 };
+template <int deep, int once = 0>
+static __global__ void __launch_bounds__(GMG_THREADS, 2)
+    norm_uniform_kernel(gmg_uniform s, const real *f, const real *u, scaling how, narrow_real *low, gmg_sums sums)
 {
   gmg_take_over();
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_even<deep, once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
-#pragma unroll
-    for (int d = 0; d < deep; d++) {
-      if (slim) *(float2 *)(slim + c + d * gmg_layout_of(s).row) = float2{(float)(scale * r.at[d][0]), (float)(scale * r.at[d][1])};
-#pragma unroll
-      for (int b = 0; b < 2; b++)
-        t.first += (double)r.at[d][b] * (double)r.at[d][b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
-    }
+  gmg_walk_uniform<deep, once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
+    add_squares(r, rhs, scale, low, c, gmg_layout_of(s).row, t);
   });
-  sum_up(t, how, part, arrived, to);
-}
-
-template <int deep>
-static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    norm_even_kernel(gmg_even s, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
-{
-  norm_even<deep, 0>(s, f, u, how, slim, part, arrived, to);
-}
-
-/* Levels of a few tiles wait for the memory rather than for its speed. */
-enum { NORM_AT_ONCE = 2 };
-static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    norm_once_kernel(gmg_even s, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
-{
-  norm_even<2, NORM_AT_ONCE>(s, f, u, how, slim, part, arrived, to);
+  sum_up(t, how, sums);
 }
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    norm_flows_kernel(gmg_flows w, const real *f, const real *u, scaling how, narrow_real *slim, SUMS)
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+    norm_faces_kernel(gmg_face_columns w, const real *f, const real *u, scaling how, narrow_real *low, gmg_sums sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
-#pragma unroll
-    for (int d = 0; d < 2; d++) {
-      const real r[2] = {rhs.at[d][0] - image.at[d][0], rhs.at[d][1] - image.at[d][1]};
-      if (slim) *(float2 *)(slim + c + d * gmg_layout_of(w).row) = float2{(float)(scale * r[0]), (float)(scale * r[1])};
-#pragma unroll
-      for (int b = 0; b < 2; b++)
-        t.first += (double)r[b] * (double)r[b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
-    }
+  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+    add_squares(gmg_minus(rhs, image), rhs, scale, low, c, gmg_layout_of(w).row, t);
   });
-  sum_up(t, how, part, arrived, to);
+  sum_up(t, how, sums);
 }
 
-static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *r, gmg_total *to)
+static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *low, gmg_total *to)
 {
+  static const char what[] = "residual norm";
   const gmg_columns p = gmg_columns_of(A->n);
-  gmg_device *d = gmg_device_of(e);
-  gmg_even s;
-  gmg_flows w;
-  const int even = gmg_even_of(A, EVEN_BLOCKS(e), f, u, r, &s);
-  if (gmg_flows_of(A, d->processors, f, u, r, &w))
-    GMG_LAUNCH_FLOWS(norm_flows_kernel, e, w, 1, w, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
-  else if (even && s.deep == 2 && s.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0)
-    gmg_launch_early(d, norm_once_kernel, dim3(gmg_grid_of(s, 1)), gmg_block_of(s), 0, s, (const real *)f, (const real *)u, how,
-                     (narrow_real *)r, d->part, d->arrived, to);
-  else if (even)
-    gmg_launch_early(d, s.deep == 2 ? norm_even_kernel<2> : norm_even_kernel<1>, dim3(gmg_grid_of(s, 1)), gmg_block_of(s), 0, s,
-                     (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
-  else
-    GMG_LAUNCH(norm_kernel, e, A, p, 1, *A, p, (const real *)f, (const real *)u, how, (narrow_real *)r, d->part, d->arrived, to);
+  const gmg_sums sums = gmg_sums_to(e, to);
+  gmg_uniform s;
+  gmg_face_columns w;
+  if (gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
+    gmg_launch(e, what, GMG_BY_SIGMA(w, norm_faces_kernel), gmg_grid_of(w.s, 1), w, f, u, how, low, sums);
+  } else if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
+    const int once = s.deep == 2 && s.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
+    const auto kernel = once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);
+    gmg_launch_early(e, what, kernel, gmg_grid_of(s, 1), s, f, u, how, low, sums);
+  } else gmg_launch(e, what, GMG_BY_KIND(A, norm_kernel), gmg_grid_of(p, 1), *A, p, f, u, how, low, sums);
 }
 
 #endif

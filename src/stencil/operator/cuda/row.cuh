@@ -7,9 +7,6 @@
 
 #include "stencil/operator/row.h"
 
-/* Which kinds there are: X(kind) */
-#define GMG_KINDS(X) X(GMG_CONSTANT) X(GMG_FACES) X(GMG_SIGMA) X(GMG_FACES | GMG_SIGMA)
-
 /* Columns along the last axis: a thread walks up one, `high` planes of it, so that what lies above and below is at hand and a
    plane is fetched once; thread blocks take tiles of `across` x `lines` columns. */
 typedef struct gmg_columns {
@@ -27,22 +24,21 @@ static inline gmg_columns gmg_columns_of(const size_t n[3])
   return c;
 }
 
-static inline dim3 gmg_block_of(gmg_columns c) { return dim3(c.across, c.lines); }
-static inline unsigned gmg_grid_of(gmg_columns c, int sums) { return sums && c.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : c.total; }
+static inline gmg_grid gmg_grid_of(gmg_columns c, int sums = 0)
+{
+  return {dim3(sums && c.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : c.total), dim3(c.across, c.lines), 0};
+}
 
-/* Launches kernel<kind> for an operator's kind, on the points p. */
-#define GMG_LAUNCH(kernel, e, A, p, sums, ...)                                                                            \
-  do {                                                                                                                    \
-    gmg_device *launch_device_ = gmg_device_of(e);                                                                        \
-    const dim3 launch_block_ = gmg_block_of(p);                                                                           \
-    const unsigned launch_grid_ = gmg_grid_of(p, sums);                                                                   \
-    switch (gmg_kind_of(A)) {                                                                                             \
-      case GMG_CONSTANT: kernel<GMG_CONSTANT><<<launch_grid_, launch_block_, 0, launch_device_->stream>>>(__VA_ARGS__); break; \
-      case GMG_FACES: kernel<GMG_FACES><<<launch_grid_, launch_block_, 0, launch_device_->stream>>>(__VA_ARGS__); break;      \
-      case GMG_SIGMA: kernel<GMG_SIGMA><<<launch_grid_, launch_block_, 0, launch_device_->stream>>>(__VA_ARGS__); break;      \
-      default: kernel<GMG_FACES | GMG_SIGMA><<<launch_grid_, launch_block_, 0, launch_device_->stream>>>(__VA_ARGS__);        \
-    }                                                                                                                     \
-  } while (0)
+/* kernel<kind> for an operator's kind of coefficients. More template arguments may follow. */
+#define GMG_BY_KIND(A, kernel, ...)                                                                          \
+  gmg_by_kind(gmg_kind_of(A), kernel<GMG_CONSTANT __VA_OPT__(, ) __VA_ARGS__>,                               \
+              kernel<GMG_FACES __VA_OPT__(, ) __VA_ARGS__>, kernel<GMG_SIGMA __VA_OPT__(, ) __VA_ARGS__>,    \
+              kernel<GMG_FACES | GMG_SIGMA __VA_OPT__(, ) __VA_ARGS__>)
+template <class Kernel> static inline Kernel *gmg_by_kind(int kind, Kernel *constant, Kernel *faces, Kernel *sigma, Kernel *both)
+{
+  Kernel *const all[] = {constant, faces, sigma, both};
+  return all[kind];
+}
 
 #ifdef __CUDACC__
 
@@ -102,6 +98,16 @@ static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, si
 {
   const size_t c = gmg_offset(gmg_layout_of(&A), i, j, k);
   return gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), u), f ? f[c] : 0, u[c]);
+}
+
+/* Relaxes unknown (i, j, k) in place. */
+template <int kind>
+static __device__ __forceinline__ void gmg_relax_at(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f, real *u,
+                                                    real omega)
+{
+  const size_t c = gmg_offset(gmg_layout_of(&A), i, j, k);
+  const gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);
+  u[c] = gmg_row_relaxed(3, kind, gmg_row_at<kind>(A, i, j, k), near, f[c], u[c], omega);
 }
 
 /* body(i, j, k, c, near, u) for every unknown, with the values of u around it and at it. The kernel must not write u. */

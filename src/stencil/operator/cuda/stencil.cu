@@ -13,9 +13,9 @@ extern "C" {
 
 /* Thread blocks that a multiprocessor is to have room for: on compute capability 7.5 it has 1024 threads. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ == 750
-enum { MANY_BLOCKS = 1024 / GMG_THREADS };
+enum { WALK_BLOCKS = 1024 / GMG_THREADS };
 #else
-enum { MANY_BLOCKS = 5 };
+enum { WALK_BLOCKS = 5 };
 #endif
 
 static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(gmg_layout_of(A)); }
@@ -23,7 +23,7 @@ static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS)
+static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS)
     residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
 {
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
@@ -32,60 +32,44 @@ static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS)
 }
 
 template <int deep>
-static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_even_kernel(gmg_even s, const real *f, const real *u, real *to)
+static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_uniform_kernel(gmg_uniform s, const real *f, const real *u, real *to)
 {
-  gmg_walk_even<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &) {
-#pragma unroll
-    for (int d = 0; d < deep; d++) *(real_pair *)(to + c + d * gmg_layout_of(s).row) = real_pair{r.at[d][0], r.at[d][1]};
+  gmg_walk_uniform<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &) {
+    gmg_store_patch(to + c, gmg_layout_of(s).row, r);
   });
-}
-
-static __device__ __forceinline__ void store(real *to, unsigned behind, const gmg_patch<2> &x)
-{
-#pragma unroll
-  for (int d = 0; d < 2; d++) *(real_pair *)(to + d * behind) = real_pair{x.at[d][0], x.at[d][1]};
 }
 
 /* f = NULL: A u instead of the residual. */
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    flows_kernel(gmg_flows w, const real *f, const real *u, real *to)
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+    faces_kernel(gmg_face_columns w, const real *f, const real *u, real *to)
 {
-  gmg_walk_flows<kind>(w, f, u, [&](unsigned, unsigned c, gmg_patch<2> image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
-#pragma unroll
-    for (int d = 0; d < 2 && f; d++)
-#pragma unroll
-      for (int b = 0; b < 2; b++) image.at[d][b] = rhs.at[d][b] - image.at[d][b];
-    store(to + c, gmg_layout_of(w).row, image);
+  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+    gmg_store_patch(to + c, gmg_layout_of(w).row, f ? gmg_minus(rhs, image) : image);
   });
 }
 
 /* 1 where done. */
-static int by_flows(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *to)
+static int by_faces(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *to)
 {
-  gmg_flows w;
-  if (!gmg_flows_of(A, gmg_device_of(e)->processors, f, u, to, &w)) return 0;
-  GMG_LAUNCH_FLOWS(flows_kernel, e, w, 0, w, (const real *)f, (const real *)u, (real *)to);
-  gmg_cuda_launched(e, "operator");
+  gmg_face_columns w;
+  if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, to, &w)) return 0;
+  gmg_launch(e, "operator", GMG_BY_SIGMA(w, faces_kernel), gmg_grid_of(w.s), w, f, u, to);
   return 1;
 }
 
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
-  gmg_even s;
-  if (by_flows(e, A, f, u, r)) return;
-  if (gmg_even_of(A, EVEN_BLOCKS(e), f, u, r, &s)) {
-    GMG_LAUNCH_EVEN(residual_even_kernel, e, s, 0, s, (const real *)f, (const real *)u, (real *)r);
-    gmg_cuda_launched(e, "residual");
-    return;
-  }
   const gmg_columns p = gmg_columns_of(A->n);
-  GMG_LAUNCH(residual_kernel, e, A, p, 0, *A, p, (const real *)f, (const real *)u, (real *)r);
-  gmg_cuda_launched(e, "residual");
+  gmg_uniform s;
+  if (by_faces(e, A, f, u, r)) return;
+  if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, r, &s))
+    gmg_launch(e, "residual", GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_grid_of(s), s, f, u, r);
+  else gmg_launch(e, "residual", GMG_BY_KIND(A, residual_kernel), gmg_grid_of(p), *A, p, f, u, r);
 }
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS) apply_kernel(gmg_operator A, gmg_columns p, const real *u, real *v)
+static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS) apply_kernel(gmg_operator A, gmg_columns p, const real *u, real *v)
 {
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
     v[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
@@ -95,9 +79,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, MANY_BLOCKS) apply_kernel(
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
   const gmg_columns p = gmg_columns_of(A->n);
-  if (by_flows(e, A, NULL, u, v)) return;
-  GMG_LAUNCH(apply_kernel, e, A, p, 0, *A, p, (const real *)u, (real *)v);
-  gmg_cuda_launched(e, "operator");
+  if (by_faces(e, A, NULL, u, v)) return;
+  gmg_launch(e, "operator", GMG_BY_KIND(A, apply_kernel), gmg_grid_of(p), *A, p, u, v);
 }
 
 template <int kind> static __global__ void over_diagonal_kernel(gmg_operator A, gmg_points p, const real *f, real *v)
@@ -108,8 +91,7 @@ template <int kind> static __global__ void over_diagonal_kernel(gmg_operator A, 
 static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *f, void *v)
 {
   const gmg_points p = points_of(A);
-  GMG_LAUNCH(over_diagonal_kernel, e, A, p, 0, *A, p, (const real *)f, (real *)v);
-  gmg_cuda_launched(e, "diagonal");
+  gmg_launch(e, "diagonal", GMG_BY_KIND(A, over_diagonal_kernel), gmg_grid_of(p), *A, p, f, v);
 }
 
 /* --- norms ----------------------------------------------------------------------------------------------------------- */
@@ -117,7 +99,6 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
 static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
 {
   launch_norm(e, A, f, u, {size, NULL}, r, gmg_device_of(e)->scalar);
-  gmg_cuda_launched(e, "residual");
 }
 
 static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
@@ -125,7 +106,6 @@ static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const vo
 {
   gmg_device *d = gmg_device_of(e);
   launch_norm(e, A, f, u, {size, s}, r, wait ? d->total : d->scalar);
-  gmg_cuda_launched(e, "residual norm");
   if (!wait) return NAN;
   const gmg_total t = gmg_cuda_total(e, "residual norm");
   if (f_norm) *f_norm = sqrt(t.second);
@@ -138,7 +118,7 @@ static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void
 }
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS) magnitude_kernel(gmg_operator A, gmg_points p, const real *u, SUMS)
+static __global__ void __launch_bounds__(GMG_THREADS) magnitude_kernel(gmg_operator A, gmg_points p, const real *u, gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -148,13 +128,13 @@ static __global__ void __launch_bounds__(GMG_THREADS) magnitude_kernel(gmg_opera
     const double v = (double)(a.diag * fabs(u[c]) + gmg_row_sum(3, a, near));
     t.first += v * v;
   });
-  gmg_grid_total(t, part, arrived, to);
+  gmg_grid_total(t, sums);
 }
 
 static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 {
   const gmg_points p = points_of(A);
-  GMG_LAUNCH(magnitude_kernel, e, A, p, 1, *A, p, (const real *)u, TO_SUMS(e));
+  gmg_launch(e, "magnitude", GMG_BY_KIND(A, magnitude_kernel), gmg_grid_of(p, 1), *A, p, u, gmg_sums_to_host(e));
   return sqrt(gmg_cuda_total(e, "magnitude").first);
 }
 
@@ -162,28 +142,28 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 /* first: sum of w x y, x of either type; y = NULL: 1. 1 in the thread that has it. */
 template <typename type>
-static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const real *y, SUMS)
+static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const real *y, const gmg_sums &sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     t.first += gmg_volume_at(A, i, j, k) * (double)x[c] * (y ? (double)y[c] : 1);
   });
-  return gmg_grid_total(t, part, arrived, to);
+  return gmg_grid_total(t, sums);
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(gmg_operator A, gmg_points p, const real *x, const real *y, SUMS)
+static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(gmg_operator A, gmg_points p, const real *x, const real *y, gmg_sums sums)
 {
-  dot_of(A, p, x, y, part, arrived, to);
+  dot_of(A, p, x, y, sums);
 }
 
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
   const gmg_points p = points_of(A);
-  dot_kernel<<<gmg_grid_of(p, 1), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, p, (const real *)x, (const real *)y, TO_SUMS(e));
+  gmg_launch(e, "inner product", dot_kernel, gmg_grid_of(p, 1), *A, p, x, y, gmg_sums_to_host(e));
   return gmg_cuda_total(e, "inner product").first;
 }
 
-static __global__ void lower_kernel(size_t n, const gmg_total *sum, double volume, real *x)
+static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sum, double volume, real *x)
 {
   const real mean = (real)(sum->first / volume);
   gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
@@ -192,10 +172,9 @@ static __global__ void lower_kernel(size_t n, const gmg_total *sum, double volum
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
   const gmg_points p = points_of(A);
-  gmg_device *d = gmg_device_of(e);
-  dot_kernel<<<gmg_grid_of(p, 1), gmg_block_of(p), 0, d->stream>>>(*A, p, (const real *)x, NULL, IN_SUMS(e));
-  lower_kernel<<<gmg_flat_grid(A->cells, 0), GMG_THREADS, 0, d->stream>>>(A->cells, d->scalar, volume, (real *)x);
-  gmg_cuda_launched(e, "mean");
+  const gmg_sums sum = gmg_sums_on_device(e);
+  gmg_launch(e, "mean", dot_kernel, gmg_grid_of(p, 1), *A, p, x, nullptr, sum);
+  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(A->cells), A->cells, sum.to, volume, x);
 }
 
 /* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
@@ -203,16 +182,15 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
                                const double *size, gmg_scale *s, void *r, gmg_wait wait)
 {
-  change(e, A->cells, c, (real)1, u);
+  add_correction(e, A->cells, c, (real)1, u);
   return residual_to_low(e, A, f, u, size, s, r, NULL, wait);
 }
 
 static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r)
 {
   gmg_device *d = gmg_device_of(e);
-  if (c.z) change(e, A->cells, c, (real)1, u);
+  if (c.z) add_correction(e, A->cells, c, (real)1, u);
   launch_norm(e, A, f, u, {NULL, s, 0, d->loop_test}, r, &d->loop_state->residual);
-  gmg_cuda_launched(e, "residual norm");
 }
 
 static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
@@ -220,7 +198,6 @@ static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const 
 {
   gmg_device *d = gmg_device_of(e);
   launch_norm(e, A, f, u, {size, s, 1, d->loop_test}, r, &d->loop_state->residual);
-  gmg_cuda_launched(e, "residual norm");
 }
 
 /* --- conjugate gradients ----------------------------------------------------------------------------------------------- */
@@ -228,31 +205,29 @@ static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const 
 template <typename type>
 static __global__ void __launch_bounds__(GMG_THREADS)
     beta_kernel(gmg_operator A, gmg_points p, const double *size, const type *z, const real *y, int flexible,
-                 gmg_cg_scalars *direction, SUMS)
+                gmg_cg_scalars *direction, gmg_sums sums)
 {
-  if (dot_of(A, p, z, y, part, arrived, to)) gmg_cg_set_beta(direction, flexible, (size ? *size : 1) * to->first);
+  if (dot_of(A, p, z, y, sums)) gmg_cg_set_beta(direction, flexible, (size ? *size : 1) * sums.to->first);
 }
 
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
 {
   const gmg_points p = points_of(A);
-  const dim3 grid = gmg_grid_of(p, 1), block = gmg_block_of(p);
-  const cudaStream_t stream = gmg_device_of(e)->stream;
-  if (c.narrow)
-    beta_kernel<<<grid, block, 0, stream>>>(*A, p, c.size, (const narrow_real *)c.z, (const real *)y, flexible, d, IN_SUMS(e));
-  else beta_kernel<<<grid, block, 0, stream>>>(*A, p, c.size, (const real *)c.z, (const real *)y, flexible, d, IN_SUMS(e));
-  gmg_cuda_launched(e, "inner product");
+  const gmg_grid grid = gmg_grid_of(p, 1);
+  const gmg_sums sum = gmg_sums_on_device(e);
+  if (c.narrow) gmg_launch(e, "inner product", beta_kernel<narrow_real>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
+  else gmg_launch(e, "inner product", beta_kernel<real>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
 }
 
 /* first: <p, A p>; second: <p, x>. Apart from the kernels, some of which would take 80 registers or more in float and not 64. */
-static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direction, SUMS)
+static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direction, const gmg_sums sums)
 {
-  if (gmg_grid_total(t, part, arrived, to)) direction->pq = to->first, direction->pr = to->second;
+  if (gmg_grid_total(t, sums)) direction->pq = sums.to->first, direction->pr = sums.to->second;
 }
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
-    direction_kernel(gmg_operator A, gmg_columns p, const real *d, const real *x, real *q, gmg_cg_scalars *direction, SUMS)
+    direction_kernel(gmg_operator A, gmg_columns p, const real *d, const real *x, real *q, gmg_cg_scalars *direction, gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
@@ -261,12 +236,12 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
     q[c] = image;
     t.first += weighted * (double)image, t.second += weighted * (double)x[c];
   });
-  note_sums(t, direction, part, arrived, to);
+  note_sums(t, direction, sums);
 }
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    direction_flows_kernel(gmg_operator A, gmg_flows w, const real *p, const real *x, real *q, gmg_cg_scalars *direction, SUMS)
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+    direction_faces_kernel(gmg_operator A, gmg_face_columns w, const real *p, const real *x, real *q, gmg_cg_scalars *direction, gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
@@ -274,7 +249,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
     if (!at.there) continue;
     const double wide[2] = {(double)gmg_at(A.weight[0], at.i), (double)gmg_at(A.weight[0], at.i + 1)};
     const double deep[2] = {(double)gmg_at(A.weight[1], at.j), (double)gmg_at(A.weight[1], at.j + 1)};
-    gmg_walk_flow_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &here, const gmg_patch<2> &r) {
+    gmg_walk_face_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &here, const gmg_patch<2> &r) {
       double with_image = 0, with_r = 0;
 #pragma unroll
       for (int d = 0; d < 2; d++)
@@ -285,21 +260,21 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
         }
       const double high = (double)gmg_at(A.weight[2], k);
       t.first += high * with_image, t.second += high * with_r;
-      store(q + c, gmg_layout_of(w).row, image);
+      gmg_store_patch(q + c, gmg_layout_of(w).row, image);
     });
   }
-  note_sums(t, direction, part, arrived, to);
+  note_sums(t, direction, sums);
 }
 
 static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x, void *q)
 {
   const gmg_columns columns = gmg_columns_of(A->n);
-  gmg_flows w;
-  change(e, A->cells, c, (const double *)&d->beta, p);
-  if (gmg_flows_of(A, gmg_device_of(e)->processors, p, x, q, &w))
-    GMG_LAUNCH_FLOWS(direction_flows_kernel, e, w, 1, *A, w, (const real *)p, (const real *)x, (real *)q, d, IN_SUMS(e));
-  else GMG_LAUNCH(direction_kernel, e, A, columns, 1, *A, columns, (const real *)p, (const real *)x, (real *)q, d, IN_SUMS(e));
-  gmg_cuda_launched(e, "direction");
+  const gmg_sums sums = gmg_sums_on_device(e);
+  gmg_face_columns w;
+  add_correction(e, A->cells, c, (const double *)&d->beta, p);
+  if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
+    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_grid_of(w.s, 1), *A, w, p, x, q, d, sums);
+  else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_grid_of(columns, 1), *A, columns, p, x, q, d, sums);
 }
 
 extern "C" {

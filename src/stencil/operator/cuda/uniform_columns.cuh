@@ -18,16 +18,16 @@ typedef double2 real_pair;
 #endif
 
 /* The axes across the columns (0, 1) and along them (2); in 2D axis 1 has one unknown. */
-typedef struct gmg_even {
+typedef struct gmg_uniform {
   int n[3], wraps[3];
   const void *diag[3];
   real coupling[3], shift;
   unsigned across, lines, tiles[3], total; /* thread blocks: pairs of columns beside and behind each other */
   int deep, high;                          /* pairs a thread has behind each other; planes */
-} gmg_even;
+} gmg_uniform;
 
 /* How fields lie, along these axes. */
-GMG_INLINE gmg_layout gmg_layout_of(const gmg_even &s)
+GMG_INLINE gmg_layout gmg_layout_of(const gmg_uniform &s)
 {
   const size_t n[3] = {(size_t)s.n[0], (size_t)s.n[1], (size_t)s.n[2]};
   return gmg_layout_packed(n);
@@ -35,7 +35,7 @@ GMG_INLINE gmg_layout gmg_layout_of(const gmg_even &s)
 
 /* Sizes, and how thread blocks lie: as high as leaves `blocks` of them, for all that a device has at work at once. Rather a few less
    than a few more: norms at 128^3 in double take 15 us with 256 blocks on an H200, which has 264 at work, 17 with 512. */
-static inline void gmg_even_tiles(const gmg_operator *A, int blocks, gmg_even *s)
+static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_uniform *s)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   *s = {};
@@ -54,28 +54,25 @@ static inline void gmg_even_tiles(const gmg_operator *A, int blocks, gmg_even *s
 }
 
 /* 0 where it does not apply. The fields are those that go by pairs. */
-static inline int gmg_even_of(const gmg_operator *A, int blocks, const void *f, const void *u, const void *r, gmg_even *s)
+static inline int gmg_uniform_of(const gmg_operator *A, int blocks, const void *f, const void *u, const void *r, gmg_uniform *s)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->n[0] % 2 || (A->dim == 3 && A->n[1] % 2)) return 0;
   for (int a = 0; a < A->dim; a++)
     if (A->uniform[a] != 2 || A->n[a] > 1 << 30) return 0;
   if (((uintptr_t)f | (uintptr_t)u | (uintptr_t)r) % sizeof(real_pair)) return 0;
-  gmg_even_tiles(A, blocks, s);
+  gmg_uniform_tiles(A, blocks, s);
   for (int a = 0; a < 3; a++) s->diag[a] = A->diag[axis[a]], s->coupling[a] = (real)A->coupling[axis[a]];
   return 1;
 }
 
-static inline dim3 gmg_block_of(const gmg_even &s) { return dim3(s.across, s.lines); }
-static inline unsigned gmg_grid_of(const gmg_even &s, int sums) { return sums && s.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : s.total; }
+static inline gmg_grid gmg_grid_of(const gmg_uniform &s, int sums = 0)
+{
+  return {dim3(sums && s.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : s.total), dim3(s.across, s.lines), 0};
+}
 
-/* Launches kernel<1> in 2D, kernel<2> in 3D. */
-#define GMG_LAUNCH_EVEN(kernel, e, s, sums, ...)                                                                   \
-  do {                                                                                                             \
-    const cudaStream_t launch_stream_ = gmg_device_of(e)->stream;                                                  \
-    if ((s).deep == 2) kernel<2><<<gmg_grid_of(s, sums), gmg_block_of(s), 0, launch_stream_>>>(__VA_ARGS__);       \
-    else kernel<1><<<gmg_grid_of(s, sums), gmg_block_of(s), 0, launch_stream_>>>(__VA_ARGS__);                     \
-  } while (0)
+/* kernel<1> in 2D, kernel<2> in 3D. */
+#define GMG_BY_DEPTH(s, kernel) ((s).deep == 2 ? kernel<2> : kernel<1>)
 
 #ifdef __CUDACC__
 
@@ -97,13 +94,26 @@ static __device__ __forceinline__ gmg_patch<deep> gmg_patch_of(const real *x, si
   return p;
 }
 
-static __device__ __forceinline__ int gmg_around(int k, int n, int wraps) { return gmg_wrap_index(k, n, wraps); }
+/* To a field from its value for the first column on; behind: from one pair of columns to the next. */
+template <int deep> static __device__ __forceinline__ void gmg_store_patch(real *to, size_t behind, const gmg_patch<deep> &p)
+{
+#pragma unroll
+  for (int d = 0; d < deep; d++) *(real_pair *)(to + d * behind) = real_pair{p.at[d][0], p.at[d][1]};
+}
+
+template <int deep> static __device__ __forceinline__ gmg_patch<deep> gmg_minus(const gmg_patch<deep> &a, const gmg_patch<deep> &b)
+{
+  gmg_patch<deep> p;
+#pragma unroll
+  for (int d = 0; d < deep; d++) p.at[d][0] = a.at[d][0] - b.at[d][0], p.at[d][1] = a.at[d][1] - b.at[d][1];
+  return p;
+}
 
 /* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the place of the first value: the residual
    and f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked
    for at once. */
 template <int deep, int once = 0, class Body>
-static __device__ __forceinline__ void gmg_walk_pairs(const gmg_even &s, const real *f, const real *u, int i, int j, int begin, int end,
+static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, const real *f, const real *u, int i, int j, int begin, int end,
                                                       int there, Body body)
 {
   const int n0 = s.n[0], n1 = s.n[1];
@@ -194,7 +204,7 @@ typedef struct {
   int i, j, begin, end, there;
 } gmg_corner;
 
-template <int deep> static __device__ __forceinline__ gmg_corner gmg_corner_of(const gmg_even &s, unsigned tile)
+template <int deep> static __device__ __forceinline__ gmg_corner gmg_corner_of(const gmg_uniform &s, unsigned tile)
 {
   const unsigned tx = tile % s.tiles[0], rest = tile / s.tiles[0], ty = rest % s.tiles[1], tz = rest / s.tiles[1];
   gmg_corner c = {2 * (int)(tx * s.across + threadIdx.x), deep * (int)(ty * s.lines + threadIdx.y), (int)tz * s.high, 0, 0};
@@ -204,7 +214,7 @@ template <int deep> static __device__ __forceinline__ gmg_corner gmg_corner_of(c
 
 /* The same for all unknowns of the level. */
 template <int deep, int once = 0, class Body>
-static __device__ __forceinline__ void gmg_walk_even(const gmg_even &s, const real *f, const real *u, Body body)
+static __device__ __forceinline__ void gmg_walk_uniform(const gmg_uniform &s, const real *f, const real *u, Body body)
 {
   for (unsigned tile = blockIdx.x; tile < s.total; tile += gridDim.x) {
     const gmg_corner c = gmg_corner_of<deep>(s, tile);

@@ -1,4 +1,4 @@
-/* Rows of a 2D level that stream through the registers of a warp: a lane has STRIP_COLS columns, 16 bytes of a row, and shuffles tell
+/* Rows of a 2D level that stream through the registers of a warp: a lane has LANE_COLS columns, 16 bytes of a row, and shuffles tell
    it what lies beside them; nothing else is shared. Rows are asked for long before they are needed, so that few warps keep memory
    busy. Included by kernels of stencil and smoothers. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_WARP_ROWS_H
@@ -13,23 +13,28 @@ typedef float4 real_vector;
 typedef double2 real_vector;
 #endif
 
-/* OWN: columns of a warp but those of its first and last lane; WARPS: of a thread block, BLOCKS: of these on a multiprocessor. */
-enum { STRIP_COLS = 16 / sizeof(real), STRIP_OWN = 30 * STRIP_COLS, STRIP_WARPS = 4, STRIP_BLOCKS = 4 };
+/* WARP_COLS: without those of the first and last lane. BLOCK_WARPS: of a thread block. ROW_BLOCKS: of these on a multiprocessor. */
+enum { LANE_COLS = 16 / sizeof(real), WARP_COLS = 30 * LANE_COLS, BLOCK_WARPS = 4, ROW_BLOCKS = 4 };
+
+static inline gmg_grid gmg_warp_grid(size_t warps)
+{
+  return {dim3((unsigned)((warps + BLOCK_WARPS - 1) / BLOCK_WARPS)), dim3(32 * BLOCK_WARPS), 0};
+}
 
 /* A lane's values of a row. */
 typedef struct {
-  real at[STRIP_COLS];
+  real at[LANE_COLS];
 } gmg_cells;
 
 /* Whether fields are made of whole vectors. NULL is. */
-static inline int gmg_is_strip(const void *x, const void *y, const void *z)
+static inline int gmg_are_vectors(const void *x, const void *y, const void *z)
 {
   return ((uintptr_t)x | (uintptr_t)y | (uintptr_t)z) % sizeof(real_vector) == 0;
 }
 
 /* Of `rows` in parts for warps, `beside` of them beside each other: how many rows a part has so that all are done soonest, where `room`
    warps are at work at once and each takes `fill` rows more. */
-static inline int gmg_strip_rows(int rows, size_t beside, size_t room, int fill, int least)
+static inline int gmg_rows_of_part(int rows, size_t beside, size_t room, int fill, int least)
 {
   size_t best = 0;
   int high = rows;
@@ -44,7 +49,7 @@ static inline int gmg_strip_rows(int rows, size_t beside, size_t room, int fill,
 
 /* --- coarse rows from fine ones that go by pairs: row I reads columns 2 I - 1 + m, m < 4 ------------------------------- */
 
-enum { STRIP_PAIRS = STRIP_COLS / 2 }; /* coarse columns of a lane */
+enum { LANE_PAIRS = LANE_COLS / 2 }; /* coarse columns of a lane */
 
 /* Along the lines, and across them: there the weights of the rows from begin to end are the same. */
 typedef struct {
@@ -64,20 +69,25 @@ static inline gmg_pair_maps gmg_pair_maps_of(const gmg_map map[3])
   return p;
 }
 
-/* Rows 2 K and 2 K + 1 of a map: what family_of() tells, the same from begin to end. */
+/* Linear interpolation by pairs: fine index i takes from coarse index i / 2, its own, and from the one beside that on its side. */
 typedef struct {
-  real own[2], side[2];
+  real own, side;
+} gmg_pair_weights;
+
+/* Weights of fine rows 2 K and 2 K + 1, which are the same from K = begin to end. */
+typedef struct {
+  gmg_pair_weights w[2];
   int begin, end;
 } gmg_pair_family;
 
 static inline gmg_pair_family gmg_pair_family_of(const gmg_map *m)
 {
-  gmg_pair_family p = {{0, 0}, {0, 0}, (m->begin + 1) / 2, m->end / 2};
+  gmg_pair_family p = {{}, (m->begin + 1) / 2, m->end / 2};
   if (m->out != 2 || m->in != 1 || m->begin >= m->end) p.end = p.begin;
   for (int b = 0; b < 2 && p.begin < p.end; b++) {
     const int j = (b + m->begin) % 2, own = (m->begin + j) / 2 - m->at[j], side = own - 1 + 2 * b;
-    if (own >= 0 && own < m->width) p.own[b] = (real)m->repeat[j][own];
-    if (side >= 0 && side < m->width) p.side[b] = (real)m->repeat[j][side];
+    if (own >= 0 && own < m->width) p.w[b].own = (real)m->repeat[j][own];
+    if (side >= 0 && side < m->width) p.w[b].side = (real)m->repeat[j][side];
   }
   return p;
 }
@@ -87,23 +97,8 @@ static inline gmg_pair_family gmg_pair_family_of(const gmg_map *m)
 /* This warp's number in the thread block, known to the compiler to be the same for all lanes. */
 static __device__ __forceinline__ unsigned gmg_warp(void) { return __shfl_sync(~0u, threadIdx.x / 32, 0); }
 
-static __device__ __forceinline__ gmg_cells gmg_cells_of(real_vector v)
-{
-#if GMG_REAL_F32
-  return {{v.x, v.y, v.z, v.w}};
-#else
-  return {{v.x, v.y}};
-#endif
-}
-
-static __device__ __forceinline__ real_vector gmg_vector_of(const gmg_cells &c)
-{
-#if GMG_REAL_F32
-  return {c.at[0], c.at[1], c.at[2], c.at[3]};
-#else
-  return {c.at[0], c.at[1]};
-#endif
-}
+static __device__ __forceinline__ gmg_cells gmg_cells_of(real_vector v) { return __builtin_bit_cast(gmg_cells, v); }
+static __device__ __forceinline__ real_vector gmg_vector_of(const gmg_cells &c) { return __builtin_bit_cast(real_vector, c); }
 
 /* Whether a step checks what is there: known to the compiler. */
 struct gmg_checked {
@@ -128,14 +123,14 @@ typedef double coarse_vector;
 
 /* What a lane has of the coarse rows that are not done: of the earlier one and of the next. */
 typedef struct {
-  real w[STRIP_PAIRS][4], part[STRIP_PAIRS], next[STRIP_PAIRS];
+  real w[LANE_PAIRS][4], part[LANE_PAIRS], next[LANE_PAIRS];
 } gmg_gather;
 
 static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &p, int I, int mine)
 {
   gmg_gather g;
 #pragma unroll
-  for (int d = 0; d < STRIP_PAIRS; d++) {
+  for (int d = 0; d < LANE_PAIRS; d++) {
     g.part[d] = g.next[d] = 0;
 #pragma unroll
     for (int m = 0; m < 4; m++) g.w[d][m] = mine ? gmg_weight_of(p.x, I + d, 2 * (I + d) - 1 + m) : (real)0;
@@ -147,7 +142,7 @@ static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &
    row J and is the third of J - 1, an even one is the second of J and the last of J - 1. */
 static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int J0, int J1, int k, const gmg_cells &r, gmg_gather *g)
 {
-  const real left = __shfl_up_sync(~0u, r.at[STRIP_COLS - 1], 1), right = __shfl_down_sync(~0u, r.at[0], 1);
+  const real left = __shfl_up_sync(~0u, r.at[LANE_COLS - 1], 1), right = __shfl_down_sync(~0u, r.at[0], 1);
   const int J = (k + 1) / 2, odd = k & 1;
   const auto along = [&](int row, int m) {
     if (row >= p.begin && row < p.end) return p.weight[m];
@@ -155,8 +150,8 @@ static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int
   };
   const real w_part = odd ? along(J - 1, 2) : along(J - 1, 3), w_next = odd ? along(J, 0) : along(J, 1);
 #pragma unroll
-  for (int d = 0; d < STRIP_PAIRS; d++) {
-    const real first = d > 0 ? r.at[2 * d - 1] : left, last = d + 1 < STRIP_PAIRS ? r.at[2 * d + 2] : right;
+  for (int d = 0; d < LANE_PAIRS; d++) {
+    const real first = d > 0 ? r.at[2 * d - 1] : left, last = d + 1 < LANE_PAIRS ? r.at[2 * d + 2] : right;
     const real row = g->w[d][0] * first + g->w[d][1] * r.at[2 * d] + (g->w[d][2] * r.at[2 * d + 1] + g->w[d][3] * last);
     if (odd) g->part[d] = g->next[d] + w_part * row, g->next[d] = w_next * row;
     else g->part[d] += w_part * row, g->next[d] += w_next * row;
@@ -173,37 +168,58 @@ static __device__ __forceinline__ coarse_vector gmg_gathered(const gmg_gather &g
 #endif
 }
 
-/* What a lane's fine columns take along the line from the coarse column that each belongs to, and from the one beside that. */
-typedef struct {
-  real own[STRIP_PAIRS][2], side[STRIP_PAIRS][2];
-} gmg_spread;
-
-/* Of fine column 2 parent + b, which is the lane's 2 d + b. */
-static __device__ __forceinline__ void gmg_spread_column(gmg_spread *s, const gmg_map &m, int d, int b, int parent, int exists)
+static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, int i)
 {
-  s->own[d][b] = exists ? gmg_weight_of(m, 2 * parent + b, parent) : (real)0;
-  s->side[d][b] = exists ? gmg_weight_of(m, 2 * parent + b, parent - 1 + 2 * b) : (real)0;
+  const int own = i >> 1;
+  return {gmg_weight_of(m, i, own), gmg_weight_of(m, i, own - 1 + 2 * (i & 1))};
 }
 
-/* A coarse row, of which each lane has its part, on fine columns. */
-static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[STRIP_PAIRS])
+/* Of row 2 K + q. */
+static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, const gmg_pair_family &same, int K, int q)
 {
-  const real left = __shfl_up_sync(~0u, c[STRIP_PAIRS - 1], 1), right = __shfl_down_sync(~0u, c[0], 1);
+  return K >= same.begin && K < same.end ? same.w[q] : gmg_pair_weights_of(m, 2 * K + q);
+}
+
+/* Weights of a lane's fine columns along the line. */
+typedef struct {
+  gmg_pair_weights of[LANE_PAIRS][2];
+} gmg_spread;
+
+/* A coarse row, of which each lane has its part, on fine columns. */
+static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS])
+{
+  const real left = __shfl_up_sync(~0u, c[LANE_PAIRS - 1], 1), right = __shfl_down_sync(~0u, c[0], 1);
   gmg_cells e;
 #pragma unroll
-  for (int d = 0; d < STRIP_PAIRS; d++) {
-    const real low = d > 0 ? c[d - 1] : left, up = d + 1 < STRIP_PAIRS ? c[d + 1] : right;
-    e.at[2 * d] = s.own[d][0] * c[d] + s.side[d][0] * low, e.at[2 * d + 1] = s.own[d][1] * c[d] + s.side[d][1] * up;
+  for (int d = 0; d < LANE_PAIRS; d++) {
+    const real low = d > 0 ? c[d - 1] : left, up = d + 1 < LANE_PAIRS ? c[d + 1] : right;
+    e.at[2 * d] = s.of[d][0].own * c[d] + s.of[d][0].side * low, e.at[2 * d + 1] = s.of[d][1].own * c[d] + s.of[d][1].side * up;
   }
   return e;
+}
+
+/* The residual of a row; more: what is added to its diagonal. Not of the very first and last column of the warp. */
+static __device__ __forceinline__ gmg_cells gmg_residual_of_row(const real coupling[3], const gmg_cells &diag, real more,
+                                                                const gmg_cells &below, const gmg_cells &here,
+                                                                const gmg_cells &above, const gmg_cells &rhs)
+{
+  const real left = __shfl_up_sync(~0u, here.at[LANE_COLS - 1], 1), right = __shfl_down_sync(~0u, here.at[0], 1);
+  gmg_cells r;
+#pragma unroll
+  for (int c = 0; c < LANE_COLS; c++) {
+    const real lo = c > 0 ? here.at[c - 1] : left, hi = c + 1 < LANE_COLS ? here.at[c + 1] : right;
+    const real sum = coupling[0] * (lo + hi) + coupling[2] * (below.at[c] + above.at[c]);
+    r.at[c] = rhs.at[c] - ((diag.at[c] + more) * here.at[c] - sum);
+  }
+  return r;
 }
 
 /* body(k, r) for the rows begin <= k < end, of the lane's columns from i on: the residual, 0 where there is no unknown. It is not to
    be used for the very first and last column of the warp. */
 template <class Body>
-static __device__ __forceinline__ void gmg_walk_strip(const gmg_even &s, const real *f, const real *u, int i, int begin, int end, Body body)
+static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const real *f, const real *u, int i, int begin, int end, Body body)
 {
-  enum { COLS = STRIP_COLS, AHEAD = 3, SLOTS = AHEAD + 3 };
+  enum { COLS = LANE_COLS, AHEAD = 3, SLOTS = AHEAD + 3 };
   const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0, n = s.n[2];
   const int stride = (int)gmg_pitch_32(gmg_layout_32_of(gmg_layout_of(s)), 2);
   const real inner = gmg_at(s.diag[2], 1);
@@ -228,17 +244,9 @@ static __device__ __forceinline__ void gmg_walk_strip(const gmg_even &s, const r
     const gmg_cells below = us[t], here = us[(t + 1) % SLOTS], above = us[(t + 2) % SLOTS], rhs = fs[(t + 1) % SLOTS];
     if (checked) ask_row((t + AHEAD + 2) % SLOTS, k + AHEAD + 1);
     else ask((t + AHEAD + 2) % SLOTS, exists, (k + AHEAD + 1) * stride + column);
-    const real left = __shfl_up_sync(~0u, here.at[COLS - 1], 1), right = __shfl_down_sync(~0u, here.at[0], 1);
     const real more = checked && is_there(k) ? gmg_at(s.diag[2], gmg_wrap_index(k, n, s.wraps[2])) - inner : (real)0;
-    gmg_cells r;
-#pragma unroll
-    for (int c = 0; c < COLS; c++) {
-      const real lo = c > 0 ? here.at[c - 1] : left, hi = c + 1 < COLS ? here.at[c + 1] : right;
-      const real sum = s.coupling[0] * (lo + hi) + s.coupling[2] * (below.at[c] + above.at[c]);
-      r.at[c] = rhs.at[c] - ((diag.at[c] + more) * here.at[c] - sum);
-      if (!exists || (checked && !is_there(k))) r.at[c] = 0;
-    }
-    body(k, r);
+    const gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs);
+    body(k, !exists || (checked && !is_there(k)) ? gmg_cells{} : r);
   };
   for (int k = begin; k < end; k += SLOTS) { /* rows that are far from walls and wraps go without checks */
     if (k > 0 && k + SLOTS <= end && k + SLOTS + AHEAD < n) {

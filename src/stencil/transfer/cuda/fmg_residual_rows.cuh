@@ -15,14 +15,14 @@ static __device__ __forceinline__ narrow_vector narrow_of(const gmg_cells &c) { 
 
 /* A warp has `high` coarse rows and the two fine ones of each. In step K coarse row K + 1 comes in, u of fine rows 2 K and 2 K + 1 is made,
    and the residual of rows 2 K - 1 and 2 K. */
-static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
-    start_strip_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout from, unsigned beside, int high,
+static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
+    fmg_residual_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout from, unsigned beside, int high,
                        const real *coarse, const real *f, const double *size, real *u, narrow_real *r)
 {
-  enum { COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, SLOTS = 4 };
-  const unsigned warp = blockIdx.x * STRIP_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
+  enum { COLS = LANE_COLS, PAIRS = LANE_PAIRS, SLOTS = 4 };
+  const unsigned warp = blockIdx.x * BLOCK_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
   const int K0 = (int)ty * high, K1 = min(K0 + high, my.cols);
-  const int i = (int)tx * STRIP_OWN + COLS * ((int)lane - 1), I = i / 2;
+  const int i = (int)tx * WARP_COLS + COLS * ((int)lane - 1), I = i / 2;
   const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
   const int column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
   const auto place = [&](int k) { return gmg_offset(gmg_layout_of(s), column, 0, k); };
@@ -36,7 +36,8 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
     parent[d] = I + d < mx.cols + PAIRS ? __ldg(mx.wrap + I + d) : 0;
 #pragma unroll
     for (int b = 0; b < 2; b++) {
-      gmg_spread_column(&spread, mx, d, b, column / 2 + d, exists);
+      spread.of[d][b] = {0, 0};
+      if (exists) spread.of[d][b] = gmg_pair_weights_of(mx, column + 2 * d + b);
       diag.at[2 * d + b] = s.shift + gmg_at(s.diag[0], column + 2 * d + b) + gmg_at(s.diag[1], 0);
     }
   }
@@ -71,28 +72,21 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
       const int around = gmg_wrap_index(K, my.cols, s.wraps[2]), is_there = around >= 0 && around < my.cols;
 #pragma unroll
       for (int q = 0; q < 2; q++) {
-        const int repeats = around >= py.begin && around < py.end;
-        const real w = repeats ? py.own[q] : is_there ? gmg_weight_of(my, 2 * around + q, around) : (real)0;
-        const real w_side = repeats ? py.side[q] : is_there ? gmg_weight_of(my, 2 * around + q, around - 1 + 2 * q) : (real)0;
+        gmg_pair_weights w = {0, 0};
+        if (is_there) w = gmg_pair_weights_of(my, py, around, q);
         rows[q] = rows[q + 2];
 #pragma unroll
-        for (int c = 0; c < COLS; c++) rows[q + 2].at[c] = w * here.at[c] + w_side * (q ? after.at[c] : before.at[c]);
+        for (int c = 0; c < COLS; c++) rows[q + 2].at[c] = w.own * here.at[c] + w.side * (q ? after.at[c] : before.at[c]);
         if (mine && K >= K0 && K < K1) *(real_vector *)(u + place(2 * K + q)) = gmg_vector_of(rows[q + 2]);
       }
       before = here, here = after;
 #pragma unroll
       for (int q = 0; q < 2; q++) {
-        const gmg_cells &at = rows[q + 1];
-        const real left = __shfl_up_sync(~0u, at.at[COLS - 1], 1), right = __shfl_down_sync(~0u, at.at[0], 1);
         const int k = 2 * K - 1 + q, there = mine && k >= 2 * K0 && k < 2 * K1;
         const real along = there ? gmg_at(s.diag[2], k) : (real)0;
-        gmg_cells res;
+        gmg_cells res = gmg_residual_of_row(s.coupling, diag, along, rows[q], rows[q + 1], rows[q + 2], right_side[q]);
 #pragma unroll
-        for (int c = 0; c < COLS; c++) {
-          const real lo = c > 0 ? at.at[c - 1] : left, hi = c + 1 < COLS ? at.at[c + 1] : right;
-          const real sum = s.coupling[0] * (lo + hi) + s.coupling[2] * (rows[q].at[c] + rows[q + 2].at[c]);
-          res.at[c] = scale * (right_side[q].at[c] - ((diag.at[c] + along) * at.at[c] - sum));
-        }
+        for (int c = 0; c < COLS; c++) res.at[c] *= scale;
         if (there) *(narrow_vector *)(r + place(k)) = narrow_of(res);
       }
     }
@@ -100,21 +94,19 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS, STRIP_BLOCKS)
 }
 
 /* 1 where done. */
-static int start_strip(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f, void *u,
+static int fmg_residual_rows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f, void *u,
                        const double *size, void *r)
 {
-  enum { FILL = 4, LEAST = 8 };
+  enum { FILL_ROWS = 4, MIN_ROWS = 8 };
   const gmg_device *d = gmg_device_of(e);
-  gmg_even s;
-  if (A->dim != 2 || !gmg_even_of(A, d->processors, f, u, r, &s) || s.n[0] % STRIP_COLS || !gmg_is_strip(f, u, r)) return 0;
+  gmg_uniform s;
+  if (A->dim != 2 || !gmg_uniform_of(A, d->processors, f, u, r, &s) || s.n[0] % LANE_COLS || !gmg_are_vectors(f, u, r)) return 0;
   for (int a = 0; a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows) return 0;
-  const unsigned beside = (unsigned)((s.n[0] + STRIP_OWN - 1) / STRIP_OWN);
-  const int high = gmg_strip_rows(map[1].cols, beside, (size_t)d->processors * STRIP_BLOCKS * STRIP_WARPS, FILL, LEAST);
-  const unsigned total = beside * (unsigned)((map[1].cols + high - 1) / high);
-  start_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, d->stream>>>(
-      s, map[0], map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), beside, high, (const real *)coarse, (const real *)f, size, (real *)u,
-      (narrow_real *)r);
+  const unsigned beside = (unsigned)((s.n[0] + WARP_COLS - 1) / WARP_COLS);
+  const int high = gmg_rows_of_part(map[1].cols, beside, (size_t)d->processors * ROW_BLOCKS * BLOCK_WARPS, FILL_ROWS, MIN_ROWS);
+  gmg_launch(e, "residual", fmg_residual_kernel, gmg_warp_grid(beside * (unsigned)((map[1].cols + high - 1) / high)), s, map[0], map[1],
+             gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), beside, high, coarse, f, size, u, r);
   return 1;
 }
 

@@ -8,13 +8,13 @@
 #include "transfer_rows.cuh"
 
 /* Unknowns of a 2D level on which the way to memory is what takes time. */
-enum { SMALL_LEVEL = 300000 };
+enum { MAX_CELLS_LATENCY = 300000 };
 
 /* --- restriction ----------------------------------------------------------------------------------------------------- */
 
 /* 3D, by averages: a thread's columns make one column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
-    average_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
+    average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
 {
   const gmg_corner at = gmg_corner_of<2>(s, blockIdx.x);
   if (!at.there) return;
@@ -35,7 +35,7 @@ enum { INNER = 30 }; /* lanes of a warp whose neighbours are in it, too */
 
 /* 2D, by the adjoint of linear interpolation: a lane's pair of columns and the two beside it make a column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    adjoint_pairs_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_layout to, unsigned warps, int rows, const real *f, const real *u,
+    adjoint_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, unsigned warps, int rows, const real *f, const real *u,
                          real *coarse)
 {
   const unsigned warp = blockIdx.x * (GMG_THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 /* The same on small levels, where it is the way to memory that counts: a thread has a coarse unknown and asks at once for all that it
    depends on. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
-    adjoint_small_kernel(gmg_even s, gmg_map mx, gmg_map my, gmg_layout to, const real *f, const real *u, real *coarse)
+    adjoint_small_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, const real *f, const real *u, real *coarse)
 {
   const int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), J = c / mx.rows, I = c - J * mx.rows, n0 = s.n[0], n2 = s.n[2];
   if (J >= my.rows) return;
@@ -107,39 +107,37 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
 {
   const gmg_device *d = gmg_device_of(e);
   const gmg_layout to = gmg_layout_of_rows(map);
-  gmg_even s;
-  if (restrict_flows(e, A, map, f, u, coarse)) return 1;
-  if (!gmg_even_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
+  gmg_uniform s;
+  if (restrict_faces(e, A, map, f, u, coarse)) return 1;
+  if (!gmg_uniform_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
   if (A->dim == 3) {
     for (int a = 0; a < 3; a++)
       if (map[a].pairs != GMG_PAIRS_AVERAGE || map[a].width != 2) return 0;
-    average_pairs_kernel<<<s.total, gmg_block_of(s), 0, d->stream>>>(s, map[0], map[1], map[2], to, (const real *)f, (const real *)u,
-                                                                     (real *)coarse);
+    gmg_launch(e, "restriction", average_pairs_kernel, gmg_grid_of(s), s, map[0], map[1], map[2], to, f, u, coarse);
     return 1;
   }
   for (int a = 0; a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
-  if (A->cells < SMALL_LEVEL) {
-    const unsigned unknowns = (unsigned)(map[0].rows * map[1].rows);
-    adjoint_small_kernel<<<(unknowns + GMG_THREADS - 1) / GMG_THREADS, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], to, (const real *)f,
-                                                                                                 (const real *)u, (real *)coarse);
+  if (A->cells < MAX_CELLS_LATENCY) {
+    const gmg_grid grid = gmg_flat_grid((size_t)map[0].rows * (size_t)map[1].rows);
+    gmg_launch(e, "restriction", adjoint_small_kernel, grid, s, map[0], map[1], to, f, u, coarse);
     return 1;
   }
-  if (restrict_strip(e, s, map, f, u, coarse)) return 1;
+  if (restrict_rows(e, s, map, f, u, coarse)) return 1;
   const unsigned warps = ((unsigned)map[0].rows + INNER - 1) / INNER, each = GMG_THREADS / 32;
   int rows = 32;
   while (rows > 2 && warps * (unsigned)((map[1].rows + rows - 1) / rows) < 8 * each * (unsigned)d->processors) rows /= 2;
   const unsigned total = warps * (unsigned)((map[1].rows + rows - 1) / rows);
-  adjoint_pairs_kernel<<<(total + each - 1) / each, GMG_THREADS, 0, d->stream>>>(s, map[0], map[1], to, warps, rows, (const real *)f,
-                                                                                 (const real *)u, (real *)coarse);
+  const gmg_grid grid = {dim3((total + each - 1) / each), dim3(GMG_THREADS), 0};
+  gmg_launch(e, "restriction", adjoint_pairs_kernel, grid, s, map[0], map[1], to, warps, rows, f, u, coarse);
   return 1;
 }
 
 /* --- prolongation ---------------------------------------------------------------------------------------------------- */
 
-/* The weights of rows 2 I and 2 I + 1: of column I, and of the one beside on their side, which is where. */
+/* The weights of rows 2 I and 2 I + 1, and where the column beside column I is on their side. */
 typedef struct {
-  real own[2], side[2];
+  gmg_pair_weights w[2];
   int beside[2];
 } family;
 
@@ -147,10 +145,7 @@ static __device__ __forceinline__ family family_of(const gmg_map &m, int I)
 {
   family x;
 #pragma unroll
-  for (int b = 0; b < 2; b++) {
-    x.own[b] = gmg_weight_of(m, 2 * I + b, I), x.side[b] = gmg_weight_of(m, 2 * I + b, I - 1 + 2 * b);
-    x.beside[b] = __ldg(m.wrap + I - 1 + 2 * b);
-  }
+  for (int b = 0; b < 2; b++) x.w[b] = gmg_pair_weights_of(m, 2 * I + b), x.beside[b] = __ldg(m.wrap + I - 1 + 2 * b);
   return x;
 }
 
@@ -160,6 +155,11 @@ typedef struct {
   int n[3], high; /* coarse unknowns */
   unsigned across, lines, tiles[3];
 } prolongation;
+
+static inline gmg_grid gmg_grid_of(const prolongation &p)
+{
+  return {dim3(p.tiles[0] * p.tiles[1] * p.tiles[2]), dim3(p.across, p.lines), 0};
+}
 
 /* How the two fields lie, along these axes. */
 GMG_INLINE gmg_layout coarse_of(const prolongation &p)
@@ -174,15 +174,22 @@ GMG_INLINE gmg_layout fine_of(const prolongation &p, int deep)
   return gmg_layout_packed(n);
 }
 
+/* Where a thread begins: a column of coarse unknowns. */
+static __device__ __forceinline__ gmg_corner corner_of(const prolongation &p)
+{
+  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
+  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y), begin = (int)tz * p.high;
+  return {I, J, begin, min(begin + p.high, p.n[2]), I < p.n[0] && J < p.n[1]};
+}
+
 /* Every thread has a column of coarse unknowns and the pairs of fine ones inside. */
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
 {
   gmg_take_over();
-  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
-  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
-  const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
-  if (I >= p.n[0] || J >= p.n[1]) return;
+  const gmg_corner corner = corner_of(p);
+  const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
+  if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = deep == 2 ? family_of(p.m[1], J) : family{};
   /* a coarse plane, interpolated across */
   const auto across = [&](int K) {
@@ -190,7 +197,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
       const real *at = x + gmg_offset(coarse_of(p), 0, j, K);
       const real low = __ldg(at + fx.beside[0]), here = __ldg(at + I), high = __ldg(at + fx.beside[1]);
       gmg_patch<1> e;
-      e.at[0][0] = fx.side[0] * low + fx.own[0] * here, e.at[0][1] = fx.own[1] * here + fx.side[1] * high;
+      e.at[0][0] = fx.w[0].side * low + fx.w[0].own * here, e.at[0][1] = fx.w[1].own * here + fx.w[1].side * high;
       return e;
     };
     gmg_patch<deep> e;
@@ -200,7 +207,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
     for (int d = 0; d < deep && deep == 2; d++) {
       const gmg_patch<1> side = pair(fy.beside[d]);
 #pragma unroll
-      for (int b = 0; b < 2; b++) e.at[d][b] = fy.own[d] * here.at[0][b] + fy.side[d] * side.at[0][b];
+      for (int b = 0; b < 2; b++) e.at[d][b] = fy.w[d].own * here.at[0][b] + fy.w[d].side * side.at[0][b];
     }
     return e;
   };
@@ -217,8 +224,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
         real_pair *const at = (real_pair *)(to + d * fine.row);
         real_pair v = add ? *at : real_pair{0, 0};
         const gmg_patch<deep> &side = q ? above : below;
-        v.x += fz.own[q] * here.at[d][0] + fz.side[q] * side.at[d][0];
-        v.y += fz.own[q] * here.at[d][1] + fz.side[q] * side.at[d][1];
+        v.x += fz.w[q].own * here.at[d][0] + fz.w[q].side * side.at[d][0];
+        v.y += fz.w[q].own * here.at[d][1] + fz.w[q].side * side.at[d][1];
         *at = v;
       }
     below = here, here = above;
@@ -247,14 +254,11 @@ static int prolongation_of(const gmg_map map[3], int processors, const void *y, 
 /* 1 where done. */
 static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
-  gmg_device *d = gmg_device_of(e);
   prolongation p;
-  const int dim = prolongation_of(map, d->processors, y, &p);
+  const int dim = prolongation_of(map, gmg_device_of(e)->processors, y, &p);
   if (!dim) return 0;
-  if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= SMALL_LEVEL && prolong_strip(e, map, x, y, add)) return 1;
-  const unsigned total = p.tiles[0] * p.tiles[1] * p.tiles[2];
-  const dim3 block(p.across, p.lines);
-  gmg_launch_early(d, dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, dim3(total), block, 0, p, (const real *)x, (real *)y, add);
+  if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= MAX_CELLS_LATENCY && prolong_rows(e, map, x, y, add)) return 1;
+  gmg_launch_early(e, "prolongation", dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, gmg_grid_of(p), p, x, y, add);
   return 1;
 }
 
@@ -278,13 +282,12 @@ static __device__ __forceinline__ limits limits_of(real low, real shared, real h
 }
 
 /* As prolong_pairs_kernel: a thread has a column of coarse unknowns. The moves of its eight children are six numbers. */
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    prolong_flows_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+    prolong_face_pairs_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
 {
-  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
-  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y);
-  const int begin = (int)tz * p.high, end = min(begin + p.high, p.n[2]);
-  if (I >= p.n[0] || J >= p.n[1]) return;
+  const gmg_corner corner = corner_of(p);
+  const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
+  if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = family_of(p.m[1], J);
   const gmg_layout_32 coarse = gmg_layout_32_of(coarse_of(p)), fine = gmg_layout_32_of(fine_of(p, 2));
   const gmg_layout_32 faces[3] = {gmg_layout_faces_32(fine.n, 0), gmg_layout_faces_32(fine.n, 1), gmg_layout_faces_32(fine.n, 2)};
@@ -305,9 +308,9 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
     real move[3][2];
 #pragma unroll
     for (int b = 0; b < 2; b++) {
-      move[0][b] = (fx.own[b] - 1) * here + fx.side[b] * beside[0][b];
-      move[1][b] = (fy.own[b] - 1) * here + fy.side[b] * beside[1][b];
-      move[2][b] = (fz.own[b] - 1) * here + fz.side[b] * beside[2][b];
+      move[0][b] = (fx.w[b].own - 1) * here + fx.w[b].side * beside[0][b];
+      move[1][b] = (fy.w[b].own - 1) * here + fy.w[b].side * beside[1][b];
+      move[2][b] = (fz.w[b].own - 1) * here + fz.w[b].side * beside[2][b];
     }
 #pragma unroll
     for (int q = 0; q < 2; q++) {
@@ -331,22 +334,19 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
           v.at[d][b] += here + lx.at[b] * move[0][b] + (ly.at[d] * move[1][d] + lz.at[q] * move[2][q]);
         }
       }
-#pragma unroll
-      for (int d = 0; d < 2; d++) *(real_pair *)(y + at + d * fine.row) = real_pair{v.at[d][0], v.at[d][1]};
+      gmg_store_patch(y + at, fine.row, v);
     }
     below = here, here = above, floor = ceiling;
   }
 }
 
 /* 1 where done: 3D, all axes coarsened, an even number of unknowns along each. */
-static int prolong_flows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *x, void *y)
+static int prolong_face_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *x, void *y)
 {
-  const gmg_device *d = gmg_device_of(e);
   prolongation p;
   if (A->cells > (size_t)1 << 31 || ((uintptr_t)A->face[1] | (uintptr_t)A->face[2]) % sizeof(real_pair)) return 0;
-  if (prolongation_of(map, d->processors, y, &p) != 3) return 0;
-  prolong_flows_kernel<<<p.tiles[0] * p.tiles[1] * p.tiles[2], dim3(p.across, p.lines), 0, d->stream>>>(
-      p, (const real *)A->face[0], (const real *)A->face[1], (const real *)A->face[2], (const real *)x, (real *)y);
+  if (prolongation_of(map, gmg_device_of(e)->processors, y, &p) != 3) return 0;
+  gmg_launch(e, "prolongation", prolong_face_pairs_kernel, gmg_grid_of(p), p, A->face[0], A->face[1], A->face[2], x, y);
   return 1;
 }
 

@@ -24,8 +24,8 @@ static __device__ __forceinline__ border border_of(const gmg_map &m, int row, co
 
 /* A thread has a column of coarse unknowns, the four columns of fine ones inside, and the flux into the next one. */
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
-    restrict_flows_kernel(gmg_flows s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
+static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+    restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
 {
   const gmg_corner at = gmg_corner_of<2>(s.s, blockIdx.x);
   if (!at.there) return;
@@ -89,13 +89,14 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FLOW_BLOCKS)
 
 /* 1 where done. With coefficients on faces levels are nested: where an axis is coarsened row I reads columns 2 I and 2 I + 1,
    the last one column alone where their number is odd. */
-static int restrict_flows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
 {
-  gmg_flows w;
-  if (!gmg_flows_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
+  gmg_face_columns w;
+  if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
   for (int a = 0; a < 3; a++)
     if (map[a].width != 2 || (map[a].pairs != GMG_PAIRS_AVERAGE && (a < 2 || map[a].rows != (map[a].cols + 1) / 2))) return 0;
-  GMG_LAUNCH_FLOWS(restrict_flows_kernel, e, w, 0, w, map[0], map[1], map[2], gmg_layout_of_rows(map), (const real *)f, (const real *)u, (real *)coarse);
+  gmg_launch(e, "restriction", GMG_BY_SIGMA(w, restrict_faces_kernel), gmg_grid_of(w.s), w, map[0], map[1], map[2],
+             gmg_layout_of_rows(map), f, u, coarse);
   return 1;
 }
 

@@ -31,24 +31,17 @@ static __device__ __forceinline__ real tensor_at(const gmg_map *m, size_t x, siz
   return sum;
 }
 
-typedef struct {
-  gmg_map m[3];
-} maps;
-
 static gmg_points rows_of(const gmg_map map[3]) { return gmg_points_of(gmg_layout_of_rows(map)); }
 
 #include "transfer_1d.cuh"
 
-/* LAUNCH(2, 2, 2) and so on: for the widths of the maps, where they are usual ones, else with 0, 0, 0. */
-#define FOR_WIDTHS(map, LAUNCH)                                                        \
-  switch (100 * map[0].width + 10 * map[1].width + map[2].width) {                     \
-    case 222: LAUNCH(2, 2, 2); break;                                                  \
-    case 221: LAUNCH(2, 2, 1); break;                                                  \
-    case 211: LAUNCH(2, 1, 1); break;                                                  \
-    default: LAUNCH(0, 0, 0);                                                          \
-  }
+/* KERNEL(2, 2, 2) and so on: for the widths of the maps, where they are usual ones, else with 0, 0, 0. */
+#define BY_WIDTHS(map, KERNEL)                                                                             \
+  (has_widths(map, 2, 2, 2) ? KERNEL(2, 2, 2) : has_widths(map, 2, 2, 1) ? KERNEL(2, 2, 1)                 \
+                                              : has_widths(map, 2, 1, 1) ? KERNEL(2, 1, 1) : KERNEL(0, 0, 0))
+static int has_widths(const gmg_map m[3], int x, int y, int z) { return m[0].width == x && m[1].width == y && m[2].width == z; }
 
-template <int X, int Y, int Z> static __global__ void tensor_kernel(maps t, gmg_points p, const real *x, real *y, int add)
+template <int X, int Y, int Z> static __global__ void tensor_kernel(gmg_maps t, gmg_points p, const real *x, real *y, int add)
 {
   const gmg_layout from = gmg_layout_of_columns(t.m);
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -59,78 +52,47 @@ template <int X, int Y, int Z> static __global__ void tensor_kernel(maps t, gmg_
 
 extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
-  if (prolong_line(e, map, x, y, add)) return;
   const gmg_points p = rows_of(map);
-  const maps t = {{map[0], map[1], map[2]}};
-  const cudaStream_t stream = gmg_device_of(e)->stream;
-  if (prolong_pairs(e, map, x, y, add)) {
-    gmg_cuda_launched(e, "prolongation");
-    return;
-  }
-#define TENSOR(X, Y, Z) \
-  tensor_kernel<X, Y, Z><<<gmg_grid_of(p, 0), gmg_block_of(p), 0, stream>>>(t, p, (const real *)x, (real *)y, add)
-  FOR_WIDTHS(map, TENSOR)
-#undef TENSOR
-  gmg_cuda_launched(e, "transfer");
+  if (prolong_line(e, map, x, y, add) || prolong_pairs(e, map, x, y, add)) return;
+#define KERNEL(X, Y, Z) tensor_kernel<X, Y, Z>
+  gmg_launch(e, "transfer", BY_WIDTHS(map, KERNEL), gmg_grid_of(p), gmg_maps_of(map), p, x, y, add);
+#undef KERNEL
 }
 
 template <int kind, int X, int Y, int Z>
-static __global__ void restrict_kernel(gmg_operator A, maps t, gmg_points p, const real *f, const real *u, real *coarse)
+static __global__ void restrict_kernel(gmg_operator A, gmg_maps t, gmg_points p, const real *f, const real *u, real *coarse)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     coarse[c] = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return gmg_residual_at<kind>(A, a, b, d, f, u); });
   });
 }
 
-template <int kind>
-static void restrict_kind(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
-{
-  const gmg_points p = rows_of(map);
-  const maps t = {{map[0], map[1], map[2]}};
-  const cudaStream_t stream = gmg_device_of(e)->stream;
-#define RESTRICT(X, Y, Z)                                                                                       \
-  restrict_kernel<kind, X, Y, Z><<<gmg_grid_of(p, 0), gmg_block_of(p), 0, stream>>>(*A, t, p, (const real *)f, \
-                                                                                   (const real *)u, (real *)coarse)
-  FOR_WIDTHS(map, RESTRICT)
-#undef RESTRICT
-}
-
 /* Wide maps would compute a residual many times over. */
 extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                               const void *u, void *r, void *coarse)
 {
-  enum { MOST_READS = 8 };
-  if (restrict_line(e, A, map, f, u, coarse)) return;
-  if (restrict_pairs(e, A, map, f, u, coarse)) {
-    gmg_cuda_launched(e, "restriction");
-    return;
-  }
-  if (map[0].width * map[1].width * map[2].width > MOST_READS) {
+  enum { MAX_READS = 8 };
+  const gmg_points p = rows_of(map);
+  if (restrict_line(e, A, map, f, u, coarse) || restrict_pairs(e, A, map, f, u, coarse)) return;
+  if (map[0].width * map[1].width * map[2].width > MAX_READS) {
     gmg_stencil_of(e)->residual(e, A, f, u, r);
     R(gmg_tensor_cuda)(e, map, r, coarse, 0);
     return;
   }
-  switch (gmg_kind_of(A)) {
-#define RESTRICT(kind) \
-  case kind: restrict_kind<kind>(e, A, map, f, u, coarse); break;
-    GMG_KINDS(RESTRICT)
-#undef RESTRICT
-  }
-  gmg_cuda_launched(e, "restriction");
+#define KERNEL(X, Y, Z) GMG_BY_KIND(A, restrict_kernel, X, Y, Z)
+  gmg_launch(e, "restriction", BY_WIDTHS(map, KERNEL), gmg_grid_of(p), *A, gmg_maps_of(map), p, f, u, coarse);
+#undef KERNEL
 }
 
 extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
                                                   const void *f, void *u, const double *size, void *r)
 {
-  if (start_strip(e, A, map, coarse, f, u, size, r)) {
-    gmg_cuda_launched(e, "residual");
-    return;
-  }
+  if (fmg_residual_rows(e, A, map, coarse, f, u, size, r)) return;
   R(gmg_tensor_cuda)(e, map, coarse, u, 0);
   gmg_stencil_of(e)->scaled_residual(e, A, f, u, size, r);
 }
 
-static __global__ void prolong_faces_kernel(gmg_operator A, maps t, gmg_points p, const real *coarse, real *u)
+static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_points p, const real *coarse, real *u)
 {
   const gmg_layout from = gmg_layout_of_columns(t.m);
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -157,11 +119,6 @@ static __global__ void prolong_faces_kernel(gmg_operator A, maps t, gmg_points p
 extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u)
 {
   const gmg_points p = gmg_points_of(gmg_layout_of(A));
-  const maps t = {{map[0], map[1], map[2]}};
-  if (prolong_flows(e, A, map, c, u)) {
-    gmg_cuda_launched(e, "prolongation");
-    return;
-  }
-  prolong_faces_kernel<<<gmg_grid_of(p, 0), gmg_block_of(p), 0, gmg_device_of(e)->stream>>>(*A, t, p, (const real *)c, (real *)u);
-  gmg_cuda_launched(e, "prolongation");
+  if (prolong_face_pairs(e, A, map, c, u)) return;
+  gmg_launch(e, "prolongation", prolong_faces_kernel, gmg_grid_of(p), *A, gmg_maps_of(map), p, c, u);
 }

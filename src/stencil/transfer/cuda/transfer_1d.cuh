@@ -21,6 +21,8 @@ static line_rows line_rows_of(int begin, int end, int rows)
   return x;
 }
 
+static gmg_grid line_grid(const line_rows &x) { return {dim3(x.blocks), dim3(GMG_THREADS), 0}; }
+
 /* The row of a thread of the first thread blocks; -1: none. */
 static __device__ __forceinline__ int other_row(const line_rows &x)
 {
@@ -28,12 +30,12 @@ static __device__ __forceinline__ int other_row(const line_rows &x)
   return row < x.rows ? row : -1;
 }
 
-static int is_lone(const gmg_map *m) { return m->rows == 1 && m->cols == 1; }
+static int has_one_unknown(const gmg_map *m) { return m->rows == 1 && m->cols == 1; }
 
 /* Whether it pays: else nearly all rows are others. */
 static int repeats_in_line(const gmg_map map[3], int out, int in)
 {
-  return is_lone(&map[1]) && is_lone(&map[2]) && map[0].out == out && map[0].in == in &&
+  return has_one_unknown(&map[1]) && has_one_unknown(&map[2]) && map[0].out == out && map[0].in == in &&
          2 * (long)(map[0].end - map[0].begin) > map[0].rows;
 }
 
@@ -46,7 +48,7 @@ typedef struct {
 } line_prolong;
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    prolong_line_kernel(maps t, line_rows x, line_prolong m, const real *c, real *y, int add)
+    prolong_line_kernel(gmg_maps t, line_rows x, line_prolong m, const real *c, real *y, int add)
 {
   if (blockIdx.x < x.others) {
     const int row = other_row(x);
@@ -78,13 +80,11 @@ static int prolong_line(const gmg_exec *e, const gmg_map map[3], const void *c, 
 {
   const gmg_map *m = &map[0];
   if (!repeats_in_line(map, 2, 1)) return 0;
-  const maps t = {{map[0], map[1], map[2]}};
   const line_rows x = line_rows_of(m->begin, m->end, m->rows);
   line_prolong p = {{m->at[0], m->at[1]}, m->width > 1, {}};
   for (int q = 0; q < 2; q++)
     for (int w = 0; w < m->width; w++) p.weight[q][w] = (real)m->repeat[q][w];
-  prolong_line_kernel<<<x.blocks, GMG_THREADS, 0, gmg_device_of(e)->stream>>>(t, x, p, (const real *)c, (real *)y, add);
-  gmg_cuda_launched(e, "transfer");
+  gmg_launch(e, "transfer", prolong_line_kernel, line_grid(x), gmg_maps_of(map), x, p, c, y, add);
   return 1;
 }
 
@@ -113,7 +113,7 @@ typedef struct {
    first and the last lane have those of one row more, beside those of the warp. No row that repeats reads beside a wall. */
 template <int aligned>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    restrict_line_kernel(gmg_operator A, maps t, line_rows x, line_restrict m, const real *f, const real *u, real *coarse)
+    restrict_line_kernel(gmg_operator A, gmg_maps t, line_rows x, line_restrict m, const real *f, const real *u, real *coarse)
 {
   if (blockIdx.x < x.others) {
     const int row = other_row(x);
@@ -192,11 +192,9 @@ static int restrict_line(const gmg_exec *e, const gmg_operator *A, const gmg_map
   const long least = (2 - w.at) / 2, most = (n - 4 - w.at + 1) / 2; /* w.at is -GMG_MAP_PAD or more, n > 2 */
   const int begin = m->begin > least ? m->begin : (int)least, end = m->end < most ? m->end : (int)most;
   if (begin >= end) return 0;
-  const maps t = {{map[0], map[1], map[2]}};
   const line_rows x = line_rows_of(begin, end, m->rows);
   const auto kernel = is_aligned(f, w.at + 1) && is_aligned(u, w.at + 1) ? restrict_line_kernel<1> : restrict_line_kernel<0>;
-  kernel<<<x.blocks, GMG_THREADS, 0, gmg_device_of(e)->stream>>>(*A, t, x, w, (const real *)f, (const real *)u, (real *)coarse);
-  gmg_cuda_launched(e, "restriction");
+  gmg_launch(e, "restriction", kernel, line_grid(x), *A, gmg_maps_of(map), x, w, f, u, coarse);
   return 1;
 }
 

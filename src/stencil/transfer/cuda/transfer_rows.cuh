@@ -8,43 +8,42 @@
 enum { RESTRICT_BLOCKS = 5 };
 
 /* As adjoint_pairs_kernel; a warp has `rows` coarse rows of its columns. */
-static __global__ void __launch_bounds__(32 * STRIP_WARPS, RESTRICT_BLOCKS)
-    restrict_strip_kernel(gmg_even s, gmg_pair_maps p, gmg_layout to, unsigned beside, int rows, const real *f, const real *u, real *coarse)
+static __global__ void __launch_bounds__(32 * BLOCK_WARPS, RESTRICT_BLOCKS)
+    restrict_rows_kernel(gmg_uniform s, gmg_pair_maps p, gmg_layout to, unsigned beside, int rows, const real *f, const real *u, real *coarse)
 {
-  const unsigned warp = blockIdx.x * STRIP_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
-  const int J0 = (int)ty * rows, J1 = min(J0 + rows, p.y.rows), i = (int)tx * STRIP_OWN + STRIP_COLS * ((int)lane - 1), I = i / 2;
+  const unsigned warp = blockIdx.x * BLOCK_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
+  const int J0 = (int)ty * rows, J1 = min(J0 + rows, p.y.rows), i = (int)tx * WARP_COLS + LANE_COLS * ((int)lane - 1), I = i / 2;
   const int mine = lane > 0 && lane < 31 && i < s.n[0];
   if (J0 >= J1) return;
   gmg_gather g = gmg_gather_of(p, I, mine);
-  gmg_walk_strip(s, f, u, i, 2 * J0 - 1, 2 * J1 + 1, [&](int k, const gmg_cells &r) {
+  gmg_walk_rows(s, f, u, i, 2 * J0 - 1, 2 * J1 + 1, [&](int k, const gmg_cells &r) {
     const int J = gmg_gather_row(p, J0, J1, k, r, &g);
     if (J >= J0 && mine) *(coarse_vector *)(coarse + gmg_offset(to, I, J, 0)) = gmg_gathered(g);
   });
 }
 
 /* 1 where done. */
-static int restrict_strip(const gmg_exec *e, const gmg_even &s, const gmg_map map[3], const void *f, const void *u, void *coarse)
+static int restrict_rows(const gmg_exec *e, const gmg_uniform &s, const gmg_map map[3], const void *f, const void *u, void *coarse)
 {
-  enum { FILL = 5, LEAST = 4 };
+  enum { FILL_ROWS = 5, MIN_ROWS = 4 };
   const gmg_device *d = gmg_device_of(e);
-  if (s.n[0] % STRIP_COLS || 2 * map[0].rows != s.n[0] || gmg_offset(gmg_layout_of(s), 0, 0, s.n[2]) > 0x7fffffff || !gmg_is_strip(f, u, coarse)) return 0;
-  const unsigned beside = (unsigned)((s.n[0] + STRIP_OWN - 1) / STRIP_OWN);
-  const int rows = gmg_strip_rows(map[1].rows, beside, (size_t)d->processors * RESTRICT_BLOCKS * STRIP_WARPS, FILL, LEAST);
-  const unsigned total = beside * (unsigned)((map[1].rows + rows - 1) / rows);
-  restrict_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, d->stream>>>(
-      s, gmg_pair_maps_of(map), gmg_layout_of_rows(map), beside, rows, (const real *)f, (const real *)u, (real *)coarse);
+  if (s.n[0] % LANE_COLS || 2 * map[0].rows != s.n[0] || gmg_offset(gmg_layout_of(s), 0, 0, s.n[2]) > 0x7fffffff || !gmg_are_vectors(f, u, coarse)) return 0;
+  const unsigned beside = (unsigned)((s.n[0] + WARP_COLS - 1) / WARP_COLS);
+  const int rows = gmg_rows_of_part(map[1].rows, beside, (size_t)d->processors * RESTRICT_BLOCKS * BLOCK_WARPS, FILL_ROWS, MIN_ROWS);
+  gmg_launch(e, "restriction", restrict_rows_kernel, gmg_warp_grid(beside * (unsigned)((map[1].rows + rows - 1) / rows)), s,
+             gmg_pair_maps_of(map), gmg_layout_of_rows(map), beside, rows, f, u, coarse);
   return 1;
 }
 
 enum { PROLONG_ROWS = 4 }; /* coarse rows of a warp */
 
 /* As prolong_pairs_kernel; all that a warp reads is asked for at once. */
-static __global__ void __launch_bounds__(32 * STRIP_WARPS)
-    prolong_strip_kernel(gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout coarse, gmg_layout fine, unsigned beside, const real *x,
+static __global__ void __launch_bounds__(32 * BLOCK_WARPS)
+    prolong_rows_kernel(gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout coarse, gmg_layout fine, unsigned beside, const real *x,
                          real *y, int add)
 {
-  enum { COLS = STRIP_COLS, PAIRS = STRIP_PAIRS, ROWS = PROLONG_ROWS };
-  const unsigned warp = blockIdx.x * STRIP_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
+  enum { COLS = LANE_COLS, PAIRS = LANE_PAIRS, ROWS = PROLONG_ROWS };
+  const unsigned warp = blockIdx.x * BLOCK_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
   const int I = (int)(tx * 32 + lane) * PAIRS, K0 = (int)ty * ROWS, n = my.cols;
   if (I >= mx.cols || K0 >= n) return;
   real *const to = y + gmg_offset(fine, 2 * I, 2 * K0, 0);
@@ -58,7 +57,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS)
 #pragma unroll
   for (int d = 0; d < PAIRS; d++)
 #pragma unroll
-    for (int b = 0; b < 2; b++) gmg_spread_column(&spread, mx, d, b, I + d, 1);
+    for (int b = 0; b < 2; b++) spread.of[d][b] = gmg_pair_weights_of(mx, 2 * (I + d) + b);
   const int before = __ldg(mx.wrap + I - 1), after = __ldg(mx.wrap + I + PAIRS);
   gmg_cells e[ROWS + 2]; /* coarse rows from K0 - 1 on, interpolated across */
 #pragma unroll
@@ -73,7 +72,7 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS)
 #pragma unroll
     for (int d = 0; d < PAIRS; d++)
 #pragma unroll
-      for (int b = 0; b < 2; b++) e[r].at[2 * d + b] = spread.own[d][b] * c[d + 1] + spread.side[d][b] * c[d + 2 * b];
+      for (int b = 0; b < 2; b++) e[r].at[2 * d + b] = spread.of[d][b].own * c[d + 1] + spread.of[d][b].side * c[d + 2 * b];
   }
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
@@ -81,24 +80,23 @@ static __global__ void __launch_bounds__(32 * STRIP_WARPS)
     if (K >= n) break;
 #pragma unroll
     for (int q = 0; q < 2; q++) {
-      const int repeats = K >= py.begin && K < py.end;
-      const real here = repeats ? py.own[q] : gmg_weight_of(my, 2 * K + q, K), there = repeats ? py.side[q] : gmg_weight_of(my, 2 * K + q, K - 1 + 2 * q);
+      const gmg_pair_weights w = gmg_pair_weights_of(my, py, K, q);
       gmg_cells sum = gmg_cells_of(v[r][q]);
 #pragma unroll
-      for (int c = 0; c < COLS; c++) sum.at[c] += here * e[r + 1].at[c] + there * e[r + 2 * q].at[c];
+      for (int c = 0; c < COLS; c++) sum.at[c] += w.own * e[r + 1].at[c] + w.side * e[r + 2 * q].at[c];
       *(real_vector *)(to + (2 * r + q) * fine.row) = gmg_vector_of(sum);
     }
   }
 }
 
 /* 1 where done. */
-static int prolong_strip(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
+static int prolong_rows(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
-  const unsigned beside = (unsigned)((map[0].cols + 32 * STRIP_PAIRS - 1) / (32 * STRIP_PAIRS));
-  const unsigned total = beside * (unsigned)((map[1].cols + PROLONG_ROWS - 1) / PROLONG_ROWS);
-  if (map[0].cols % STRIP_PAIRS || 2 * map[0].cols != map[0].rows || 2 * map[1].cols != map[1].rows || !gmg_is_strip(y, NULL, NULL)) return 0;
-  prolong_strip_kernel<<<(total + STRIP_WARPS - 1) / STRIP_WARPS, 32 * STRIP_WARPS, 0, gmg_device_of(e)->stream>>>(
-      map[0], map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), gmg_layout_of_rows(map), beside, (const real *)x, (real *)y, add);
+  const unsigned beside = (unsigned)((map[0].cols + 32 * LANE_PAIRS - 1) / (32 * LANE_PAIRS));
+  const gmg_grid grid = gmg_warp_grid(beside * (unsigned)((map[1].cols + PROLONG_ROWS - 1) / PROLONG_ROWS));
+  if (map[0].cols % LANE_PAIRS || 2 * map[0].cols != map[0].rows || 2 * map[1].cols != map[1].rows || !gmg_are_vectors(y, NULL, NULL)) return 0;
+  gmg_launch(e, "prolongation", prolong_rows_kernel, grid, map[0], map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map),
+             gmg_layout_of_rows(map), beside, x, y, add);
   return 1;
 }
 
