@@ -17,9 +17,6 @@ typedef struct {
   void *there;        /* a copy of it in exec's memory */
 } dense;
 
-/* Whether the backend multiplies by the inverse. Elsewhere the host substitutes. */
-static int has_product(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->product != NULL; }
-
 static size_t matrix_bytes(size_t n) { return n * n * sizeof(double); }
 
 static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
@@ -111,7 +108,7 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   dense *d = *state;
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->image));
-  if (has_product(e)) {
+  if (gmg_coarse_kernels_of(e)->product) { /* else the host substitutes */
     GMG_TRY(gmg_exec_alloc_state(e, "inverse of the coarsest grid", matrix_bytes(n), &inverse));
     GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->there));
   }

@@ -90,11 +90,12 @@ gmg_status gmg_exec_alloc_state(gmg_exec *e, const char *what, size_t bytes, voi
   return GMG_OK;
 }
 
+/* The newest first. */
 void gmg_exec_release(gmg_exec *e)
 {
   while (e->kept) {
     gmg_kept *piece = e->kept;
-    for (int i = 0; i < piece->count; i++) piece->made[i].memory->release(e->context, piece->made[i].p);
+    for (int i = piece->count; i-- > 0;) piece->made[i].memory->release(e->context, piece->made[i].p);
     e->kept = piece->next;
     free(piece);
   }
@@ -108,7 +109,7 @@ gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double 
   return GMG_OK;
 }
 
-enum { PIECE = 4096 }; /* of reals that are converted at a time, so that an update needs no allocation */
+enum { REALS_AT_A_TIME = 4096 }; /* of reals that are converted at a time, so that an update needs no allocation */
 
 void gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from)
 {
@@ -116,9 +117,9 @@ void gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *fr
     e->memory->upload(e->context, p, from, n * sizeof *from);
     return;
   }
-  float part[PIECE];
-  for (size_t i = 0; i < n; i += PIECE) {
-    const size_t m = n - i < PIECE ? n - i : PIECE;
+  float part[REALS_AT_A_TIME];
+  for (size_t i = 0; i < n; i += REALS_AT_A_TIME) {
+    const size_t m = n - i < REALS_AT_A_TIME ? n - i : REALS_AT_A_TIME;
     for (size_t j = 0; j < m; j++) part[j] = (float)from[i + j];
     e->memory->upload(e->context, (float *)p + i, part, m * sizeof *part);
   }
@@ -130,9 +131,9 @@ void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)
     e->memory->download(e->context, to, p, n * sizeof *to);
     return;
   }
-  float part[PIECE];
-  for (size_t i = 0; i < n; i += PIECE) {
-    const size_t m = n - i < PIECE ? n - i : PIECE;
+  float part[REALS_AT_A_TIME];
+  for (size_t i = 0; i < n; i += REALS_AT_A_TIME) {
+    const size_t m = n - i < REALS_AT_A_TIME ? n - i : REALS_AT_A_TIME;
     e->memory->download(e->context, part, (const float *)p + i, m * sizeof *part);
     for (size_t j = 0; j < m; j++) to[i + j] = part[j];
   }

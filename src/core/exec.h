@@ -2,7 +2,6 @@
    all backends and real types. Calls core only; called by stencil, smoothers, coarse and mg.
 
    Memory belongs to the exec through which it was allocated, and ends with it.
-
    A dry exec only counts bytes: alloc returns a pointer that must not be followed. gmg_plan() is a create on a dry exec, so its byte
    count is right by construction. Memory that comes from exec is therefore filled through exec as well, never directly. */
 #ifndef GMG_EXEC_H
@@ -58,9 +57,9 @@ typedef struct gmg_vector_ops {
   double (*cg_update)(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
                       void *low, gmg_wait wait);
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
-  /* The functions below return no number, so they only enqueue on a device. `size` is in exec's memory. s->size = about ||x||_2
-     (any number if that is 0, NaN or infinite) and, unless y is NULL, y = x / s->size in the lower precision. An old s->size
-     that is about right (0: unknown) saves a device reading x twice. */
+  /* The functions below only enqueue on a device. `size` is in exec's memory. */
+  /* s->size = about ||x||_2 (any number if that is 0, NaN or infinite) and, unless y is NULL, y = x / s->size in the lower
+     precision. An old s->size that is about right (0: unknown) saves a device reading x twice. */
   void (*normalize_to_low)(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y);
   void (*scale_to_low)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y); /* y = x / size[0], narrower type */
   void (*axpby_from_low)(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y); /* y = size[0] z + keep y */

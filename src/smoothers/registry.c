@@ -46,6 +46,12 @@ unsigned gmg_smoother_traits(const gmg_params *params, int threads)
   return params->smoother->traits ? params->smoother->traits(params, threads) : 0;
 }
 
+unsigned gmg_traits_of_fixed_map(const gmg_params *params, int threads)
+{
+  (void)params, (void)threads;
+  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
+}
+
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e) { return s->ops[e->backend][e->type]; }
 
 const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e)
@@ -54,10 +60,10 @@ const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e)
   return b ? b->fused[e->backend][e->type] : NULL;
 }
 
-int gmg_whole_level_sweeps(const gmg_params *params)
+int gmg_equivalent_red_black_sweeps(const gmg_params *params)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);
-  return b && b->whole_level_sweeps ? b->whole_level_sweeps(params) : 0;
+  return b && b->equivalent_red_black_sweeps ? b->equivalent_red_black_sweeps(params) : 0;
 }
 
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s)

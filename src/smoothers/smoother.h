@@ -27,13 +27,16 @@ typedef struct gmg_option {
 typedef struct gmg_symbol gmg_symbol; /* fourier.h */
 typedef void gmg_symbol_function(const gmg_operator *A, const gmg_params *params, gmg_leg leg, gmg_symbol *out);
 
+/* Traits of one symmetric linear map, the same at every call. For gmg_smoother::traits. */
+unsigned gmg_traits_of_fixed_map(const gmg_params *params, int threads);
+
 /* A smoother of the library. Each folder NAME defines one, gmg_smoother_NAME, in NAME/NAME.c. */
 typedef struct gmg_builtin_smoother {
   gmg_smoother shown;
   gmg_symbol_function *symbol;          /* NULL: gmg_plan() predicts no factor */
   /* How many red-black sweeps over a small level a step is equivalent to. One kernel may then do all small levels of a cycle. NULL,
      or 0: a step is not equivalent to any. */
-  int (*whole_level_sweeps)(const gmg_params *params);
+  int (*equivalent_red_black_sweeps)(const gmg_params *params);
   const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; NULL: none */
   const gmg_option *options;            /* its parameters; NULL: none */
 } gmg_builtin_smoother;
@@ -43,7 +46,7 @@ const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s); /* NULL: a us
 
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e); /* NULL: not available */
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
-int gmg_whole_level_sweeps(const gmg_params *params);                /* of params->smoother; 0: none */
+int gmg_equivalent_red_black_sweeps(const gmg_params *params);                /* of params->smoother; 0: none */
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: none */
 void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */
 

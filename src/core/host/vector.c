@@ -106,11 +106,11 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   narrow_real *restrict to = low;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (int c = 0; c < CHUNKS; c++) {
-    enum { PIECE = 1024 }; /* what is written is read again from the cache */
+    enum { REALS_IN_CACHE = 1024 }; /* what is written is read again from the cache */
     const share mine = share_of(n, c);
     double squares = 0;
-    for (size_t begin = mine.begin; begin < mine.end; begin += PIECE) {
-      const size_t end = begin + PIECE < mine.end ? begin + PIECE : mine.end;
+    for (size_t begin = mine.begin; begin < mine.end; begin += REALS_IN_CACHE) {
+      const size_t end = begin + REALS_IN_CACHE < mine.end ? begin + REALS_IN_CACHE : mine.end;
       squares += goes ? step_piece(1, begin, end, A, p, q, y, r) : step_piece(0, begin, end, A, p, q, y, r);
       if (!to) continue;
 #pragma omp simd

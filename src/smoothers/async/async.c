@@ -36,7 +36,7 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
 }
 
 /* A small level is a single block, unless the caller chose their shape. */
-static int whole_level_sweeps(const gmg_params *p)
+static int equivalent_red_black_sweeps(const gmg_params *p)
 {
   const int chosen = p->block[0] || p->block[1] || p->block[2];
   return p->local == GMG_LOCAL_RED_BLACK && !chosen ? local_sweeps_of_a_step(p) : 0;
@@ -64,6 +64,6 @@ const gmg_builtin_smoother gmg_smoother_async = {
               .ops = {[GMG_BACKEND_HOST] = {&gmg_async_host_f32, &gmg_async_host_f64},
                       [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_async_cuda_f32), GMG_ON_CUDA(&gmg_async_cuda_f64)}}},
     .symbol = symbol,
-    .whole_level_sweeps = whole_level_sweeps,
+    .equivalent_red_black_sweeps = equivalent_red_black_sweeps,
     .fused = {[GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_async_fused_cuda_f32), GMG_ON_CUDA(&gmg_async_fused_cuda_f64)}},
     .options = options};

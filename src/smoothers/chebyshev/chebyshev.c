@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-static unsigned traits(const gmg_params *p, int threads)
-{
-  (void)p, (void)threads;
-  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
-}
-
 /* T_m((theta - lambda) / delta) / T_m(theta / delta) for the eigenvalue lambda of D^-1 A */
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
 {
@@ -38,7 +32,7 @@ extern const gmg_smoother_ops gmg_chebyshev_host_f32, gmg_chebyshev_host_f64, gm
 
 const gmg_builtin_smoother gmg_smoother_chebyshev = {
     .shown = {.name = "chebyshev",
-              .traits = traits,
+              .traits = gmg_traits_of_fixed_map,
               .ops = {[GMG_BACKEND_HOST] = {&gmg_chebyshev_host_f32, &gmg_chebyshev_host_f64},
                       [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_chebyshev_cuda_f32), GMG_ON_CUDA(&gmg_chebyshev_cuda_f64)}}},
     .symbol = symbol,

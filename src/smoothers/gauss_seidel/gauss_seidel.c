@@ -6,8 +6,7 @@
 /* One thread (or deterministic) is the true sequential method. */
 static unsigned traits(const gmg_params *p, int threads)
 {
-  const unsigned regular = GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
-  return threads == 1 || p->deterministic ? regular : 0;
+  return threads == 1 || p->deterministic ? gmg_traits_of_fixed_map(p, threads) : 0;
 }
 
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)

@@ -1,10 +1,9 @@
 /* Gauss-Seidel in lexicographic order on host threads. One thread (or params.deterministic) is the true sequential method, the
    CPU reference of Anzt, Dongarra, Gates, Tomov (2011). With more, each thread owns a block of rows, Gauss-Seidel inside, the
-   newest values across; shared values are read and written by relaxed atomics. Of all that an unknown depends on, only the new
-   value behind it along its row is not known ahead. So a row is relaxed in pieces, each in two passes. The first finds b and c
-   of new value = b + c times the new value behind, for all unknowns at once. The second follows this recurrence with the value
-   in a register: one multiplication and addition an unknown, where the whole formula with its division takes ten times as long.
-   */
+   newest values across; shared values are read and written by relaxed atomics. Only the new value behind an unknown along its
+   row is not known ahead. So a row is relaxed in pieces, each in two passes. The first finds b and c of new value = b + c times
+   the new value behind, for all unknowns at once. The second follows this recurrence with the value in a register. The whole
+   formula, with its division, takes ten times as long. */
 #include "smoothers/weight.h"
 
 #include "core/host/atomics.h"

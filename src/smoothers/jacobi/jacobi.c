@@ -3,12 +3,6 @@
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"
 
-static unsigned traits(const gmg_params *p, int threads)
-{
-  (void)p, (void)threads;
-  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
-}
-
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
 {
   (void)leg;
@@ -21,7 +15,7 @@ extern const gmg_smoother_ops gmg_jacobi_host_f32, gmg_jacobi_host_f64, gmg_jaco
 
 const gmg_builtin_smoother gmg_smoother_jacobi = {
     .shown = {.name = "jacobi",
-              .traits = traits,
+              .traits = gmg_traits_of_fixed_map,
               .weight = gmg_weight_jacobi,
               .ops = {[GMG_BACKEND_HOST] = {&gmg_jacobi_host_f32, &gmg_jacobi_host_f64},
                       [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_jacobi_cuda_f32), GMG_ON_CUDA(&gmg_jacobi_cuda_f64)}}},

@@ -5,8 +5,7 @@
 
 static unsigned traits(const gmg_params *p, int threads)
 {
-  (void)p, (void)threads;
-  return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR | GMG_SMOOTHER_COLOURED;
+  return gmg_traits_of_fixed_map(p, threads) | GMG_SMOOTHER_COLOURED;
 }
 
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
@@ -14,7 +13,7 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
   gmg_symbol_red_black(s, gmg_weight_red_black(A, p), leg == GMG_LEG_UP_REVERSED, 1);
 }
 
-static int whole_level_sweeps(const gmg_params *p)
+static int equivalent_red_black_sweeps(const gmg_params *p)
 {
   (void)p;
   return 1;
@@ -32,6 +31,6 @@ const gmg_builtin_smoother gmg_smoother_red_black = {
               .ops = {[GMG_BACKEND_HOST] = {&gmg_red_black_host_f32, &gmg_red_black_host_f64},
                       [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_red_black_cuda_f32), GMG_ON_CUDA(&gmg_red_black_cuda_f64)}}},
     .symbol = symbol,
-    .whole_level_sweeps = whole_level_sweeps,
+    .equivalent_red_black_sweeps = equivalent_red_black_sweeps,
     .fused = {[GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_red_black_fused_cuda_f32), GMG_ON_CUDA(&gmg_red_black_fused_cuda_f64)}},
     .options = options};

@@ -141,11 +141,11 @@ static int average(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 /* W_c^-1 P^T W from the table of P. A periodic axis is unrolled once to either side. */
 static int adjoint(table *t, const table *p, const gmg_axis *fine, const gmg_axis *coarse, int normalised)
 {
-  enum { REACH = 6 };
-  if (!table_alloc(t, coarse->n, fine->n, REACH)) return 0;
+  enum { ADJOINT_WIDTH = 6 };
+  if (!table_alloc(t, coarse->n, fine->n, ADJOINT_WIDTH)) return 0;
   const long n = (long)fine->n, nc = (long)coarse->n, wraps = gmg_axis_periodic(fine);
   for (long c = 0; c < nc; c++) t->first[c] = INT_MAX; /* none yet */
-  for (long c = 0; c < REACH * nc; c++) t->weight[c] = 0;
+  for (long c = 0; c < ADJOINT_WIDTH * nc; c++) t->weight[c] = 0;
   for (long i = wraps ? -n : 0; i < (wraps ? 2 * n : n); i++) {
     const long turn = i < 0 ? -1 : i / n, row = i - turn * n;
     for (int m = 0; m < p->width; m++) {
@@ -153,13 +153,13 @@ static int adjoint(table *t, const table *p, const gmg_axis *fine, const gmg_axi
       const double w = p->weight[row * p->width + m];
       if (w == 0 || c < 0 || c >= nc) continue;
       if (t->first[c] > i) t->first[c] = (int)i;
-      t->weight[c * REACH + (i - t->first[c])] += w * fine->weight[row] / coarse->weight[c];
+      t->weight[c * ADJOINT_WIDTH + (i - t->first[c])] += w * fine->weight[row] / coarse->weight[c];
     }
   }
   for (long c = 0; normalised && c < nc; c++) {
     double sum = 0;
-    for (int m = 0; m < REACH; m++) sum += t->weight[c * REACH + m];
-    for (int m = 0; m < REACH; m++) t->weight[c * REACH + m] /= sum;
+    for (int m = 0; m < ADJOINT_WIDTH; m++) sum += t->weight[c * ADJOINT_WIDTH + m];
+    for (int m = 0; m < ADJOINT_WIDTH; m++) t->weight[c * ADJOINT_WIDTH + m] /= sum;
   }
   return 1;
 }

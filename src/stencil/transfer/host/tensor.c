@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-enum { CHUNK = 128, PIECE = 1024, BUFFER = 2 * PIECE + 32 }; /* a map reads at most about two inputs an output */
-enum { MIN_ROWS_PARALLEL = 4096 };
+enum { COLUMNS_AT_A_TIME = 128, MIN_ROWS_PARALLEL = 4096 };
+enum { MAX_OUTPUTS = 1024, MAX_INPUTS = 2 * MAX_OUTPUTS + 32 }; /* of a piece; a map reads at most about two inputs an output */
 
 /* out = sum of w x (plus out): four lines in one go. */
 static void add_lines(const real *const x[4], const real w[4], int n, int add, real *restrict out)
@@ -105,11 +105,11 @@ static void map_line(const gmg_map *m, const real *buffer, int base, size_t begi
 void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
   const size_t rows = (size_t)map[0].rows, lines = (size_t)map[1].rows * (size_t)map[2].rows;
-  const size_t pieces = (rows + PIECE - 1) / PIECE;
+  const size_t pieces = (rows + MAX_OUTPUTS - 1) / MAX_OUTPUTS;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (rows * lines > MIN_ROWS_PARALLEL)
   for (size_t t = 0; t < pieces * lines; t++) {
-    real buffer[BUFFER];
-    const size_t line = t / pieces, begin = t % pieces * PIECE, end = begin + PIECE < rows ? begin + PIECE : rows;
+    real buffer[MAX_INPUTS];
+    const size_t line = t / pieces, begin = t % pieces * MAX_OUTPUTS, end = begin + MAX_OUTPUTS < rows ? begin + MAX_OUTPUTS : rows;
     const int base = map[0].first[begin], count = map[0].first[end - 1] + map[0].width - base;
     const size_t j = line % (size_t)map[1].rows, k = line / (size_t)map[1].rows;
     combine(map, x, j, k, base, count, buffer);
@@ -197,8 +197,8 @@ static void residual_of_four(const gmg_operator *A, const four_lines *four, real
 {
   const size_t n = A->n[0];
   const real *lo = A->lo[0], *hi = A->hi[0], *diag = A->diag[0];
-  for (size_t begin = 0; begin < n; begin += CHUNK)
-    add_four(four, begin, begin + CHUNK < n ? begin + CHUNK : n, s, r);
+  for (size_t begin = 0; begin < n; begin += COLUMNS_AT_A_TIME)
+    add_four(four, begin, begin + COLUMNS_AT_A_TIME < n ? begin + COLUMNS_AT_A_TIME : n, s, r);
   s[-1] = s[gmg_below(A, 0, 0)], s[n] = s[gmg_above(A, 0, n - 1)];
 #pragma omp simd
   for (size_t i = 0; i < n; i++) {
