@@ -71,7 +71,7 @@ struct gmg_device {
   void *profiler; /* ranges go there; NULL: nobody looks */
 };
 
-/* It is the calling thread's current one: GMG_VISIT (launches on another one's stream fail). */
+/* The calling thread's current device: GMG_VISIT (launches on another one's stream fail). */
 static inline gmg_device *gmg_device_of(const gmg_exec *e) { return e->context->device; }
 
 static inline void gmg_cuda_note(gmg_device *d, cudaError_t error, const char *where)
