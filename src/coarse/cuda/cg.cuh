@@ -25,7 +25,7 @@ static __device__ __forceinline__ void conjugate_gradients(Fields &x, size_t unk
 }
 
 /* Sums of an iteration. Where thread blocks keep their parts in memory, each sum has its own place. */
-enum { SUM_PQ, SUM_RZ, SUM_MEAN, CG_SUMS };
+enum { SUM_PQ, SUM_RZ, SUM_MEAN };
 
 /* Fields in global memory. Group says which threads compute together: each(A, body) does body(i, j, k, c) for a thread's unknowns,
    which are the same in every loop, so that only p is read by other threads; sum(x, which) and wait() are barriers. q holds A p,

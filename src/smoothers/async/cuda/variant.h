@@ -49,8 +49,9 @@ struct async_variant {
   int (*lay_out)(const gmg_smoother_level *l, async_state *s);
   /* Shared memory for its kernels; returns the one for dynamic assignment where that is asked for, NULL where it has none. */
   const void *(*prepare)(const gmg_smoother_level *l, const async_state *s);
-  /* All blocks, `passes` times over, in one launch. from = NULL: u is 0. */
-  void (*run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to, int reversed);
+  /* All blocks, `passes` times over, in one launch. from = NULL: u is 0 before. */
+  void (*run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
+              int reversed);
   /* As in gmg_fused_ops, the last of `passes` being fused with the transfer; not with dynamic assignment. Of a deterministic level
      only postsmooth_update. */
   int (*presmooth_restrict)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,

@@ -19,13 +19,11 @@ enum {
   PASS_UPDATE = 8     /* u goes to the update target, not back: nothing is written that is read, as in the deterministic twin */
 };
 
-/* Only corrections of the narrower type go up to a field of another type, and only a level of doubles is double buffered. */
+/* Only corrections of the narrower type go up to a field of another type. */
 #if GMG_REAL_F32
 #define IN_FLOAT(function) function
-#define IN_DOUBLE(function) NULL
 #else
 #define IN_FLOAT(function) NULL
-#define IN_DOUBLE(function) function
 #endif
 
 /* --- PASS_UPDATE and PASS_PROLONG -------------------------------------------------------------------------------------- */

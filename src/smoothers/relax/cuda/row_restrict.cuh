@@ -85,7 +85,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     const real more = !checked ? (real)0 : (p == b.wall_low ? more_low : (real)0) + (p == b.wall_high ? more_high : (real)0);
     const gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs[slot(HALVES + 1)]);
     const int J = gmg_gather_row(maps, J0, J1, first + p, !b.exists || (checked && !b.is_row(p)) ? gmg_cells{} : r, &g);
-    if (J >= J0 && b.mine) *(coarse_vector *)(coarse + (J * maps.x.rows + b.i / 2)) = gmg_gathered(g);
+    if (J >= J0 && b.mine) *(gmg_coarse_cells *)(coarse + (J * maps.x.rows + b.i / 2)) = g.part;
   };
   for_steps<SLOTS>(HALVES + MARGIN + 2 + late, b.folded ? -1 : b.gone - AHEAD + late, b.own + MARGIN + HALVES + 2 + late, late,
                    step);

@@ -84,7 +84,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
     const real *const x_face = face_at(0, k), *const y_face = face_at(1, k);
     const real lo_z = __ldg(w.lo[2] + k), hi_z = __ldg(w.hi[2] + k);
     gmg_patch<1> faces[3];
-    real x[2][3], y[2][3]; /* flows: of a line, of a column's pair */
+    real x[2][3], y[2][3]; /* fluxes: of a line, of a column's pair */
 #pragma unroll
     for (int m = 0; m < 3; m++) faces[m] = gmg_patch_of<1>(y_face + m * across[1].row, 0, 1);
 #pragma unroll
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
   }
 }
 
-/* The same for all unknowns of the level. */
+/* gmg_walk_face_columns() for all unknowns of the level. */
 template <int kind, class Body>
 static __device__ __forceinline__ void gmg_walk_faces(const gmg_face_columns &w, const real *also, const real *u, Body body)
 {

@@ -212,7 +212,7 @@ template <int deep> static __device__ __forceinline__ gmg_corner gmg_corner_of(c
   return c;
 }
 
-/* The same for all unknowns of the level. */
+/* gmg_walk_pairs() for all unknowns of the level. */
 template <int deep, int once = 0, class Body>
 static __device__ __forceinline__ void gmg_walk_uniform(const gmg_uniform &s, const real *f, const real *u, Body body)
 {

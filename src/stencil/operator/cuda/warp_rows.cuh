@@ -115,15 +115,15 @@ static __device__ __forceinline__ real gmg_weight_of(const gmg_map &m, int row, 
   return at >= 0 && at < m.width ? gmg_at(m.weight, (size_t)row * m.width + at) : (real)0;
 }
 
-#if GMG_REAL_F32
-typedef float2 coarse_vector;
-#else
-typedef double coarse_vector;
-#endif
+/* A lane's values of a coarse row. */
+typedef struct alignas(LANE_PAIRS * sizeof(real)) {
+  real at[LANE_PAIRS];
+} gmg_coarse_cells;
 
 /* What a lane has of the coarse rows that are not done: of the earlier one and of the next. */
 typedef struct {
-  real w[LANE_PAIRS][4], part[LANE_PAIRS], next[LANE_PAIRS];
+  real w[LANE_PAIRS][4], next[LANE_PAIRS];
+  gmg_coarse_cells part;
 } gmg_gather;
 
 static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &p, int I, int mine)
@@ -131,7 +131,7 @@ static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &
   gmg_gather g;
 #pragma unroll
   for (int d = 0; d < LANE_PAIRS; d++) {
-    g.part[d] = g.next[d] = 0;
+    g.part.at[d] = g.next[d] = 0;
 #pragma unroll
     for (int m = 0; m < 4; m++) g.w[d][m] = mine ? gmg_weight_of(p.x, I + d, 2 * (I + d) - 1 + m) : (real)0;
   }
@@ -153,19 +153,10 @@ static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int
   for (int d = 0; d < LANE_PAIRS; d++) {
     const real first = d > 0 ? r.at[2 * d - 1] : left, last = d + 1 < LANE_PAIRS ? r.at[2 * d + 2] : right;
     const real row = g->w[d][0] * first + g->w[d][1] * r.at[2 * d] + (g->w[d][2] * r.at[2 * d + 1] + g->w[d][3] * last);
-    if (odd) g->part[d] = g->next[d] + w_part * row, g->next[d] = w_next * row;
-    else g->part[d] += w_part * row, g->next[d] += w_next * row;
+    if (odd) g->part.at[d] = g->next[d] + w_part * row, g->next[d] = w_next * row;
+    else g->part.at[d] += w_part * row, g->next[d] += w_next * row;
   }
   return odd ? -1 : J - 1;
-}
-
-static __device__ __forceinline__ coarse_vector gmg_gathered(const gmg_gather &g)
-{
-#if GMG_REAL_F32
-  return {g.part[0], g.part[1]};
-#else
-  return g.part[0];
-#endif
 }
 
 static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, int i)

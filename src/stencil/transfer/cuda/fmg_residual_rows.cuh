@@ -5,13 +5,10 @@
 
 #include "stencil/operator/cuda/warp_rows.cuh"
 
-#if GMG_REAL_F32
-typedef float4 narrow_vector;
-static __device__ __forceinline__ narrow_vector narrow_of(const gmg_cells &c) { return {c.at[0], c.at[1], c.at[2], c.at[3]}; }
-#else
-typedef float2 narrow_vector;
-static __device__ __forceinline__ narrow_vector narrow_of(const gmg_cells &c) { return {(float)c.at[0], (float)c.at[1]}; }
-#endif
+/* A lane's values of a row of the residual. */
+typedef struct alignas(LANE_COLS * sizeof(narrow_real)) {
+  narrow_real at[LANE_COLS];
+} low_cells;
 
 /* A warp has `high` coarse rows and the two fine ones of each. In step K coarse row K + 1 comes in, u of fine rows 2 K and 2 K + 1 is made,
    and the residual of rows 2 K - 1 and 2 K. */
@@ -84,10 +81,11 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
       for (int q = 0; q < 2; q++) {
         const int k = 2 * K - 1 + q, there = mine && k >= 2 * K0 && k < 2 * K1;
         const real along = there ? gmg_at(s.diag[2], k) : (real)0;
-        gmg_cells res = gmg_residual_of_row(s.coupling, diag, along, rows[q], rows[q + 1], rows[q + 2], right_side[q]);
+        const gmg_cells res = gmg_residual_of_row(s.coupling, diag, along, rows[q], rows[q + 1], rows[q + 2], right_side[q]);
+        low_cells low;
 #pragma unroll
-        for (int c = 0; c < COLS; c++) res.at[c] *= scale;
-        if (there) *(narrow_vector *)(r + place(k)) = narrow_of(res);
+        for (int c = 0; c < COLS; c++) low.at[c] = (narrow_real)(scale * res.at[c]);
+        if (there) *(low_cells *)(r + place(k)) = low;
       }
     }
   }

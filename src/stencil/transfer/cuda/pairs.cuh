@@ -59,8 +59,8 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   });
 }
 
-/* The same on small levels, where it is the way to memory that counts: a thread has a coarse unknown and asks at once for all that it
-   depends on. */
+/* 2D, by the adjoint of linear interpolation, on small levels, which wait for the memory rather than for its speed: a thread has a
+   coarse unknown and asks at once for all that it depends on. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
     adjoint_small_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, const real *f, const real *u, real *coarse)
 {

@@ -90,17 +90,10 @@ static int prolong_line(const gmg_exec *e, const gmg_map map[3], const void *c, 
 
 /* --- restriction of the residual --------------------------------------------------------------------------------------- */
 
-typedef struct __attribute__((aligned(2 * sizeof(real)))) {
-  real a, b;
-} two_reals;
-
 /* Two neighbours, aligned in the field or not. */
-template <int aligned> static __device__ __forceinline__ two_reals two_at(const real *x)
+template <int aligned> static __device__ __forceinline__ real_pair two_at(const real *x)
 {
-  if (aligned) return *(const two_reals *)x;
-  two_reals v;
-  v.a = x[0], v.b = x[1];
-  return v;
+  return aligned ? *(const real_pair *)x : real_pair{x[0], x[1]};
 }
 
 /* Row c reads the residuals at 2 c + at .. 2 c + at + 3, of which it calls the inner two its own. */
@@ -126,7 +119,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const long first = x.begin + ((long)(blockIdx.x - x.others) * (GMG_THREADS / 32) + warp) * (32 * LINE_RUNS);
   if (first >= x.end) return;
   const real *const uc = u + m.at + 1, *const fc = f + m.at + 1;
-  two_reals v[LINE_RUNS], r[LINE_RUNS], beside = {0, 0};
+  real_pair v[LINE_RUNS], r[LINE_RUNS], beside = {0, 0};
   real f_beside = 0;
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) { /* row `end` is there, though it may not repeat */
@@ -143,35 +136,35 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   /* value(i) of the lane before or after, which for the first or last lane is in the stretch before or after */
   const int before = (lane + 31) % 32, after = (lane + 1) % 32;
 
-  real passed = beside.b;
+  real passed = beside.y;
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) {
-    const real turned = __shfl_sync(~0u, v[i].b, before);
-    r[i].a = residual(r[i].a, lane ? turned : passed, v[i].a, v[i].b);
+    const real turned = __shfl_sync(~0u, v[i].y, before);
+    r[i].x = residual(r[i].x, lane ? turned : passed, v[i].x, v[i].y);
     passed = turned;
   }
-  passed = beside.a;
+  passed = beside.x;
 #pragma unroll
   for (int i = LINE_RUNS - 1; i >= 0; i--) {
-    const real turned = __shfl_sync(~0u, v[i].a, after);
-    r[i].b = residual(r[i].b, v[i].a, v[i].b, lane < 31 ? turned : passed);
+    const real turned = __shfl_sync(~0u, v[i].x, after);
+    r[i].y = residual(r[i].y, v[i].x, v[i].y, lane < 31 ? turned : passed);
     passed = turned;
   }
   /* the residual beside those of the warp: the second of the row before, the first of the row after */
-  const real r_beside = lane ? residual(f_beside, v[LINE_RUNS - 1].b, beside.a, beside.b) : residual(f_beside, beside.a, beside.b, v[0].a);
+  const real r_beside = lane ? residual(f_beside, v[LINE_RUNS - 1].y, beside.x, beside.y) : residual(f_beside, beside.x, beside.y, v[0].x);
 
   real sum[LINE_RUNS];
   passed = r_beside;
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) {
-    const real turned = __shfl_sync(~0u, r[i].b, before);
-    sum[i] = m.weight[0] * (lane ? turned : passed) + m.weight[1] * r[i].a + m.weight[2] * r[i].b;
+    const real turned = __shfl_sync(~0u, r[i].y, before);
+    sum[i] = m.weight[0] * (lane ? turned : passed) + m.weight[1] * r[i].x + m.weight[2] * r[i].y;
     passed = turned;
   }
   passed = r_beside;
 #pragma unroll
   for (int i = LINE_RUNS - 1; i >= 0; i--) {
-    const real turned = __shfl_sync(~0u, r[i].a, after);
+    const real turned = __shfl_sync(~0u, r[i].x, after);
     const long c = first + 32 * i + lane;
     if (c < x.end) coarse[c] = sum[i] + m.weight[3] * (lane < 31 ? turned : passed);
     passed = turned;

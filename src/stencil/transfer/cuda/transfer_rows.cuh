@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, RESTRICT_BLOCKS)
   gmg_gather g = gmg_gather_of(p, I, mine);
   gmg_walk_rows(s, f, u, i, 2 * J0 - 1, 2 * J1 + 1, [&](int k, const gmg_cells &r) {
     const int J = gmg_gather_row(p, J0, J1, k, r, &g);
-    if (J >= J0 && mine) *(coarse_vector *)(coarse + gmg_offset(to, I, J, 0)) = gmg_gathered(g);
+    if (J >= J0 && mine) *(gmg_coarse_cells *)(coarse + gmg_offset(to, I, J, 0)) = g.part;
   });
 }
 
