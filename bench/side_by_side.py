@@ -137,6 +137,7 @@ def read_options(arguments):
     parser.add_argument("--rows", metavar="REGEX", help="these rows alone, of those in bench/results")
     parser.add_argument("--budget", type=float, metavar="SECONDS",
                         help="no round is begun that would end later; one is run at least")
+    parser.add_argument("--commits", metavar="A,B", help="what the builds are of, for the file")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="written after every round")
     options = parser.parse_args(own)
     if options.rounds < 1:
@@ -165,7 +166,8 @@ def main(arguments):
             rows = compare(options.program, rounds)
             if options.json:
                 head = {"program": options.program, "a": str(options.a), "b": str(options.b), "options": more,
-                        "rounds": len(rounds), "seconds": round(now - start, 1), "commits": [h.get("commit") for h in heads]}
+                        "rounds": len(rounds), "seconds": round(now - start, 1), 
+                        "commits": options.commits.split(",") if options.commits else [h.get("commit") for h in heads]}
                 head.update({k: heads[0][k] for k in ("device", "driver", "machine", "threads") if k in heads[0]})
                 options.json.write_text(json.dumps({**head, "rows": rows}, indent=1) + "\n")
     where = heads[0].get("device") or heads[0].get("machine", "")
