@@ -29,7 +29,7 @@ RACES = ["racecheck"]  # takes up to a hundred times as long as the others: rows
 
 # Every family of kernels: (program, test, tools, every, most). A test takes every so many-th of its cases, of those of at most so
 # many unknowns (0: of any size), so that the whole list takes minutes: `every` shares no factor with the counts of the inner loops
-# of the test (or where it does, says what is left), so that types, walls, coefficients and ways all come; rows of the tables stand
+# of the test (or where it does, says what is left), so that types, walls, coefficients and relaxations all come; rows of the tables stand
 # where these numbers meet every kernel's variants: look again (GMG_TEST_EVERY) when one is added.
 # A graph goes by cycles: compute-sanitizer sees nothing in the body of a conditional node (CONTRIBUTING.md).
 SANITIZED = [
@@ -42,12 +42,12 @@ SANITIZED = [
     ("cuda_fused_legs_red_black", "legs_in_float", TOOLS, 3, 0),  # levels of half a million: smaller ones go by colours
     ("cuda_fused_legs_red_black", "legs_in_double", TOOLS, 2, 0),
     ("cuda_fused_legs_red_black", "mixed_legs", TOOLS, 3, 0),
-    ("cuda_async", "all_ways_agree", TOOLS, 25, 0),
+    ("cuda_async", "relaxations_agree", TOOLS, 25, 0),
     ("cuda_async", "tiny_sizes_agree", TOOLS, 11, 0),  # blocks of all shapes
-    ("cuda_async", "patches_agree", TOOLS, 2, 0),
-    ("cuda_async", "strips_agree", TOOLS, 5, 0),
-    ("cuda_async", "streams_on_faces_agree", NO_SHARED, 3, 0),
-    ("cuda_async", "streams_on_faces_agree", RACES, 9, 0),
+    ("cuda_async", "packed_tiles_agree", TOOLS, 2, 0),
+    ("cuda_async", "rows_agree", TOOLS, 5, 0),
+    ("cuda_async", "planes_on_faces_agree", NO_SHARED, 3, 0),
+    ("cuda_async", "planes_on_faces_agree", RACES, 9, 0),
     ("cuda_async", "large_blocks_agree", TOOLS, 1, 0),
     ("cuda_async", "one_at_a_time_agrees", NO_SHARED, 5, 0),  # blocks handed out by a counter
     ("cuda_async", "one_at_a_time_agrees", RACES, 29, 0),
@@ -55,7 +55,7 @@ SANITIZED = [
     ("cuda_line", "one_block_agrees", TOOLS, 19, 0),
     ("cuda_line", "transfers_agree", NO_SHARED, 13, 200000),
     ("cuda_operations", "operations_agree", TOOLS, 2, 0),  # residuals, norms, transfers, the synchronous smoothers
-    ("cuda_operations", "operations_agree_in_strips", TOOLS, 3, 0),
+    ("cuda_operations", "operations_agree_in_rows", TOOLS, 3, 0),
     ("cuda_operations", "operations_agree_in_media", NO_SHARED, 1, 0),
     ("cuda_operations", "operations_agree_on_faces", NO_SHARED, 7, 0),
     ("cuda_red_black", "fused_red_black_agrees", TOOLS, 3, 0),

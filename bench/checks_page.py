@@ -1,9 +1,13 @@
 """bench/results/checks.md: what passes on a device, from the file of checks.py. study.py writes it."""
 
 HEAD = """# What passes on a GPU
-Made by `bench/study.py` from `bench/results/h200-checks.json`, the file of `bench/checks.py`: do not edit. It lists all tests that need a
-device, tests of the host that also run on one, and kernels of every family under compute-sanitizer. racecheck is the slowest tool and
-takes fewer cases of some tests. Stopped and skipped entries are listed as such.
+`bench/study.py` generates this page from `bench/results/h200-checks.json`, the output of `bench/checks.py`. Do not edit it. It lists
+
+- all tests that need a device,
+- tests of the host that also run on a device,
+- kernels of every family under compute-sanitizer.
+
+racecheck is the slowest tool, so it runs fewer cases of some tests. Stopped and skipped entries are listed as such.
 
 """
 
@@ -63,7 +67,7 @@ def tools_table(records):
 
 
 def spread(records):
-    """Of every problem what most solves say."""
+    """Of every problem, the record with the most solves."""
     best = {}
     for b in (b for r in records for b in r.get("bands", [])):
         problem = b["problem"], b["n"]
@@ -75,19 +79,19 @@ def spread(records):
 def bands_table(bands):
     rows = [[b["problem"], f"{b['n']}", *[f"{b[k]:.5f}" for k in ("min", "median", "max")], f"{b['least']:g} to {b['most']:g}"]
             for b in bands]
-    return lines(["problem", "n", "least factor", "median", "most", "band"], rows) if rows else "*Not measured.*"
+    return lines(["problem", "n", "smallest factor", "median", "largest", "band"], rows) if rows else "*Not measured.*"
 
 
 def told(outcomes):
-    kinds = (("passed", "clean"), ("failed", "failed"), ("stopped", "stopped before their end with nothing found"), ("not run", "not run"),
-             ("missing", "not there"))
+    kinds = (("passed", "clean"), ("failed", "failed"), ("stopped", "stopped early with nothing found"), ("not run", "not run"),
+             ("missing", "missing"))
     return ", ".join(f"{outcomes.count(o)} {words}" for o, words in kinds if o in outcomes)
 
 
 def tools_words(records):
-    """Of all, and of each tool."""
+    """The number of entries, and the outcomes of each tool."""
     by = {tool: [r["outcome"] for r in records if r["tool"] == tool] for tool in dict.fromkeys(r["tool"] for r in records)}
-    return f"Under compute-sanitizer, of {len(records)} entries: {'; '.join(f'{tool} {told(o)}' for tool, o in by.items())}."
+    return f"{len(records)} entries under compute-sanitizer: {'; '.join(f'{tool} {told(o)}' for tool, o in by.items())}."
 
 
 def checks_table(data):
@@ -100,5 +104,6 @@ def checks_table(data):
     return "\n\n".join([f"{origin(data)} {len(data['results'])} entries: {words}.",
                         lines(["test (name in CTest)", "result"], [[f"`{r['name']}`", tests_cell(r)] for r in tests]),
                         tools_words(tools), tools_table(tools),
-                        (f"Asynchronous smoothers, {solves} solves each: the mean factor of the last five of 12 cycles with f = 0 from a random u, larger "
-                         "than that of the first cycles in the tables above; without overlap with weight 1."), bands_table(bands)])
+                        (f"Asynchronous smoothers, {solves} solves of each problem. A factor is the mean over the last five of 12 cycles, with f = 0 and "
+                         "a random initial u. It is larger than the factors in [docs/performance.md](../../docs/performance.md), which are "
+                         "those of the first cycles. Without overlap the weight is 1."), bands_table(bands)])

@@ -15,52 +15,52 @@ static void describe_solve(char *extra, size_t size, const gmg_report *report, d
            isfinite(report->factor) ? report->factor : 1e300, report->cycles, gmg_status_string(report->status), rtol, floor);
 }
 
-static void solve_row(const char *name, run *r, const double *f, double *u, double rtol)
+static void solve_row(const char *name, bench_gpu_run *r, const double *f, double *u, double rtol)
 {
   gmg_report report;
   char extra[512];
-  if (!wanted(name)) return;
-  const double floor = measured_floor(r, f, u);
+  if (!bench_gpu_wanted(name)) return;
+  const double floor = bench_gpu_measured_floor(r, f, u);
   r->params.rtol = rtol;
-  build(r);
-  const samples s = solve_time(r, f, u, &report);
+  bench_gpu_build(r);
+  const bench_gpu_samples s = bench_gpu_solve_time(r, f, u, &report);
   describe_solve(extra, sizeof extra, &report, rtol, floor);
-  row(name, "ms", &s, 0, extra);
+  bench_gpu_row(name, "ms", &s, 0, extra);
 }
 
 /* As many cycles as that solve took, of which nobody asks what they leave: the same work without a wait, replayed as a whole. */
-static void unmeasured_row(const char *name, run *r, const double *f, double *u)
+static void unmeasured_row(const char *name, bench_gpu_run *r, const double *f, double *u)
 {
   char extra[64];
   gmg_report report;
-  if (!wanted(name)) return;
-  build(r);
-  (void)solve(r, f, u, &report);
+  if (!bench_gpu_wanted(name)) return;
+  bench_gpu_build(r);
+  (void)bench_gpu_solve(r, f, u, &report);
   const int cycles = report.cycles, most = r->params.max_cycles;
   r->params.check_every = 0, r->params.max_cycles = cycles;
-  build(r);
-  const samples s = solve_time(r, f, u, &report);
+  bench_gpu_build(r);
+  const bench_gpu_samples s = bench_gpu_solve_time(r, f, u, &report);
   r->params.check_every = 1, r->params.max_cycles = most;
   snprintf(extra, sizeof extra, ", \"cycles\": %d", cycles);
-  row(name, "ms", &s, 0, extra);
+  bench_gpu_row(name, "ms", &s, 0, extra);
 }
 
 /* The factor down to 1e-10, or to above the floor. */
-static void cycle_row(const char *name, run *r, const double *f, double *u)
+static void cycle_row(const char *name, bench_gpu_run *r, const double *f, double *u)
 {
   char extra[512];
   gmg_report report;
-  if (!wanted(name)) return;
-  const samples s = cycle_time(r, f, u);
-  const double floor = measured_floor(r, f, u);
-  r->params.rtol = tolerance_above(floor, 1e-10), r->params.check_every = 1;
-  build(r);
-  (void)solve(r, f, u, &report);
-  gmg_plan_info *info = plan(r);
-  const double bytes = cycle_bytes(r->problem.dim, info->precision) * (double)r->cells;
+  if (!bench_gpu_wanted(name)) return;
+  const bench_gpu_samples s = bench_gpu_cycle_time(r, f, u);
+  const double floor = bench_gpu_measured_floor(r, f, u);
+  r->params.rtol = bench_gpu_tolerance_above(floor, 1e-10), r->params.check_every = 1;
+  bench_gpu_build(r);
+  (void)bench_gpu_solve(r, f, u, &report);
+  gmg_plan_info *info = bench_gpu_plan(r);
+  const double bytes = bench_gpu_cycle_bytes(r->problem.dim, info->precision) * (double)r->cells;
   free(info);
   describe_solve(extra, sizeof extra, &report, r->params.rtol, floor);
-  row(name, "ms", &s, bytes, extra);
+  bench_gpu_row(name, "ms", &s, bytes, extra);
 }
 
 static double distance(const double *a, const double *b, size_t n)
@@ -75,40 +75,40 @@ static void fmg_row(const char *name, int dim, size_t n)
 {
   gmg_report report;
   char extra[256];
-  if (!wanted(name)) return;
-  run r = begin(dim, n);
-  if ((double)r.cells > bench.most) return end(&r);
+  if (!bench_gpu_wanted(name)) return;
+  bench_gpu_run r = bench_gpu_begin_run(dim, n);
+  if ((double)r.cells > bench_gpu_options.most) return bench_gpu_end_run(&r);
   const size_t bytes = r.cells * sizeof(double);
   double *host = malloc(bytes), *exact = malloc(bytes), *discrete = malloc(bytes);
-  manufactured(dim, n, host, exact);
-  double *f = uploaded(host, r.cells), *u = device_field(r.cells);
-  const double floor = measured_floor(&r, f, u); /* and the discrete solution */
+  bench_gpu_manufactured(dim, n, host, exact);
+  double *f = bench_gpu_uploaded(host, r.cells), *u = bench_gpu_device_field(r.cells);
+  const double floor = bench_gpu_measured_floor(&r, f, u); /* and the discrete solution */
   cudaMemcpy(discrete, u, r.cells * sizeof *u, cudaMemcpyDeviceToHost);
   r.params.fmg = 1, r.params.max_cycles = 1, r.params.check_every = 0;
-  build(&r);
-  const samples s = solve_time(&r, f, u, &report);
+  bench_gpu_build(&r);
+  const bench_gpu_samples s = bench_gpu_solve_time(&r, f, u, &report);
   cudaMemcpy(host, u, r.cells * sizeof *u, cudaMemcpyDeviceToHost);
   snprintf(extra, sizeof extra, ", \"error_algebraic\": %.4g, \"error_discretisation\": %.4g, \"floor\": %.3g, "
            "\"f\": \"manufactured\"",
            distance(host, discrete, r.cells), distance(discrete, exact, r.cells), floor);
-  row(name, "ms", &s, 0, extra);
+  bench_gpu_row(name, "ms", &s, 0, extra);
   cudaFree(f), cudaFree(u);
   free(host), free(exact), free(discrete);
-  end(&r);
+  bench_gpu_end_run(&r);
 }
 
-static void residual_row(const char *name, run *r, const double *f, const double *u, double *to)
+static void residual_row(const char *name, bench_gpu_run *r, const double *f, const double *u, double *to)
 {
-  samples s = {.count = 0};
-  if (!wanted(name)) return;
-  build(r);
-  for (int i = -1; i < bench.runs; i++) {
-    const double start = now();
+  bench_gpu_samples s = {.count = 0};
+  if (!bench_gpu_wanted(name)) return;
+  bench_gpu_build(r);
+  for (int i = -1; i < bench_gpu_options.runs; i++) {
+    const double start = bench_gpu_now();
     for (int k = 0; k < 10; k++) (void)gmg_residual(r->solver, f, u, to);
-    const double t = (now() - start) / 10;
-    if (i >= 0) add(&s, t);
+    const double t = (bench_gpu_now() - start) / 10;
+    if (i >= 0) bench_gpu_add(&s, t);
   }
-  row(name, "ms", &s, 24.0 * (double)r->cells, "");
+  bench_gpu_row(name, "ms", &s, 24.0 * (double)r->cells, "");
 }
 
 /* The cycle itself: a call that preconditions. Compulsory for an unknown on a visit to its level, in reals of the levels, where
@@ -116,43 +116,43 @@ static void residual_row(const char *name, run *r, const double *f, const double
    f, the faces across lines and every second line and plane of the others, and writes an eighth; prolongation reads an eighth and three
    faces, reads u and writes it. An F cycle visits level l l + 1 times, once with a u that is not zero. In mixed precision r is read
    once and narrowed, and on the finest level the pass after writes z instead of u. */
-static void beta_cycle_row(const char *name, run *r, const double *f, double *u)
+static void beta_cycle_row(const char *name, bench_gpu_run *r, const double *f, double *u)
 {
   const int is_f = r->params.cycle == GMG_CYCLE_AUTO || r->params.cycle == GMG_CYCLE_F;
   const size_t real = r->params.precision == GMG_PRECISION_SAME ? sizeof(double) : sizeof(float);
   const double visit = 5 + 6 + 4.125 + 5.125;
   double bytes = real == sizeof(float) ? (8 + 4 + 8 - 4) * (double)r->cells : 0;
-  samples s = {.count = 0};
+  bench_gpu_samples s = {.count = 0};
   char extra[128];
-  if (!wanted(name)) return;
-  build(r);
+  if (!bench_gpu_wanted(name)) return;
+  bench_gpu_build(r);
   for (int l = 0; l < 8; l++) bytes += ((is_f ? l + 1 : 1) * visit + (is_f && l > 0)) * (double)(real * r->cells) * pow(0.125, l);
-  for (int i = -2; i < bench.runs; i++) {
-    const double start = now();
-    if (gmg_precondition(r->solver, f, u) != GMG_OK) stop("gmg_precondition", gmg_context_error(r->context));
-    const double t = now() - start;
-    if (i >= 0) add(&s, t);
+  for (int i = -2; i < bench_gpu_options.runs; i++) {
+    const double start = bench_gpu_now();
+    if (gmg_precondition(r->solver, f, u) != GMG_OK) bench_gpu_stop("gmg_precondition", gmg_context_error(r->context));
+    const double t = bench_gpu_now() - start;
+    if (i >= 0) bench_gpu_add(&s, t);
   }
   snprintf(extra, sizeof extra, ", \"cycle\": \"%s\", \"visited\": \"%s\"", is_f ? "F" : "V", is_f ? "l + 1 times" : "once");
-  row(name, "ms", &s, bytes, extra);
+  bench_gpu_row(name, "ms", &s, bytes, extra);
 }
 
-static void create_row(const char *name, run *r, const double *f, double *u)
+static void create_row(const char *name, bench_gpu_run *r, const double *f, double *u)
 {
   char extra[64];
-  if (!wanted(name)) return;
-  const samples cycle = cycle_time(r, f, u), s = create_time(r);
-  snprintf(extra, sizeof extra, ", \"in_cycles\": %.3f", median(&s) / median(&cycle));
-  row(name, "ms", &s, 0, extra);
+  if (!bench_gpu_wanted(name)) return;
+  const bench_gpu_samples cycle = bench_gpu_cycle_time(r, f, u), s = bench_gpu_create_time(r);
+  snprintf(extra, sizeof extra, ", \"in_cycles\": %.3f", bench_gpu_median(&s) / bench_gpu_median(&cycle));
+  bench_gpu_row(name, "ms", &s, 0, extra);
 }
 
-static void memory_row(const char *name, run *r)
+static void memory_row(const char *name, bench_gpu_run *r)
 {
-  samples s = {.count = 0};
-  if (!wanted(name)) return;
-  gmg_plan_info *info = plan(r);
-  add(&s, (double)info->bytes / (double)r->cells);
-  row(name, "bytes/unknown", &s, 0, "");
+  bench_gpu_samples s = {.count = 0};
+  if (!bench_gpu_wanted(name)) return;
+  gmg_plan_info *info = bench_gpu_plan(r);
+  bench_gpu_add(&s, (double)info->bytes / (double)r->cells);
+  bench_gpu_row(name, "bytes/unknown", &s, 0, "");
   free(info);
 }
 
@@ -161,12 +161,12 @@ static void memory_row(const char *name, run *r)
 static void rows_3d(void)
 {
   const size_t n = 512, cells = n * n * n;
-  if ((double)cells > bench.most) return;
-  double *f = random_field(cells, 1), *u = device_field(cells), *r = device_field(cells);
-  run x = begin(3, n);
+  if ((double)cells > bench_gpu_options.most) return;
+  double *f = bench_gpu_random_field(cells, 1), *u = bench_gpu_device_field(cells), *r = bench_gpu_device_field(cells);
+  bench_gpu_run x = bench_gpu_begin_run(3, n);
   residual_row("residual_512", &x, f, u, r);
-  pass_row("async_pass_512", &x, f, u);
-  down_leg_row("down_leg_512", &x, f, u);
+  bench_gpu_pass_row("async_pass_512", &x, f, u);
+  bench_gpu_down_leg_row("down_leg_512", &x, f, u);
   cudaFree(r);
   cycle_row("v11_512", &x, f, u);
   solve_row("solve_512", &x, f, u, 1e-10);
@@ -179,7 +179,7 @@ static void rows_3d(void)
   x.params = gmg_params_default();
   create_row("create_512", &x, f, u);
   memory_row("memory_512", &x);
-  end(&x);
+  bench_gpu_end_run(&x);
   cudaFree(f), cudaFree(u);
 }
 
@@ -194,15 +194,17 @@ static void beta_rows(void)
               {"solve_beta_64", NULL, "solve_beta_64_unmeasured", 64}};
   for (int i = 0; i < 3; i++) {
     const size_t n = rows[i].n, cells = n * n * n;
-    if ((double)cells > bench.most || (!wanted(rows[i].solve) && !wanted(rows[i].cycle ? rows[i].cycle : rows[i].unmeasured))) continue;
-    double *f = random_field(cells, 1), *u = device_field(cells), *beta_host = ball(n), *beta = uploaded(beta_host, cells);
+    if ((double)cells > bench_gpu_options.most ||
+        (!bench_gpu_wanted(rows[i].solve) && !bench_gpu_wanted(rows[i].cycle ? rows[i].cycle : rows[i].unmeasured))) continue;
+    double *f = bench_gpu_random_field(cells, 1), *u = bench_gpu_device_field(cells), *beta_host = bench_gpu_ball(n),
+        *beta = bench_gpu_uploaded(beta_host, cells);
     free(beta_host);
-    run x = begin(3, n);
+    bench_gpu_run x = bench_gpu_begin_run(3, n);
     x.problem.beta = beta;
     solve_row(rows[i].solve, &x, f, u, 1e-8);
     if (rows[i].cycle) beta_cycle_row(rows[i].cycle, &x, f, u);
     else unmeasured_row(rows[i].unmeasured, &x, f, u);
-    end(&x);
+    bench_gpu_end_run(&x);
     cudaFree(f), cudaFree(u), cudaFree(beta);
   }
 }
@@ -216,19 +218,19 @@ static void small_rows(void)
   } rows[] = {{"solve_128", 3, 128}, {"solve_64", 3, 64}, {"solve_256", 3, 256}, {"solve2d_8192", 2, 8192}};
   for (int i = 0; i < 4; i++) {
     const double n = (double)rows[i].n;
-    if (!wanted(rows[i].name) || (rows[i].dim == 2 ? n * n : n * n * n) > bench.most) continue;
-    run x = begin(rows[i].dim, rows[i].n);
-    double *f = random_field(x.cells, 1), *u = device_field(x.cells);
+    if (!bench_gpu_wanted(rows[i].name) || (rows[i].dim == 2 ? n * n : n * n * n) > bench_gpu_options.most) continue;
+    bench_gpu_run x = bench_gpu_begin_run(rows[i].dim, rows[i].n);
+    double *f = bench_gpu_random_field(x.cells, 1), *u = bench_gpu_device_field(x.cells);
     solve_row(rows[i].name, &x, f, u, 1e-10);
     cudaFree(f), cudaFree(u);
-    end(&x);
+    bench_gpu_end_run(&x);
   }
-  if (wanted("v11_1d_1e8") && bench.most >= 1e8) {
-    run x = begin(1, 100000000);
-    double *f = random_field(x.cells, 1), *u = device_field(x.cells);
+  if (bench_gpu_wanted("v11_1d_1e8") && bench_gpu_options.most >= 1e8) {
+    bench_gpu_run x = bench_gpu_begin_run(1, 100000000);
+    double *f = bench_gpu_random_field(x.cells, 1), *u = bench_gpu_device_field(x.cells);
     cycle_row("v11_1d_1e8", &x, f, u);
     cudaFree(f), cudaFree(u);
-    end(&x);
+    bench_gpu_end_run(&x);
   }
 }
 

@@ -16,7 +16,7 @@ enum { MOST_RUNS = 100 };
 typedef struct {
   double sample[MOST_RUNS]; /* sorted */
   int count;
-} samples;
+} bench_gpu_samples;
 
 typedef struct {
   const char *program, *json, *only, *commit;
@@ -25,12 +25,12 @@ typedef struct {
   double copy; /* bytes a second, read and written */
 } bench_options;
 
-extern bench_options bench;
+extern bench_options bench_gpu_options;
 
-void add(samples *s, double x);
-double median(const samples *s);
-__attribute__((noreturn)) void stop(const char *what, const char *why);
-int wanted(const char *name); /* as --only says */
+void bench_gpu_add(bench_gpu_samples *s, double x);
+double bench_gpu_median(const bench_gpu_samples *s);
+__attribute__((noreturn)) void bench_gpu_stop(const char *what, const char *why);
+int bench_gpu_wanted(const char *name); /* as --only says */
 
 /* Reads the command line, finds the device, measures its copy and opens the file. Returns -1, or the exit code of a program that
    has nothing to do: 0 where it was asked for help, 2 for a wrong option, 77 where there is no device. what: for --help. */
@@ -38,20 +38,20 @@ int bench_begin(int argc, char **argv, const char *program, const char *what, in
 int bench_end(void); /* returns the exit code: 2 where --only named what is no row */
 
 /* One record. bytes: compulsory, of the whole row, 0: not stated. extra: further members, each with a comma before. */
-void row(const char *name, const char *unit, const samples *s, double bytes, const char *extra);
+void bench_gpu_row(const char *name, const char *unit, const bench_gpu_samples *s, double bytes, const char *extra);
 /* One that could not be measured, and why. */
-void skipped_row(const char *name, const char *why, const char *extra);
+void bench_gpu_skipped_row(const char *name, const char *why, const char *extra);
 
 /* --- fields (gpu_fields.c) --- */
 
-double *device_field(size_t n);            /* of zeros */
-double *device_field_or_null(size_t n);    /* NULL where there is no memory for it */
-double *uploaded(const double *from, size_t n);
+double *bench_gpu_device_field(size_t n);            /* of zeros */
+double *bench_gpu_device_field_or_null(size_t n);    /* NULL where there is no memory for it */
+double *bench_gpu_uploaded(const double *from, size_t n);
 /* Uniform in -0.5..0.5, on the device. A longer field begins with a shorter one of the same seed. */
-void fill_random(double *x, size_t n, unsigned long seed);
-double *random_field(size_t n, unsigned long seed);
-void manufactured(int dim, size_t n, double *f, double *u); /* host */
-double *ball(size_t n);                                     /* host */
+void bench_gpu_fill_random(double *x, size_t n, unsigned long seed);
+double *bench_gpu_random_field(size_t n, unsigned long seed);
+void bench_gpu_manufactured(int dim, size_t n, double *f, double *u); /* host */
+double *bench_gpu_ball(size_t n);                                     /* host */
 
 /* --- solvers (gpu_solver.c) --- */
 
@@ -61,26 +61,26 @@ typedef struct {
   gmg_problem problem;
   gmg_params params;
   size_t cells;
-} run;
+} bench_gpu_run;
 
-double now(void); /* seconds, after all work on the device */
-run begin(int dim, size_t n);
-void resize(run *r, int dim, size_t n); /* another problem, the same context; the solver ends */
-void build(run *r);
-gmg_status try_build(run *r);
-void end(run *r);
+double bench_gpu_now(void); /* seconds, after all work on the device */
+bench_gpu_run bench_gpu_begin_run(int dim, size_t n);
+void bench_gpu_resize(bench_gpu_run *r, int dim, size_t n); /* another problem, the same context; the solver ends */
+void bench_gpu_build(bench_gpu_run *r);
+gmg_status bench_gpu_try_build(bench_gpu_run *r);
+void bench_gpu_end_run(bench_gpu_run *r);
 
 /* Seconds of a solve from a zero guess. */
-double solve(run *r, const double *f, double *u, gmg_report *report);
-samples solve_time(run *r, const double *f, double *u, gmg_report *report);
-samples create_time(run *r);
-samples cycle_time(run *r, const double *f, double *u); /* of one cycle, unmeasured; rebuilds */
-gmg_plan_info *plan(run *r);                            /* free() it */
+double bench_gpu_solve(bench_gpu_run *r, const double *f, double *u, gmg_report *report);
+bench_gpu_samples bench_gpu_solve_time(bench_gpu_run *r, const double *f, double *u, gmg_report *report);
+bench_gpu_samples bench_gpu_create_time(bench_gpu_run *r);
+bench_gpu_samples bench_gpu_cycle_time(bench_gpu_run *r, const double *f, double *u); /* of one cycle, unmeasured; rebuilds */
+gmg_plan_info *bench_gpu_plan(bench_gpu_run *r);                            /* free() it */
 
 /* Rows of single operations of the cycle on the finest level, in double: a smoothing step; that and the residual, restricted
    (gpu_operations.c). */
-void pass_row(const char *name, run *r, const double *f, double *u);
-void down_leg_row(const char *name, run *r, const double *f, double *u);
+void bench_gpu_pass_row(const char *name, bench_gpu_run *r, const double *f, double *u);
+void bench_gpu_down_leg_row(const char *name, bench_gpu_run *r, const double *f, double *u);
 
 /* What every row of a solve says, beside its tolerance and floor. */
 #define SOLVED                                                                                               \
@@ -88,10 +88,11 @@ void down_leg_row(const char *name, run *r, const double *f, double *u);
   "\"start\": \"zero\", \"norm\": \"2-norm of the residual over that of f\""
 
 /* Where the residual over that of f stops falling, f being this one. Rebuilds. */
-double measured_floor(run *r, const double *f, double *u);
-double tolerance_above(double floor, double least); /* that, or the next power of ten that is ten times the floor or more */
+double bench_gpu_measured_floor(bench_gpu_run *r, const double *f, double *u);
+/* that, or the next power of ten that is ten times the floor or more */
+double bench_gpu_tolerance_above(double floor, double least);
 
 /* Bytes of a V(1,1) cycle that must move, an unknown: bench/README.md. */
-double cycle_bytes(int dim, gmg_precision precision);
+double bench_gpu_cycle_bytes(int dim, gmg_precision precision);
 
 #endif

@@ -15,18 +15,18 @@
 
 static void blas(cublasStatus_t status, const char *what)
 {
-  if (status != CUBLAS_STATUS_SUCCESS) stop(what, cublasGetStatusString(status));
+  if (status != CUBLAS_STATUS_SUCCESS) bench_gpu_stop(what, cublasGetStatusString(status));
 }
 
 static void cuda(cudaError_t error, const char *what)
 {
-  if (error != cudaSuccess) stop(what, cudaGetErrorString(error));
+  if (error != cudaSuccess) bench_gpu_stop(what, cudaGetErrorString(error));
 }
 
 /* --- handle, context, solver ----------------------------------------------------------------------------------------- */
 
 typedef struct {
-  run r; /* of the solver */
+  bench_gpu_run r; /* of the solver */
   cublasHandle_t handle;
   gmg_context *context;
 } created;
@@ -36,11 +36,11 @@ static void destroy_handle(created *c) { blas(cublasDestroy(c->handle), "cublasD
 
 static void create_context(created *c)
 {
-  if (gmg_context_create_cuda(0, NULL, &c->context) != GMG_OK) stop("gmg_context_create_cuda", "failed");
+  if (gmg_context_create_cuda(0, NULL, &c->context) != GMG_OK) bench_gpu_stop("gmg_context_create_cuda", "failed");
 }
 static void destroy_context(created *c) { gmg_context_destroy(c->context); }
 
-static void create_solver(created *c) { build(&c->r); }
+static void create_solver(created *c) { bench_gpu_build(&c->r); }
 static void destroy_solver(created *c)
 {
   gmg_solver_destroy(c->r.solver);
@@ -76,15 +76,15 @@ static void creation_row(int i, created *c)
 {
   char extra[512], libraries[64] = "";
   double first = 0, bytes = 0;
-  samples s = {.count = 0};
-  if (!wanted(creations[i].name) && !wanted("create")) return;
-  for (int k = -2; k < bench.runs; k++) {
-    const double start = now();
+  bench_gpu_samples s = {.count = 0};
+  if (!bench_gpu_wanted(creations[i].name) && !bench_gpu_wanted("create")) return;
+  for (int k = -2; k < bench_gpu_options.runs; k++) {
+    const double start = bench_gpu_now();
     creations[i].create(c);
     creations[i].destroy(c);
-    const double t = now() - start;
+    const double t = bench_gpu_now() - start;
     if (k == -2) first = t;
-    if (k >= 0) add(&s, t);
+    if (k >= 0) bench_gpu_add(&s, t);
   }
   const size_t before = free_bytes();
   creations[i].create(c);
@@ -96,24 +96,24 @@ static void creation_row(int i, created *c)
   }
   snprintf(extra, sizeof extra, ", \"method\": \"create\", \"what\": \"%s\", \"first_ms\": %.6g, \"device_bytes\": %.0f%s",
            creations[i].what, 1e3 * first, (double)before - (double)after, libraries);
-  row(creations[i].name, "ms", &s, 0, extra);
+  bench_gpu_row(creations[i].name, "ms", &s, 0, extra);
 }
 
 static void creation_rows(void)
 {
   created c = {.handle = NULL};
   for (int i = 0; i < CREATIONS; i++) {
-    if (creations[i].create == create_solver) c.r = begin(3, 64); /* not before: it would not be the first context */
+    if (creations[i].create == create_solver) c.r = bench_gpu_begin_run(3, 64); /* not before: it would not be the first context */
     creation_row(i, &c);
   }
-  end(&c.r);
+  bench_gpu_end_run(&c.r);
 }
 
 /* --- conjugate gradients --------------------------------------------------------------------------------------------- */
 
 /* One grid, as the coarsest one. */
 typedef struct {
-  run *r;
+  bench_gpu_run *r;
   cudaStream_t stream;
   cublasHandle_t handle;
   void *room; /* of the handle: in a recording it must not ask for any */
@@ -192,12 +192,12 @@ static void scalars_on_device(bed *b)
   for (int i = 0; i < b->iterations; i++) {
     apply(b, b->p, b->q);
     blas(cublasDdot(b->handle, n, b->p, 1, b->q, 1, s + PQ), "cublasDdot");
-    cg_alpha(s, b->stream);
+    bench_gpu_cg_alpha(s, b->stream);
     blas(cublasDaxpy(b->handle, n, s + ALPHA, b->p, 1, b->u, 1), "cublasDaxpy");
     blas(cublasDaxpy(b->handle, n, s + MINUS_ALPHA, b->q, 1, b->left, 1), "cublasDaxpy");
     over_diagonal(b, b->left, b->z);
     blas(cublasDdot(b->handle, n, b->left, 1, b->z, 1, s + NEXT_RZ), "cublasDdot");
-    cg_beta(s, b->stream);
+    bench_gpu_cg_beta(s, b->stream);
     blas(cublasDscal(b->handle, n, s + BETA, b->p, 1), "cublasDscal");
     blas(cublasDaxpy(b->handle, n, s + ONE, b->z, 1, b->p, 1), "cublasDaxpy");
   }
@@ -221,14 +221,14 @@ static void scalars_in_graph(bed *b)
 /* A cycle of one level is its coarse solver. */
 static void coarse_solver(bed *b)
 {
-  if (gmg_precondition(b->r->solver, b->f, b->u) != GMG_OK) stop("gmg_precondition", gmg_context_error(b->r->context));
+  if (gmg_precondition(b->r->solver, b->f, b->u) != GMG_OK) bench_gpu_stop("gmg_precondition", gmg_context_error(b->r->context));
 }
 
 /* What gmg does with such a grid unless it is told that it is the coarsest. */
 static void multigrid(bed *b)
 {
   cuda(cudaMemsetAsync(b->u, 0, b->r->cells * sizeof(double), b->stream), "cudaMemsetAsync");
-  if (gmg_solve(b->r->solver, b->f, b->u, &b->report) > GMG_DIVERGED) stop("gmg_solve", gmg_context_error(b->r->context));
+  if (gmg_solve(b->r->solver, b->f, b->u, &b->report) > GMG_DIVERGED) bench_gpu_stop("gmg_solve", gmg_context_error(b->r->context));
 }
 
 static const struct {
@@ -264,15 +264,15 @@ static double residual(bed *b)
   return relative;
 }
 
-static samples seconds_of(void (*solves)(bed *b), bed *b)
+static bench_gpu_samples seconds_of(void (*solves)(bed *b), bed *b)
 {
-  samples s = {.count = 0};
-  for (int i = -2; i < bench.runs; i++) { /* the second time gmg records it */
+  bench_gpu_samples s = {.count = 0};
+  for (int i = -2; i < bench_gpu_options.runs; i++) { /* the second time gmg records it */
     cuda(cudaMemset(b->u, 0xff, b->r->cells * sizeof(double)), "cudaMemset"); /* NaN: what did not run is seen in the residual */
-    const double start = now();
+    const double start = bench_gpu_now();
     solves(b);
-    const double t = now() - start;
-    if (i >= 0) add(&s, t);
+    const double t = bench_gpu_now() - start;
+    if (i >= 0) bench_gpu_add(&s, t);
   }
   return s;
 }
@@ -298,11 +298,11 @@ static void method_row(int m, const char *label, bed *b)
   snprintf(head, sizeof head, ", \"method\": \"%s\", \"dim\": %d, \"n\": %zu, \"unknowns\": %zu, \"tolerance\": %g", methods[m].name,
            b->r->problem.dim, b->r->problem.n[0], b->r->cells, b->tolerance);
   b->r->params.coarse = methods[m].coarse, b->r->params.max_levels = methods[m].most_levels;
-  if (try_build(b->r) != GMG_OK) {
-    skipped_row(label, gmg_context_error(b->r->context), head);
+  if (bench_gpu_try_build(b->r) != GMG_OK) {
+    bench_gpu_skipped_row(label, gmg_context_error(b->r->context), head);
     return;
   }
-  const samples s = seconds_of(methods[m].solve, b);
+  const bench_gpu_samples s = seconds_of(methods[m].solve, b);
   forget_graph(b); /* of this solver's operator */
   const double left = residual(b);
   const char *const ended = is_multigrid ? gmg_status_string(b->report.status)
@@ -312,20 +312,20 @@ static void method_row(int m, const char *label, bed *b)
            "%s%s, \"residual\": %.4g, \"status\": \"%s\", \"f\": \"uniform in -0.5..0.5, splitmix64\", \"start\": \"zero\", "
            "\"norm\": \"of the inverse diagonal, residual over f\"",
            head, turns, isfinite(left) ? left : 1e300, ended);
-  row(label, "ms", &s, 0, extra);
+  bench_gpu_row(label, "ms", &s, 0, extra);
 }
 
 static int method_wanted(const bed *b, int m, char *label, size_t size)
 {
   snprintf(label, size, "%s_%dd_%zu", methods[m].name, b->r->problem.dim, b->r->problem.n[0]);
-  return wanted(label) || wanted(methods[m].name);
+  return bench_gpu_wanted(label) || bench_gpu_wanted(methods[m].name);
 }
 
 static void allocate(bed *b)
 {
   double **const field[] = {&b->u, &b->left, &b->z, &b->p, &b->q};
-  b->f = random_field(b->r->cells, 1);
-  for (int i = 0; i < 5; i++) *field[i] = device_field(b->r->cells);
+  b->f = bench_gpu_random_field(b->r->cells, 1);
+  for (int i = 0; i < 5; i++) *field[i] = bench_gpu_device_field(b->r->cells);
 }
 
 static void release(bed *b)
@@ -340,10 +340,10 @@ static void size_rows(bed *b)
   char label[64];
   int any = 0;
   for (int m = 0; m < METHODS; m++) any |= method_wanted(b, m, label, sizeof label);
-  if (!any || (double)b->r->cells > bench.most) return;
+  if (!any || (double)b->r->cells > bench_gpu_options.most) return;
   allocate(b);
   b->r->params.coarse = GMG_COARSE_CG, b->r->params.max_levels = 1, b->r->params.rtol = 0;
-  build(b->r);
+  bench_gpu_build(b->r);
   b->tolerance = b->r->solver->coarsest.problem->rtol;
   scalars_on_host(b);
   b->reached = residual(b);
@@ -357,21 +357,21 @@ static void coarsest_rows(void)
 {
   const size_t room = (size_t)32 << 20; /* as NVIDIA recommends for Hopper */
   const double one = 1;
-  run r = {.params = gmg_params_default()};
+  bench_gpu_run r = {.params = gmg_params_default()};
   bed b = {.r = &r};
   cuda(cudaStreamCreate(&b.stream), "cudaStreamCreate"); /* the default one cannot be recorded */
-  if (gmg_context_create_cuda(0, b.stream, &r.context) != GMG_OK) stop("gmg_context_create_cuda", "failed");
+  if (gmg_context_create_cuda(0, b.stream, &r.context) != GMG_OK) bench_gpu_stop("gmg_context_create_cuda", "failed");
   blas(cublasCreate(&b.handle), "cublasCreate");
   blas(cublasSetStream(b.handle, b.stream), "cublasSetStream");
   cuda(cudaMalloc(&b.room, room), "cudaMalloc");
   blas(cublasSetWorkspace(b.handle, b.room, room), "cublasSetWorkspace");
-  b.scalar = device_field(SCALARS);
+  b.scalar = bench_gpu_device_field(SCALARS);
   cuda(cudaMemcpy(b.scalar + ONE, &one, sizeof one, cudaMemcpyHostToDevice), "cudaMemcpy");
   for (int i = 0; i < SIZES; i++) {
-    resize(&r, sizes[i].dim, sizes[i].n);
+    bench_gpu_resize(&r, sizes[i].dim, sizes[i].n);
     size_rows(&b);
   }
-  end(&r);
+  bench_gpu_end_run(&r);
   blas(cublasDestroy(b.handle), "cublasDestroy");
   cudaFree(b.room), cudaFree(b.scalar);
   cudaStreamDestroy(b.stream);

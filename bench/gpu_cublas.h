@@ -10,8 +10,8 @@ enum { RZ, NEXT_RZ, PQ, ALPHA, MINUS_ALPHA, BETA, ONE, SCALARS };
 extern "C" {
 #endif
 
-void cg_alpha(double *scalar, cudaStream_t stream); /* ALPHA = RZ / PQ, and its negative */
-void cg_beta(double *scalar, cudaStream_t stream);  /* BETA = NEXT_RZ / RZ, then RZ = NEXT_RZ */
+void bench_gpu_cg_alpha(double *scalar, cudaStream_t stream); /* ALPHA = RZ / PQ, and its negative */
+void bench_gpu_cg_beta(double *scalar, cudaStream_t stream);  /* BETA = NEXT_RZ / RZ, then RZ = NEXT_RZ */
 
 #ifdef __cplusplus
 }

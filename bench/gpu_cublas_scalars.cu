@@ -12,6 +12,6 @@ static __global__ void beta_kernel(double *s)
   s[RZ] = s[NEXT_RZ];
 }
 
-void cg_alpha(double *scalar, cudaStream_t stream) { alpha_kernel<<<1, 1, 0, stream>>>(scalar); }
+void bench_gpu_cg_alpha(double *scalar, cudaStream_t stream) { alpha_kernel<<<1, 1, 0, stream>>>(scalar); }
 
-void cg_beta(double *scalar, cudaStream_t stream) { beta_kernel<<<1, 1, 0, stream>>>(scalar); }
+void bench_gpu_cg_beta(double *scalar, cudaStream_t stream) { beta_kernel<<<1, 1, 0, stream>>>(scalar); }

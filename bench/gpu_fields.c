@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-double *device_field_or_null(size_t n)
+double *bench_gpu_device_field_or_null(size_t n)
 {
   double *p = NULL;
   if (cudaMalloc((void **)&p, n * sizeof *p) != cudaSuccess) {
@@ -16,17 +16,17 @@ double *device_field_or_null(size_t n)
   return p;
 }
 
-double *device_field(size_t n)
+double *bench_gpu_device_field(size_t n)
 {
-  double *p = device_field_or_null(n);
-  if (!p) stop("cudaMalloc", "out of device memory");
+  double *p = bench_gpu_device_field_or_null(n);
+  if (!p) bench_gpu_stop("cudaMalloc", "out of device memory");
   return p;
 }
 
-double *uploaded(const double *from, size_t n)
+double *bench_gpu_uploaded(const double *from, size_t n)
 {
-  double *p = device_field(n);
-  if (cudaMemcpy(p, from, n * sizeof *p, cudaMemcpyHostToDevice) != cudaSuccess) stop("cudaMemcpy", "upload failed");
+  double *p = bench_gpu_device_field(n);
+  if (cudaMemcpy(p, from, n * sizeof *p, cudaMemcpyHostToDevice) != cudaSuccess) bench_gpu_stop("cudaMemcpy", "upload failed");
   return p;
 }
 
@@ -40,29 +40,30 @@ static double uniform(size_t i, unsigned long seed)
 }
 
 /* In pieces: the host need not hold the field, and what cannot be paged out is copied from faster. */
-void fill_random(double *x, size_t n, unsigned long seed)
+void bench_gpu_fill_random(double *x, size_t n, unsigned long seed)
 {
   const size_t piece = (size_t)1 << 24;
   double *host;
-  if (cudaMallocHost((void **)&host, piece * sizeof *host) != cudaSuccess) stop("cudaMallocHost", "out of memory");
+  if (cudaMallocHost((void **)&host, piece * sizeof *host) != cudaSuccess) bench_gpu_stop("cudaMallocHost", "out of memory");
   for (size_t from = 0; from < n; from += piece) {
     const size_t count = n - from < piece ? n - from : piece;
 #pragma omp parallel for
     for (size_t i = 0; i < count; i++) host[i] = uniform(from + i, seed);
-    if (cudaMemcpy(x + from, host, count * sizeof *host, cudaMemcpyHostToDevice) != cudaSuccess) stop("cudaMemcpy", "upload failed");
+    if (cudaMemcpy(x + from, host, count * sizeof *host, cudaMemcpyHostToDevice) != cudaSuccess)
+      bench_gpu_stop("cudaMemcpy", "upload failed");
   }
   cudaFreeHost(host);
 }
 
-double *random_field(size_t n, unsigned long seed)
+double *bench_gpu_random_field(size_t n, unsigned long seed)
 {
-  double *x = device_field(n);
-  fill_random(x, n, seed);
+  double *x = bench_gpu_device_field(n);
+  bench_gpu_fill_random(x, n, seed);
   return x;
 }
 
 /* f of u = product of sin(pi x) exp(x / 2), which is 0 on the walls of the unit box; and u. Cells. */
-void manufactured(int dim, size_t n, double *f, double *u)
+void bench_gpu_manufactured(int dim, size_t n, double *f, double *u)
 {
   const size_t rows = dim > 1 ? n : 1, planes = dim > 2 ? n : 1;
   double *g = malloc(2 * n * sizeof *g), *g2 = g + n;
@@ -83,7 +84,7 @@ void manufactured(int dim, size_t n, double *f, double *u)
   free(g);
 }
 
-double *ball(size_t n)
+double *bench_gpu_ball(size_t n)
 {
   double *beta = malloc(n * n * n * sizeof *beta);
 #pragma omp parallel for

@@ -4,17 +4,17 @@
 #include "mg/cycle/cycle.h"
 
 /* Ten at a time, on the finest level of the solver and with its own functions, in double. */
-static samples operation_time(run *r, void (*operation)(gmg_solver *s))
+static bench_gpu_samples operation_time(bench_gpu_run *r, void (*operation)(gmg_solver *s))
 {
-  samples s = {.count = 0};
+  bench_gpu_samples s = {.count = 0};
   const gmg_precision before = r->params.precision;
   r->params.precision = GMG_PRECISION_SAME;
-  build(r);
-  for (int i = -1; i < bench.runs; i++) {
-    const double start = now();
+  bench_gpu_build(r);
+  for (int i = -1; i < bench_gpu_options.runs; i++) {
+    const double start = bench_gpu_now();
     for (int k = 0; k < 10; k++) operation(r->solver);
-    const double t = (now() - start) / 10;
-    if (i >= 0) add(&s, t);
+    const double t = (bench_gpu_now() - start) / 10;
+    if (i >= 0) bench_gpu_add(&s, t);
   }
   r->params.precision = before;
   return s;
@@ -33,18 +33,21 @@ static void one_pass(gmg_solver *s)
 /* As the cycle does it: a smoothing step, then the residual, restricted. */
 static void down_leg(gmg_solver *s) { gmg_presmooth_restrict(&s->mg, 0, fields.f, fields.u, GMG_FROM_CURRENT); }
 
-static void operation_row(const char *name, run *r, const double *f, double *u, void (*operation)(gmg_solver *s), double bytes,
-                          const char *extra)
+static void operation_row(const char *name, bench_gpu_run *r, const double *f, double *u, void (*operation)(gmg_solver *s),
+                          double bytes, const char *extra)
 {
-  if (!wanted(name)) return;
+  if (!bench_gpu_wanted(name)) return;
   fields.f = f, fields.u = u;
-  const samples s = operation_time(r, operation);
-  row(name, "ms", &s, bytes * (double)r->cells, extra);
+  const bench_gpu_samples s = operation_time(r, operation);
+  bench_gpu_row(name, "ms", &s, bytes * (double)r->cells, extra);
 }
 
-void pass_row(const char *name, run *r, const double *f, double *u) { operation_row(name, r, f, u, one_pass, 24, ""); }
+void bench_gpu_pass_row(const char *name, bench_gpu_run *r, const double *f, double *u)
+{
+  operation_row(name, r, f, u, one_pass, 24, "");
+}
 
-void down_leg_row(const char *name, run *r, const double *f, double *u)
+void bench_gpu_down_leg_row(const char *name, bench_gpu_run *r, const double *f, double *u)
 {
   operation_row(name, r, f, u, down_leg, 25, ", \"what\": \"smoothing and restricted residual, as the solver does them\"");
 }

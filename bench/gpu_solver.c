@@ -9,7 +9,7 @@
 
 enum { FEW = 2, MANY = 7 }; /* cycles */
 
-double now(void)
+double bench_gpu_now(void)
 {
   struct timespec t;
   cudaDeviceSynchronize();
@@ -17,7 +17,7 @@ double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void resize(run *r, int dim, size_t n)
+void bench_gpu_resize(bench_gpu_run *r, int dim, size_t n)
 {
   const size_t size[3] = {n, n, n};
   gmg_solver_destroy(r->solver);
@@ -26,112 +26,112 @@ void resize(run *r, int dim, size_t n)
   r->cells = dim == 1 ? n : dim == 2 ? n * n : n * n * n;
 }
 
-run begin(int dim, size_t n)
+bench_gpu_run bench_gpu_begin_run(int dim, size_t n)
 {
-  run r = {.params = gmg_params_default()};
-  if (gmg_context_create_cuda(0, NULL, &r.context) != GMG_OK) stop("gmg_context_create_cuda", "no device");
-  resize(&r, dim, n);
+  bench_gpu_run r = {.params = gmg_params_default()};
+  if (gmg_context_create_cuda(0, NULL, &r.context) != GMG_OK) bench_gpu_stop("gmg_context_create_cuda", "no device");
+  bench_gpu_resize(&r, dim, n);
   return r;
 }
 
-gmg_status try_build(run *r)
+gmg_status bench_gpu_try_build(bench_gpu_run *r)
 {
   gmg_solver_destroy(r->solver);
   r->solver = NULL;
   return gmg_solver_create(r->context, &r->problem, &r->params, &r->solver);
 }
 
-void build(run *r)
+void bench_gpu_build(bench_gpu_run *r)
 {
-  if (try_build(r) != GMG_OK) stop("gmg_solver_create", gmg_context_error(r->context));
+  if (bench_gpu_try_build(r) != GMG_OK) bench_gpu_stop("gmg_solver_create", gmg_context_error(r->context));
 }
 
-void end(run *r)
+void bench_gpu_end_run(bench_gpu_run *r)
 {
   gmg_solver_destroy(r->solver);
   gmg_context_destroy(r->context);
 }
 
-double solve(run *r, const double *f, double *u, gmg_report *report)
+double bench_gpu_solve(bench_gpu_run *r, const double *f, double *u, gmg_report *report)
 {
   cudaMemset(u, 0, r->cells * sizeof *u);
-  const double start = now();
-  if (gmg_solve(r->solver, f, u, report) > GMG_DIVERGED) stop("gmg_solve", gmg_context_error(r->context));
-  return now() - start;
+  const double start = bench_gpu_now();
+  if (gmg_solve(r->solver, f, u, report) > GMG_DIVERGED) bench_gpu_stop("gmg_solve", gmg_context_error(r->context));
+  return bench_gpu_now() - start;
 }
 
-samples solve_time(run *r, const double *f, double *u, gmg_report *report)
+bench_gpu_samples bench_gpu_solve_time(bench_gpu_run *r, const double *f, double *u, gmg_report *report)
 {
-  samples s = {.count = 0};
-  for (int i = -2; i < bench.runs; i++) { /* the second time it is recorded */
-    const double t = solve(r, f, u, report);
-    if (i >= 0) add(&s, t);
+  bench_gpu_samples s = {.count = 0};
+  for (int i = -2; i < bench_gpu_options.runs; i++) { /* the second time it is recorded */
+    const double t = bench_gpu_solve(r, f, u, report);
+    if (i >= 0) bench_gpu_add(&s, t);
   }
   return s;
 }
 
-samples create_time(run *r)
+bench_gpu_samples bench_gpu_create_time(bench_gpu_run *r)
 {
-  samples s = {.count = 0};
-  for (int i = -1; i < bench.runs; i++) {
+  bench_gpu_samples s = {.count = 0};
+  for (int i = -1; i < bench_gpu_options.runs; i++) {
     gmg_solver_destroy(r->solver);
     r->solver = NULL;
-    const double start = now();
-    build(r);
-    const double t = now() - start;
-    if (i >= 0) add(&s, t);
+    const double start = bench_gpu_now();
+    bench_gpu_build(r);
+    const double t = bench_gpu_now() - start;
+    if (i >= 0) bench_gpu_add(&s, t);
   }
   return s;
 }
 
 /* The difference of solves of 7 and of 2 cycles over 5, so that what a solve does once drops out. */
-samples cycle_time(run *r, const double *f, double *u)
+bench_gpu_samples bench_gpu_cycle_time(bench_gpu_run *r, const double *f, double *u)
 {
-  samples few = {.count = 0}, s = {.count = 0};
+  bench_gpu_samples few = {.count = 0}, s = {.count = 0};
   gmg_report report;
   const int check = r->params.check_every, most = r->params.max_cycles;
   r->params.check_every = 0;
   for (int many = 0; many < 2; many++) {
     r->params.max_cycles = many ? MANY : FEW;
-    build(r);
-    for (int i = -2; i < bench.runs; i++) {
-      const double t = solve(r, f, u, &report);
+    bench_gpu_build(r);
+    for (int i = -2; i < bench_gpu_options.runs; i++) {
+      const double t = bench_gpu_solve(r, f, u, &report);
       if (i < 0) continue;
-      if (many) add(&s, (t - median(&few)) / (MANY - FEW));
-      else add(&few, t);
+      if (many) bench_gpu_add(&s, (t - bench_gpu_median(&few)) / (MANY - FEW));
+      else bench_gpu_add(&few, t);
     }
   }
   r->params.check_every = check, r->params.max_cycles = most;
   return s;
 }
 
-gmg_plan_info *plan(run *r)
+gmg_plan_info *bench_gpu_plan(bench_gpu_run *r)
 {
   gmg_plan_info *info = malloc(sizeof *info);
-  if (!info) stop("malloc", "out of memory");
-  if (gmg_plan(r->context, &r->problem, &r->params, info) != GMG_OK) stop("gmg_plan", gmg_context_error(r->context));
+  if (!info) bench_gpu_stop("malloc", "out of memory");
+  if (gmg_plan(r->context, &r->problem, &r->params, info) != GMG_OK) bench_gpu_stop("gmg_plan", gmg_context_error(r->context));
   return info;
 }
 
 /* Each leg reads u and f and writes u, the first writes a residual and the second reads a correction, both smaller by 2^dim; coarser
    levels add a geometric series. In mixed precision all that in float and from zero, and in double the residual and the correction
    of u. */
-double cycle_bytes(int dim, gmg_precision precision)
+double bench_gpu_cycle_bytes(int dim, gmg_precision precision)
 {
   const double coarse = 1.0 / (1 << dim), levels = 1 / (1 - coarse);
   return precision == GMG_PRECISION_MIXED ? (20 + 8 * coarse) * levels + 32 : (48 + 16 * coarse) * levels;
 }
 
-double tolerance_above(double floor, double least) { return fmax(least, pow(10, ceil(log10(10 * floor) - 1e-9))); }
+double bench_gpu_tolerance_above(double floor, double least) { return fmax(least, pow(10, ceil(log10(10 * floor) - 1e-9))); }
 
 /* By a solve that is asked for what cannot be had; near enough to it that an accelerated one, which goes by recursion, looks. */
-double measured_floor(run *r, const double *f, double *u)
+double bench_gpu_measured_floor(bench_gpu_run *r, const double *f, double *u)
 {
   gmg_report report;
   const double rtol = r->params.rtol;
   r->params.rtol = 1e-17;
-  build(r);
-  (void)solve(r, f, u, &report);
+  bench_gpu_build(r);
+  (void)bench_gpu_solve(r, f, u, &report);
   r->params.rtol = rtol;
   return report.residual / report.residual0;
 }

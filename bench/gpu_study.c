@@ -54,54 +54,56 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 static const size_t growth[] = {64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024};
 enum { GROWTH = sizeof growth / sizeof *growth };
 
-static void begin_extra(char *extra, size_t size, const run *r, const char *name)
+static void begin_extra(char *extra, size_t size, const bench_gpu_run *r, const char *name)
 {
   snprintf(extra, size, ", \"method\": \"%s\", \"dim\": %d, \"n\": %zu, \"unknowns\": %zu", name, r->problem.dim, r->problem.n[0],
            r->cells);
 }
 
 /* Time to tolerance as the row, the cycle beside it. */
-static void method_row(const char *name, const char *label, run *r, const double *f, double *u, double tolerance, double floor)
+static void method_row(const char *name, const char *label, bench_gpu_run *r, const double *f, double *u, double tolerance,
+                       double floor)
 {
   char head[256], extra[1024];
   gmg_report report;
   begin_extra(head, sizeof head, r, name);
   r->params.rtol = tolerance;
-  if (try_build(r) != GMG_OK) {
-    skipped_row(label, gmg_context_error(r->context), head);
+  if (bench_gpu_try_build(r) != GMG_OK) {
+    bench_gpu_skipped_row(label, gmg_context_error(r->context), head);
     return;
   }
-  const samples s = solve_time(r, f, u, &report);
-  gmg_plan_info *info = plan(r);
-  const double factor = report.factor, bytes = cycle_bytes(r->problem.dim, info->precision) * (double)r->cells;
+  const bench_gpu_samples s = bench_gpu_solve_time(r, f, u, &report);
+  gmg_plan_info *info = bench_gpu_plan(r);
+  const double factor = report.factor, bytes = bench_gpu_cycle_bytes(r->problem.dim, info->precision) * (double)r->cells;
   const int cycles = report.cycles;
   const gmg_status status = report.status;
-  const samples cycle = cycle_time(r, f, u);
+  const bench_gpu_samples cycle = bench_gpu_cycle_time(r, f, u);
   snprintf(extra, sizeof extra,
            "%s, \"factor\": %.4g, \"cycles\": %d, \"status\": \"%s\", \"precision\": \"%s\", "
            "\"cycle_ms\": %.6g, \"cycle_ms_min\": %.6g, \"cycle_ms_max\": %.6g, \"cycle_bytes\": %.6g, "
            "\"cycle_fraction_of_copy\": %.4f, \"solver_bytes\": %.6g, \"tolerance\": %g, \"floor\": %.3g" SOLVED,
            head, isfinite(factor) ? factor : 1e300, cycles, gmg_status_string(status),
-           info->precision == GMG_PRECISION_MIXED ? "mixed" : "same", 1e3 * median(&cycle), 1e3 * cycle.sample[0],
-           1e3 * cycle.sample[cycle.count - 1], bytes, bytes / median(&cycle) / bench.copy, (double)info->bytes, tolerance, floor);
+           info->precision == GMG_PRECISION_MIXED ? "mixed" : "same", 1e3 * bench_gpu_median(&cycle), 1e3 * cycle.sample[0],
+           1e3 * cycle.sample[cycle.count - 1], bytes, bytes / bench_gpu_median(&cycle) / bench_gpu_options.copy,
+               (double)info->bytes, tolerance, floor);
   free(info);
-  row(label, "ms", &s, 0, extra);
+  bench_gpu_row(label, "ms", &s, 0, extra);
 }
 
-static int is_there(const method *m, const run *r)
+static int is_there(const method *m, const bench_gpu_run *r)
 {
   if (m->at.dim && m->at.dim != r->problem.dim) return 0;
   return r->cells >= m->at.least && (!m->at.most || r->cells <= m->at.most);
 }
 
-static int method_wanted(const run *r, int m, char *label, size_t size)
+static int method_wanted(const bench_gpu_run *r, int m, char *label, size_t size)
 {
   snprintf(label, size, "%s_%dd_%zu", methods[m].name, r->problem.dim, r->problem.n[0]);
-  return (wanted(label) || wanted(methods[m].name)) && is_there(&methods[m], r);
+  return (bench_gpu_wanted(label) || bench_gpu_wanted(methods[m].name)) && is_there(&methods[m], r);
 }
 
 /* All methods on one problem; f holds random values, at least as many as there are unknowns. */
-static void size_rows(run *r, const double *f, double *u)
+static void size_rows(bench_gpu_run *r, const double *f, double *u)
 {
   double floor = NAN;
   for (int m = 0; m < METHODS; m++) {
@@ -109,7 +111,7 @@ static void size_rows(run *r, const double *f, double *u)
     if (!method_wanted(r, m, label, sizeof label)) continue;
     if (isnan(floor)) {
       r->params = gmg_params_default();
-      floor = measured_floor(r, f, u);
+      floor = bench_gpu_measured_floor(r, f, u);
     }
     r->params = gmg_params_default();
     r->params.smoother = gmg_smoother_by_name(methods[m].smoother);
@@ -118,70 +120,70 @@ static void size_rows(run *r, const double *f, double *u)
     r->params.order = methods[m].order;
     r->params.precision = methods[m].precision;
     for (int a = 0; a < 3; a++) r->params.block[a] = methods[m].block[a];
-    method_row(methods[m].name, label, r, f, u, tolerance_above(floor, 1e-8), floor);
+    method_row(methods[m].name, label, r, f, u, bench_gpu_tolerance_above(floor, 1e-8), floor);
   }
 }
 
 /* Where everything fits but the full multigrid start, only that is skipped. */
-static void fmg_row(run *r, const char *label, const double *f, double *u)
+static void fmg_row(bench_gpu_run *r, const char *label, const double *f, double *u)
 {
   char extra[512];
   gmg_report report;
   begin_extra(extra, sizeof extra, r, "growth_fmg");
   r->params.fmg = 1, r->params.max_cycles = 1, r->params.check_every = 0;
-  if (try_build(r) != GMG_OK) {
-    skipped_row(label, gmg_context_error(r->context), extra);
+  if (bench_gpu_try_build(r) != GMG_OK) {
+    bench_gpu_skipped_row(label, gmg_context_error(r->context), extra);
     return;
   }
-  const samples s = solve_time(r, f, u, &report);
-  row(label, "ms", &s, 0, extra);
+  const bench_gpu_samples s = bench_gpu_solve_time(r, f, u, &report);
+  bench_gpu_row(label, "ms", &s, 0, extra);
 }
 
-static void create_row(run *r, const char *label)
+static void create_row(bench_gpu_run *r, const char *label)
 {
   char extra[256];
   begin_extra(extra, sizeof extra, r, "growth_create");
-  const samples s = create_time(r);
-  row(label, "ms", &s, 0, extra);
+  const bench_gpu_samples s = bench_gpu_create_time(r);
+  bench_gpu_row(label, "ms", &s, 0, extra);
 }
 
-static int growth_wanted(const run *r, char label[3][64])
+static int growth_wanted(const bench_gpu_run *r, char label[3][64])
 {
   static const char *const kinds[] = {"growth", "growth_create", "growth_fmg"};
-  int any = wanted("growth");
+  int any = bench_gpu_wanted("growth");
   for (int k = 0; k < 3; k++) {
     snprintf(label[k], 64, "%s_%zu", kinds[k], r->problem.n[0]);
-    any |= wanted(label[k]);
+    any |= bench_gpu_wanted(label[k]);
   }
   return any;
 }
 
 /* The default solver on one more size. Returns 0 where it does not fit. */
-static int growth_rows(run *r, const double *f, double *u)
+static int growth_rows(bench_gpu_run *r, const double *f, double *u)
 {
   char label[3][64], extra[256];
   (void)growth_wanted(r, label);
   r->params = gmg_params_default();
   begin_extra(extra, sizeof extra, r, "growth");
-  if (try_build(r) != GMG_OK) {
-    skipped_row(label[0], gmg_context_error(r->context), extra);
+  if (bench_gpu_try_build(r) != GMG_OK) {
+    bench_gpu_skipped_row(label[0], gmg_context_error(r->context), extra);
     return 0;
   }
-  const double floor = measured_floor(r, f, u);
-  method_row("growth", label[0], r, f, u, tolerance_above(floor, 1e-8), floor);
+  const double floor = bench_gpu_measured_floor(r, f, u);
+  method_row("growth", label[0], r, f, u, bench_gpu_tolerance_above(floor, 1e-8), floor);
   create_row(r, label[1]);
   fmg_row(r, label[2], f, u);
   return 1;
 }
 
 /* The largest size that is wanted and has fewer unknowns than that; 0: none. */
-static size_t largest_below(run *r, double below)
+static size_t largest_below(bench_gpu_run *r, double below)
 {
   char label[64];
   size_t most = 0;
   for (int i = 0; i < SIZES; i++) {
     int any = 0;
-    resize(r, sizes[i].dim, sizes[i].n);
+    bench_gpu_resize(r, sizes[i].dim, sizes[i].n);
     for (int m = 0; m < METHODS; m++) any |= method_wanted(r, m, label, sizeof label);
     if (any && (double)r->cells < below && r->cells > most) most = r->cells;
   }
@@ -189,38 +191,38 @@ static size_t largest_below(run *r, double below)
 }
 
 /* A random field serves all smaller problems: it begins with theirs. Sizes whose fields the device does not hold are left out. */
-static void all_sizes(run *r)
+static void all_sizes(bench_gpu_run *r)
 {
   double *f = NULL, *u = NULL;
-  size_t most = largest_below(r, bench.most + 0.5);
+  size_t most = largest_below(r, bench_gpu_options.most + 0.5);
   for (; most > 0; most = largest_below(r, (double)most)) {
-    f = device_field_or_null(most), u = f ? device_field_or_null(most) : NULL;
+    f = bench_gpu_device_field_or_null(most), u = f ? bench_gpu_device_field_or_null(most) : NULL;
     if (u) break;
     cudaFree(f);
   }
   if (most == 0) return;
-  fill_random(f, most, 1);
+  bench_gpu_fill_random(f, most, 1);
   for (int i = 0; i < SIZES; i++) {
-    resize(r, sizes[i].dim, sizes[i].n);
+    bench_gpu_resize(r, sizes[i].dim, sizes[i].n);
     if (r->cells <= most) size_rows(r, f, u);
   }
-  resize(r, 3, 1);
+  bench_gpu_resize(r, 3, 1);
   cudaFree(f), cudaFree(u);
 }
 
-static void all_growth(run *r)
+static void all_growth(bench_gpu_run *r)
 {
   for (int i = 0; i < GROWTH; i++) {
-    resize(r, 3, growth[i]);
+    bench_gpu_resize(r, 3, growth[i]);
     char label[3][64], extra[256];
-    if ((double)r->cells > bench.most) break;
+    if ((double)r->cells > bench_gpu_options.most) break;
     if (!growth_wanted(r, label)) continue;
-    double *f = device_field_or_null(r->cells), *u = f ? device_field_or_null(r->cells) : NULL;
+    double *f = bench_gpu_device_field_or_null(r->cells), *u = f ? bench_gpu_device_field_or_null(r->cells) : NULL;
     begin_extra(extra, sizeof extra, r, "growth");
-    if (u) fill_random(f, r->cells, 1);
-    else skipped_row(label[0], "f and u do not fit into the device's memory", extra);
+    if (u) bench_gpu_fill_random(f, r->cells, 1);
+    else bench_gpu_skipped_row(label[0], "f and u do not fit into the device's memory", extra);
     const int goes_on = u && growth_rows(r, f, u);
-    resize(r, 3, 1);
+    bench_gpu_resize(r, 3, 1);
     cudaFree(f), cudaFree(u);
     if (!goes_on) break;
   }
@@ -231,9 +233,9 @@ int main(int argc, char **argv)
   const int code = bench_begin(argc, argv, "bench_gpu_study", "time to tolerance on a CUDA device over smoother, dimension and size; "
                                "--only takes METHOD and growth as well", 5);
   if (code >= 0) return code;
-  run r = begin(3, 1);
+  bench_gpu_run r = bench_gpu_begin_run(3, 1);
   all_sizes(&r);
   all_growth(&r);
-  end(&r);
+  bench_gpu_end_run(&r);
   return bench_end();
 }

@@ -121,7 +121,7 @@ def faster(own, other):
 
 
 def against_table(study):
-    """What the default wins or loses by, against the best of those that are synchronous."""
+    """By how much the default wins or loses against the best synchronous smoother."""
     synchronous = [m for m in study.methods if not m.startswith("async")]
     rows, won, lost = [], [], []
     for size in study.sizes:
@@ -133,9 +133,10 @@ def against_table(study):
         {1: won, -1: lost}.get(faster(own, best), []).append(size_name(own))
         rows.append([size_name(own), best["method"].replace("_", " "), ratio(best, own, "median"), ratio(best, own, "cycles"),
                      ratio(best, own, "cycle_ms"), ratio(own, best, "cycle_fraction_of_copy")])
-    words = (f"The default is faster than every other smoother, by more than the spread, at {', '.join(won) or 'no size'}; "
-             f"slower than one of them at {', '.join(lost) or 'no size'}.")
-    head = ["size", "best synchronous", "its time / async's", "its cycles / async's", "its ms a cycle / async's",
+    names = ", ".join(m.replace("_", " ") for m in synchronous)
+    words = (f"The default is compared with the fastest of these: {names}. It is faster, by more than the spread, at "
+             f"{', '.join(won) or 'no size'}. It is slower at {', '.join(lost) or 'no size'}.")
+    head = ["size", "best synchronous", "its time / async's", "its cycles / async's", "its ms per cycle / async's",
             "async's fraction of copy / its"]
     return words + "\n\n" + table(head, rows)
 
@@ -172,8 +173,8 @@ def growth_table(study):
         rows.append([f"{n}^3", number(solve["median"]), number(solve["cycles"]), number(1e6 * solve["median"] / unknowns),
                      number(solve["cycle_ms"]), number(solve["cycle_fraction_of_copy"], 2), number(create and create["median"]),
                      number(fmg.get("median")) if fmg else "", f"{number(solve['solver_bytes'] / 1e9)} ({solve['solver_bytes'] / unknowns:.3g})"])
-    head = ["size", "solve, ms", "cycles", "solve, ns an unknown", "cycle, ms", "fraction of copy", "create, ms",
-            "full multigrid, ms", "solver's memory, GB (bytes an unknown)"]
+    head = ["size", "solve, ms", "cycles", "solve, ns per unknown", "cycle, ms", "fraction of copy", "create, ms",
+            "full multigrid, ms", "solver's memory, GB (bytes per unknown)"]
     picture = "![Time of a solve, of full multigrid and of create against the number of unknowns](pictures/gpu-growth.png)"
     return table(head, rows) + "\n\n" + picture
 
@@ -192,7 +193,7 @@ def draw(study, path):
         left.loglog(unknowns, [r["median"] for r in rows], **style)
         right.loglog(unknowns, [1e6 * r["median"] / r["unknowns"] for r in rows], **style)
     left.set_ylabel("ms")
-    right.set_ylabel("ns an unknown")
+    right.set_ylabel("ns per unknown")
     for axes in (left, right):
         axes.set_xlabel("unknowns (3D)")
         axes.grid(True, which="major", color="#cccccc", linewidth=0.7)
@@ -213,9 +214,9 @@ def create_table(data):
     created = [r for r in data["results"] if r["method"] == "create"]
     rows = [[r["what"], number(r["first_ms"]), f"{number(r['median'])} ({number(r['min'])} - {number(r['max'])})",
              number(r["device_bytes"] / 1e6)] for r in created]
-    libraries = [f" cuBLAS's shared libraries have {number(r['library_bytes'] / 1e6)} MB." for r in created if r.get("library_bytes")]
+    libraries = [f" cuBLAS's shared libraries take {number(r['library_bytes'] / 1e6)} MB." for r in created if r.get("library_bytes")]
     return (origin(data) + "".join(libraries) + "\n\n" +
-            table(["created and destroyed", "first time, ms", "later, ms (min - max)", "device memory while it is there, MB"], rows))
+            table(["created and destroyed", "first time, ms", "later, ms (min - max)", "device memory it holds, MB"], rows))
 
 
 def coarsest_cell(row, least):
@@ -244,11 +245,11 @@ def coarsest_table(data):
         iterations = next((r["iterations"] for r in solved if r["method"].startswith("cublas")), None)
         rows.append([name, number(iterations), *[coarsest_cell(there.get(m), least) for m in COARSEST], *compared])
     spread = max((r["max"] - r["min"]) / r["median"] for r in measured)
-    words = (f"gmg's conjugate gradients are faster than every way with cuBLAS, by more than the spread, at {', '.join(won) or 'no size'}; "
-             f"slower than one of them at {', '.join(lost) or 'no size'}. The widest spread of a row, least to most, is "
-             f"{number(100 * spread, 2)} % of its median.")
-    head = ["coarsest grid", "iterations", *COARSEST.values(), "best with cuBLAS / gmg's conjugate gradients", "residual of the latter",
-            "of cuBLAS"]
+    words = (f"gmg's conjugate gradients are compared with the fastest variant that uses cuBLAS. They are faster, by more than the spread, at "
+             f"{', '.join(won) or 'no size'}. They are slower at {', '.join(lost) or 'no size'}. The widest spread of a row, smallest to "
+             f"largest, is {number(100 * spread, 2)} % of its median.")
+    head = ["coarsest grid", "iterations", *COARSEST.values(), "fastest with cuBLAS / gmg's conjugate gradients",
+            "residual of gmg's conjugate gradients", "residual of the fastest with cuBLAS"]
     return words + "\n\n" + table(head, rows)
 
 

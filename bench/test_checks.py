@@ -138,9 +138,9 @@ class Checks(unittest.TestCase):
         self.assertIn("| `cuda_fused_legs` `sweeps_update`, 4 of 34 cases | clean | not run |", page)
         self.assertIn("| `cuda_fused_legs` `rows_restrict` | clean | not run |", page)
         self.program("test_cuda_async", taken)
-        self.check("*check/cuda_async/streams_on_faces_agree")
+        self.check("*check/cuda_async/planes_on_faces_agree")
         page = checks_page.checks_table(json.loads(self.json.read_text()))
-        self.assertIn("| `cuda_async` `streams_on_faces_agree`, 3 of 34 cases | clean | clean | clean | clean, 9 cases |", page)
+        self.assertIn("| `cuda_async` `planes_on_faces_agree`, 3 of 34 cases | clean | clean | clean | clean, 9 cases |", page)
         self.program("test_cuda_fused_legs", "echo '[       OK ] one'; echo 'cases taken: 0 of 34'")  # nothing was seen
         self.assertEqual(self.check("memcheck/cuda_fused_legs/sweeps_update", code=1)["memcheck/cuda_fused_legs/sweeps_update"]["outcome"], "failed")
 

@@ -103,18 +103,19 @@ static void pixel_of(const run *r, size_t cell, long p[2])
 
 static int draw(run *r)
 {
-  if (!(scene_landscape(&r->target) & scene_balloon(&r->source))) return demo_fail(r->o, "out of memory: two drawn images");
-  for (int a = 0; a < 2; a++) r->at[a] = r->o->at[0] == DEMO_NOWHERE ? scene_place[a] : r->o->at[a];
+  if (!(demo_scene_landscape(&r->target) & demo_scene_balloon(&r->source)))
+    return demo_fail(r->o, "out of memory: two drawn images");
+  for (int a = 0; a < 2; a++) r->at[a] = r->o->at[0] == DEMO_NOWHERE ? demo_scene_place[a] : r->o->at[a];
   return 0;
 }
 
 static int read_files(run *r, image *mask)
 {
   const demo_options *o = r->o;
-  if (image_read(o, "--source", o->source, &r->source) || image_read(o, "--target", o->target, &r->target)) return 1;
+  if (demo_image_read(o, "--source", o->source, &r->source) || demo_image_read(o, "--target", o->target, &r->target)) return 1;
   for (int a = 0; a < 2; a++) r->at[a] = o->at[0] == DEMO_NOWHERE ? 0 : o->at[a];
   if (!o->mask) return 0;
-  if (image_read(o, "--mask", o->mask, mask)) return 1;
+  if (demo_image_read(o, "--mask", o->mask, mask)) return 1;
   if (mask->width == r->source.width && mask->height == r->source.height) return 0;
   return demo_fail(o, "--mask %s: %zu x %zu pixels, but the source has %zu x %zu", o->mask, mask->width, mask->height, r->source.width,
                    r->source.height);
@@ -168,9 +169,10 @@ static int read_input(run *r)
     return demo_fail(o, "--%s is missing: --source and --target go together", o->source ? "target" : "source"), 2;
   if (o->mask && !o->source) return demo_fail(o, "--mask %s needs --source and --target", o->mask), 2;
   const int failed = (o->source ? read_files(r, &mask) : draw(r)) || mark(r, &mask);
-  image_destroy(&mask);
+  demo_image_destroy(&mask);
   if (failed) return failed;
-  if (!(image_copy(&r->target, &r->pasted) & image_copy(&r->target, &r->blended))) return demo_fail(o, "out of memory: two images");
+  if (!(demo_image_copy(&r->target, &r->pasted) & demo_image_copy(&r->target, &r->blended)))
+    return demo_fail(o, "out of memory: two images");
   r->pasted.grey = r->blended.grey = r->target.grey && r->source.grey;
   return 0;
 }
@@ -266,11 +268,11 @@ static int save(const run *r)
     const image *image;
   } rows[] = {{"target", &r->target}, {"source", &r->source}, {"pasted", &r->pasted}, {"blended", &r->blended}};
   char path[4096];
-  int failed = r->o->result ? image_write(r->o, "--result", r->o->result, &r->blended) : 0;
+  int failed = r->o->result ? demo_image_write(r->o, "--result", r->o->result, &r->blended) : 0;
   for (size_t i = 0; r->o->save && i < sizeof rows / sizeof *rows && !failed; i++) {
     const int length = snprintf(path, sizeof path, "%s-%s.png", r->o->save, rows[i].ending);
     if (length >= (int)sizeof path) return demo_fail(r->o, "--save: a name of more than %zu characters", sizeof path);
-    failed = image_write(r->o, "--save", path, rows[i].image);
+    failed = demo_image_write(r->o, "--save", path, rows[i].image);
   }
   return failed;
 }
@@ -317,7 +319,7 @@ int main(int argc, char **argv)
   gmg_solver_destroy(r.solver);
   gmg_context_destroy(r.context);
   demo_array_destroy(&r.sigma), demo_array_destroy(&r.f), demo_array_destroy(&r.w);
-  image_destroy(&r.source), image_destroy(&r.target), image_destroy(&r.pasted), image_destroy(&r.blended);
+  demo_image_destroy(&r.source), demo_image_destroy(&r.target), demo_image_destroy(&r.pasted), demo_image_destroy(&r.blended);
   free(r.inside);
   return code;
 }

@@ -1,5 +1,5 @@
 /* Loops over cells run from the first to the last one straight through the ghosts between the lines: what they make of
- * those means nothing, and flow_fill_ghosts() overwrites it. */
+ * those means nothing, and demo_flow_fill_ghosts() overwrites it. */
 #include "flow.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ enum { GHOSTS = 2 }; /* on both sides; one more behind, for the last face */
 
 static const double WAVE = 2 * 3.14159265358979323846; /* of the vortices, in the unit box */
 
-flow flow_start(const demo_options *o, const gmg_problem *grid)
+flow demo_flow_start(const demo_options *o, const gmg_problem *grid)
 {
   flow s = {.grid = *grid, .closed = o->closed, .viscosity = o->viscosity, .ratio = o->density_ratio};
   size_t stride = 1;
@@ -29,7 +29,7 @@ flow flow_start(const demo_options *o, const gmg_problem *grid)
 
 static size_t whole(const flow *s) { return s->size[0] * s->size[1] * s->size[2]; }
 
-int flow_state_create(const flow *s, flow_state *q)
+int demo_flow_state_create(const flow *s, flow_state *q)
 {
   int ok = 1;
   for (int i = 0; i < FLOW_FIELDS; i++)
@@ -37,7 +37,7 @@ int flow_state_create(const flow *s, flow_state *q)
   return ok;
 }
 
-void flow_state_destroy(flow_state *q)
+void demo_flow_state_destroy(flow_state *q)
 {
   for (int i = 0; i < FLOW_FIELDS; i++) free(q->value[i]);
 }
@@ -80,7 +80,7 @@ static void fill_line_between(double *q, size_t n, size_t step)
   }
 }
 
-void flow_fill_ghosts(const flow *s, flow_state *q)
+void demo_flow_fill_ghosts(const flow *s, flow_state *q)
 {
   for (int i = 0; i < FLOW_FIELDS; i++)
     for (int a = 0; a < s->grid.dim && q->value[i]; a++) {
@@ -137,24 +137,24 @@ static double density_change(const flow *s, const flow_state *q, size_t c)
   return sum;
 }
 
-void flow_euler(const flow *s, double dt, const flow_state *from, flow_state *to)
+void demo_flow_euler(const flow *s, double dt, const flow_state *from, flow_state *to)
 {
   for (int a = 0; a < s->grid.dim; a++)
     for (size_t c = s->first; c <= s->last; c++) to->value[a][c] = from->value[a][c] + dt * acceleration(s, from, a, c);
   memcpy(to->value[FLOW_DENSITY], from->value[FLOW_DENSITY], whole(s) * sizeof(double));
   for (size_t c = s->first; c <= s->last && s->ratio != 1; c++)
     to->value[FLOW_DENSITY][c] += dt * density_change(s, from, c);
-  flow_fill_ghosts(s, to);
+  demo_flow_fill_ghosts(s, to);
 }
 
-void flow_average(const flow *s, flow_state *q, const flow_state *other)
+void demo_flow_average(const flow *s, flow_state *q, const flow_state *other)
 {
   for (int i = 0; i < FLOW_FIELDS; i++)
     for (size_t c = 0; c < whole(s) && q->value[i]; c++) q->value[i][c] = 0.5 * (q->value[i][c] + other->value[i][c]);
 }
 
 /* Courant number 0.4, and half of what diffusion allows in the lighter fluid. */
-double flow_largest_step(const flow *s, const flow_state *q)
+double demo_flow_largest_step(const flow *s, const flow_state *q)
 {
   double carried = 0, diffused = 0;
   for (int a = 0; a < s->grid.dim; a++) {
@@ -168,7 +168,7 @@ double flow_largest_step(const flow *s, const flow_state *q)
 
 /* --- pressure --- */
 
-flow_norm flow_divergence(const flow *s, const flow_state *q, double *divergence)
+flow_norm demo_flow_divergence(const flow *s, const flow_state *q, double *divergence)
 {
   size_t m[3];
   const size_t cells = shape(s, -1, m);
@@ -186,7 +186,7 @@ flow_norm flow_divergence(const flow *s, const flow_state *q, double *divergence
 }
 
 /* One over the mean density of the two cells beside a face. */
-void flow_beta(const flow *s, const flow_state *q, double *const beta[3])
+void demo_flow_beta(const flow *s, const flow_state *q, double *const beta[3])
 {
   const double *density = q->value[FLOW_DENSITY];
   for (int a = 0; a < s->grid.dim; a++) {
@@ -199,14 +199,14 @@ void flow_beta(const flow *s, const flow_state *q, double *const beta[3])
   }
 }
 
-void flow_correct(const flow *s, flow_state *q, double dt, double *const flux[3])
+void demo_flow_correct(const flow *s, flow_state *q, double dt, double *const flux[3])
 {
   for (int a = 0; a < s->grid.dim; a++) {
     size_t m[3];
     const size_t faces = shape(s, a, m);
     for (size_t i = 0; i < faces; i++) q->value[a][place(s, m, i, NULL)] += dt * flux[a][i];
   }
-  flow_fill_ghosts(s, q);
+  demo_flow_fill_ghosts(s, q);
 }
 
 /* --- what is known and what is measured --- */
@@ -227,7 +227,7 @@ static double drop(const flow *s, const double x[3])
   return 1 + (s->ratio - 1) * fmin(1, fmax(0, 0.5 + (0.15 - sqrt(square)) / (1.5 * h)));
 }
 
-void flow_set(const flow *s, double time, flow_state *q)
+void demo_flow_set(const flow *s, double time, flow_state *q)
 {
   for (int i = 0; i < FLOW_FIELDS; i++) {
     size_t m[3], at[3];
@@ -239,11 +239,11 @@ void flow_set(const flow *s, double time, flow_state *q)
       q->value[i][c] = i == FLOW_DENSITY ? drop(s, x) : s->closed ? 0 : vortex(s, time, i, x);
     }
   }
-  flow_fill_ghosts(s, q);
+  demo_flow_fill_ghosts(s, q);
 }
 
 /* Mean over the box; a periodic or closed axis has as many faces as cells. */
-double flow_energy(const flow *s, const flow_state *q)
+double demo_flow_energy(const flow *s, const flow_state *q)
 {
   const double *density = q->value[FLOW_DENSITY];
   size_t m[3];
@@ -257,13 +257,13 @@ double flow_energy(const flow *s, const flow_state *q)
   return sum / (double)cells;
 }
 
-double flow_exact_energy(const flow *s, double time)
+double demo_flow_exact_energy(const flow *s, double time)
 {
   const double decay = exp(-2 * s->viscosity * WAVE * WAVE * time);
   return 0.5 * (s->drift[0] * s->drift[0] + s->drift[1] * s->drift[1]) + 0.25 * decay * decay;
 }
 
-flow_norm flow_distance(const flow *s, const flow_state *q, const flow_state *other)
+flow_norm demo_flow_distance(const flow *s, const flow_state *q, const flow_state *other)
 {
   size_t m[3];
   const size_t cells = shape(s, -1, m);
@@ -281,14 +281,14 @@ flow_norm flow_distance(const flow *s, const flow_state *q, const flow_state *ot
 }
 
 /* A wave k travels too slowly by a part of (k h)^2 / 6 and decays too slowly by (k h)^2 / 12. */
-double flow_expected_error(const flow *s, double time)
+double demo_flow_expected_error(const flow *s, double time)
 {
   const double decay = exp(-2 * s->viscosity * WAVE * WAVE * time), h = fmax(s->grid.h[0], s->grid.h[1]);
   const double rate = WAVE * (s->drift[0] + s->drift[1]) + s->viscosity * WAVE * WAVE;
   return WAVE * h * WAVE * h / 6 * rate * time * decay;
 }
 
-void flow_centre(const flow *s, const flow_state *q, int which, double *packed)
+void demo_flow_centre(const flow *s, const flow_state *q, int which, double *packed)
 {
   size_t m[3];
   const size_t cells = shape(s, -1, m), step = which == FLOW_DENSITY ? 0 : s->stride[which];
@@ -298,7 +298,7 @@ void flow_centre(const flow *s, const flow_state *q, int which, double *packed)
   }
 }
 
-void flow_vorticity(const flow *s, const flow_state *q, double *packed)
+void demo_flow_vorticity(const flow *s, const flow_state *q, double *packed)
 {
   const double *u = q->value[0], *v = q->value[1];
   const size_t x = s->stride[0], y = s->stride[1];

@@ -30,33 +30,33 @@ typedef struct flow_norm {
   double rms, max;
 } flow_norm;
 
-flow flow_start(const demo_options *o, const gmg_problem *grid);
-int flow_state_create(const flow *s, flow_state *q); /* zeros; returns 1 on success */
-void flow_state_destroy(flow_state *q);
+flow demo_flow_start(const demo_options *o, const gmg_problem *grid);
+int demo_flow_state_create(const flow *s, flow_state *q); /* zeros; returns 1 on success */
+void demo_flow_state_destroy(flow_state *q);
 
 /* Taylor and Green's (1937) vortices at a time, travelling with the drift: exact without drop and walls. Closed boxes:
  * rest. With a drop, where there is one. */
-void flow_set(const flow *s, double time, flow_state *q);
+void demo_flow_set(const flow *s, double time, flow_state *q);
 /* Ghosts from what lies inside and from the walls. */
-void flow_fill_ghosts(const flow *s, flow_state *q);
+void demo_flow_fill_ghosts(const flow *s, flow_state *q);
 /* to = from + dt d(from)/dt without the pressure, ghosts filled. */
-void flow_euler(const flow *s, double dt, const flow_state *from, flow_state *to);
+void demo_flow_euler(const flow *s, double dt, const flow_state *from, flow_state *to);
 /* q = (q + other) / 2. */
-void flow_average(const flow *s, flow_state *q, const flow_state *other);
-double flow_largest_step(const flow *s, const flow_state *q); /* for stability */
+void demo_flow_average(const flow *s, flow_state *q, const flow_state *other);
+double demo_flow_largest_step(const flow *s, const flow_state *q); /* for stability */
 
 /* What connects it with the pressure; arrays packed as gmg wants them. */
-flow_norm flow_divergence(const flow *s, const flow_state *q, double *divergence);
-void flow_beta(const flow *s, const flow_state *q, double *const beta[3]);
-void flow_correct(const flow *s, flow_state *q, double dt, double *const flux[3]); /* velocity += dt flux */
+flow_norm demo_flow_divergence(const flow *s, const flow_state *q, double *divergence);
+void demo_flow_beta(const flow *s, const flow_state *q, double *const beta[3]);
+void demo_flow_correct(const flow *s, flow_state *q, double dt, double *const flux[3]); /* velocity += dt flux */
 
-double flow_energy(const flow *s, const flow_state *q);
-double flow_exact_energy(const flow *s, double time); /* of Taylor and Green's vortices */
-flow_norm flow_distance(const flow *s, const flow_state *q, const flow_state *other); /* of the velocities */
+double demo_flow_energy(const flow *s, const flow_state *q);
+double demo_flow_exact_energy(const flow *s, double time); /* of Taylor and Green's vortices */
+flow_norm demo_flow_distance(const flow *s, const flow_state *q, const flow_state *other); /* of the velocities */
 /* The leading term of the distance that second-order differences make until then: phase and decay of the vortices. */
-double flow_expected_error(const flow *s, double time);
+double demo_flow_expected_error(const flow *s, double time);
 /* Packed fields at the centres of cells. */
-void flow_centre(const flow *s, const flow_state *q, int which, double *packed);
-void flow_vorticity(const flow *s, const flow_state *q, double *packed); /* the z component */
+void demo_flow_centre(const flow *s, const flow_state *q, int which, double *packed);
+void demo_flow_vorticity(const flow *s, const flow_state *q, double *packed); /* the z component */
 
 #endif

@@ -19,7 +19,7 @@ static void on_error(png_structp png, png_const_charp text)
 
 static void on_warning(png_structp png, png_const_charp text) { (void)png, (void)text; }
 
-int image_create(size_t width, size_t height, image *to)
+int demo_image_create(size_t width, size_t height, image *to)
 {
   int ok = 1;
   *to = (image){.width = width, .height = height, .depth = 8};
@@ -28,15 +28,15 @@ int image_create(size_t width, size_t height, image *to)
   return ok;
 }
 
-int image_copy(const image *from, image *to)
+int demo_image_copy(const image *from, image *to)
 {
-  if (!image_create(from->width, from->height, to)) return 0;
+  if (!demo_image_create(from->width, from->height, to)) return 0;
   to->depth = from->depth, to->grey = from->grey, to->has_alpha = from->has_alpha;
   for (int p = 0; p < PLANES; p++) memcpy(to->plane[p], from->plane[p], from->width * from->height * sizeof(double));
   return 1;
 }
 
-void image_destroy(image *i)
+void demo_image_destroy(image *i)
 {
   for (int p = 0; p < PLANES; p++) free(i->plane[p]);
   *i = (image){0};
@@ -70,7 +70,7 @@ static int decode(FILE *file, image *to, char text[TEXT])
   png_init_io(png, file);
   png_set_sig_bytes(png, SIGNATURE);
   png_read_png(png, info, PNG_TRANSFORM_EXPAND, NULL);
-  if (!image_create(png_get_image_width(png, info), png_get_image_height(png, info), to)) png_error(png, "out of memory");
+  if (!demo_image_create(png_get_image_width(png, info), png_get_image_height(png, info), to)) png_error(png, "out of memory");
   to->depth = png_get_bit_depth(png, info) == 16 ? 16 : 8;
   to->grey = png_get_channels(png, info) < 3;
   to->has_alpha = png_get_channels(png, info) % 2 == 0;
@@ -79,7 +79,7 @@ static int decode(FILE *file, image *to, char text[TEXT])
   return 1;
 }
 
-int image_read(const demo_options *o, const char *option, const char *path, image *to)
+int demo_image_read(const demo_options *o, const char *option, const char *path, image *to)
 {
   char text[TEXT] = "out of memory";
   png_byte first[SIGNATURE];
@@ -125,7 +125,7 @@ static int encode(FILE *file, const image *from, png_byte *row, char text[TEXT])
   return 1;
 }
 
-int image_write(const demo_options *o, const char *option, const char *path, const image *from)
+int demo_image_write(const demo_options *o, const char *option, const char *path, const image *from)
 {
   char text[TEXT] = "out of memory";
   png_byte *row = malloc(from->width * PLANES * 2);

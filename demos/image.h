@@ -15,17 +15,17 @@ typedef struct image {
 } image;
 
 /* option: what names the file, for messages. Destroy the image either way. */
-int image_read(const demo_options *o, const char *option, const char *path, image *to);
+int demo_image_read(const demo_options *o, const char *option, const char *path, image *to);
 /* Values are rounded to the depth; what is beyond 0 and 1 is cut off there. */
-int image_write(const demo_options *o, const char *option, const char *path, const image *from);
+int demo_image_write(const demo_options *o, const char *option, const char *path, const image *from);
 
-int image_create(size_t width, size_t height, image *to); /* black, 8 bits, in colour, opaque; returns 1 on success */
-int image_copy(const image *from, image *to);             /* likewise */
-void image_destroy(image *i);
+int demo_image_create(size_t width, size_t height, image *to); /* black, 8 bits, in colour, opaque; returns 1 on success */
+int demo_image_copy(const image *from, image *to);             /* likewise */
+void demo_image_destroy(image *i);
 
 /* --- what clone draws where it is given no files (scene.c); they return 1 on success --- */
-int scene_landscape(image *to); /* an evening over a lake */
-int scene_balloon(image *to);   /* in a hazy sky; alpha is an oval around it */
-extern const int scene_place[2];  /* of the balloon in the landscape */
+int demo_scene_landscape(image *to); /* an evening over a lake */
+int demo_scene_balloon(image *to);   /* in a hazy sky; alpha is an oval around it */
+extern const int demo_scene_place[2];  /* of the balloon in the landscape */
 
 #endif

@@ -43,7 +43,7 @@ static int known(const run *r) { return !r->flow.closed && r->flow.ratio == 1; }
 static void run_destroy(run *r)
 {
   gmg_solver_destroy(r->solver);
-  flow_state_destroy(&r->now), flow_state_destroy(&r->half), flow_state_destroy(&r->next);
+  demo_flow_state_destroy(&r->now), demo_flow_state_destroy(&r->half), demo_flow_state_destroy(&r->next);
   for (int a = 0; a < 3; a++) demo_array_destroy(&r->to_beta[a]), demo_array_destroy(&r->to_flux[a]);
   demo_array_destroy(&r->to_p), demo_array_destroy(&r->to_f);
   cJSON_Delete(r->rows);
@@ -66,7 +66,7 @@ static int fields_create(run *r)
 /* beta of a state, where the solver finds it. */
 static int send_beta(run *r, const flow_state *q)
 {
-  flow_beta(&r->flow, q, r->beta);
+  demo_flow_beta(&r->flow, q, r->beta);
   for (int a = 0; a < r->problem.dim; a++)
     if (demo_array_send(r->o, &r->to_beta[a])) return 1;
   return 0;
@@ -79,14 +79,14 @@ static int run_create(run *r)
   for (int a = 0; a < p->dim; a++)
     p->bc[a][0] = p->bc[a][1] = r->o->closed ? GMG_NEUMANN : GMG_PERIODIC; /* a wall lets no flux through */
   if (demo_room(r->o, p, FIELDS)) return 1;
-  r->flow = flow_start(r->o, p);
+  r->flow = demo_flow_start(r->o, p);
   r->error = (flow_norm){NAN, NAN};
   r->rows = r->o->json ? cJSON_CreateArray() : NULL;
-  int ok = fields_create(r) & flow_state_create(&r->flow, &r->now) & flow_state_create(&r->flow, &r->half);
-  ok &= flow_state_create(&r->flow, &r->next);
+  int ok = fields_create(r) & demo_flow_state_create(&r->flow, &r->now) & demo_flow_state_create(&r->flow, &r->half);
+  ok &= demo_flow_state_create(&r->flow, &r->next);
   r->complete = !r->o->json || r->rows;
   if (!ok) return demo_fail(r->o, "out of memory: fields of %zu cells", demo_cells(p));
-  flow_set(&r->flow, 0, &r->now);
+  demo_flow_set(&r->flow, 0, &r->now);
   if (send_beta(r, &r->now)) return 1;
   if (demo_plan(r->o, r->context, p, &r->o->params, FIELDS, &r->plan)) return 1;
   return demo_check(r->o, r->context, gmg_solver_create(r->context, p, &r->o->params, &r->solver));
@@ -108,7 +108,7 @@ static int judge(run *r)
 static int project(run *r, flow_state *q)
 {
   const size_t cells = demo_cells(&r->problem);
-  r->before = flow_divergence(&r->flow, q, r->f);
+  r->before = demo_flow_divergence(&r->flow, q, r->f);
   for (size_t i = 0; i < cells; i++) r->f[i] /= -r->dt;
   if (r->flow.ratio != 1) { /* the drop has moved */
     if (send_beta(r, q)) return 1;
@@ -121,8 +121,8 @@ static int project(run *r, flow_state *q)
   if (demo_check(r->o, r->context, gmg_flux(r->solver, r->to_p.there, flux, NULL))) return 1;
   for (int a = 0; a < r->problem.dim; a++)
     if (demo_array_fetch(r->o, &r->to_flux[a])) return 1;
-  flow_correct(&r->flow, q, r->dt, r->flux);
-  r->after = flow_divergence(&r->flow, q, r->f);
+  demo_flow_correct(&r->flow, q, r->dt, r->flux);
+  r->after = demo_flow_divergence(&r->flow, q, r->f);
   r->cycles += r->report.cycles;
   return judge(r);
 }
@@ -130,17 +130,17 @@ static int project(run *r, flow_state *q)
 static int advance(run *r, double end)
 {
   const flow *s = &r->flow;
-  const double most = flow_largest_step(s, &r->now), left = end - r->time;
+  const double most = demo_flow_largest_step(s, &r->now), left = end - r->time;
   const double count = fmax(1, ceil(left / most - 1e-9));
   if (!(r->steps + count <= MOST_STEPS))
     return demo_fail(r->o, "--time %g: more than %d steps of at most %.3g; --viscosity %g, --density-ratio %g and the velocity limit them",
                      end, MOST_STEPS, most, s->viscosity, s->ratio);
   r->dt = left / count;
-  flow_euler(s, r->dt, &r->now, &r->half);
+  demo_flow_euler(s, r->dt, &r->now, &r->half);
   if (project(r, &r->half)) return 1;
-  flow_euler(s, r->dt, &r->half, &r->next);
+  demo_flow_euler(s, r->dt, &r->half, &r->next);
   if (project(r, &r->next)) return 1;
-  flow_average(s, &r->now, &r->next);
+  demo_flow_average(s, &r->now, &r->next);
   r->time = count > 1 ? r->time + r->dt : end;
   r->steps++;
   return 0;
@@ -160,7 +160,7 @@ static int add_numbers(cJSON *to, const number *numbers, size_t count)
 
 static void tell(run *r)
 {
-  const double energy = flow_energy(&r->flow, &r->now), exact = known(r) ? flow_exact_energy(&r->flow, r->time) : NAN;
+  const double energy = demo_flow_energy(&r->flow, &r->now), exact = known(r) ? demo_flow_exact_energy(&r->flow, r->time) : NAN;
   if (!r->o->quiet) {
     printf("%5d  %7.4f  %8.2e  %10.3e  %10.3e  %6d  %12.9f", r->steps, r->time, r->dt, r->before.max, r->after.max,
            r->report.cycles, energy);
@@ -188,8 +188,8 @@ static int simulate(run *r)
     while (r->time >= end * row / ROWS && row <= ROWS) row++;
   }
   if (known(r)) {
-    flow_set(&r->flow, r->time, &r->next);
-    r->error = flow_distance(&r->flow, &r->now, &r->next);
+    demo_flow_set(&r->flow, r->time, &r->next);
+    r->error = demo_flow_distance(&r->flow, &r->now, &r->next);
   }
   return 0;
 }
@@ -214,10 +214,10 @@ static int write_fields(run *r)
   demo_named_field fields[6] = {{"p", r->p}, {"density", r->beta[0]}, {"vorticity", r->beta[1]}};
   if (!r->o->output) return 0;
   if (demo_array_fetch(r->o, &r->to_p)) return 1;
-  flow_centre(&r->flow, &r->now, FLOW_DENSITY, r->beta[0]);
-  flow_vorticity(&r->flow, &r->now, r->beta[1]);
+  demo_flow_centre(&r->flow, &r->now, FLOW_DENSITY, r->beta[0]);
+  demo_flow_vorticity(&r->flow, &r->now, r->beta[1]);
   for (int a = 0; a < r->problem.dim; a++) {
-    flow_centre(&r->flow, &r->now, a, r->flux[a]);
+    demo_flow_centre(&r->flow, &r->now, a, r->flux[a]);
     fields[3 + a] = (demo_named_field){names[a], r->flux[a]};
   }
   return demo_fields_write(r->o, &r->problem, fields, 6);
@@ -231,7 +231,7 @@ static int solve_one(const demo_options *o, gmg_context *context)
   if (!failed) failed = simulate(&r);
   if (!failed) {
     failed = write_json(&r, "steps") | write_fields(&r);
-    const double bound = 2 * flow_expected_error(&r.flow, r.time);
+    const double bound = 2 * demo_flow_expected_error(&r.flow, r.time);
     printf("%s%s: %d steps, %.1f cycles a projection, each leaving at most %.1e of the divergence\n", o->quiet ? "" : "\n",
            o->program, r.steps, r.cycles / (2.0 * r.steps), r.worst);
     if (known(&r)) printf("%s: velocity off the exact one by %.3e (root mean square), %.3e (maximum; bound %.3e)\n",

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-const int scene_place[2] = {110, 1};
+const int demo_scene_place[2] = {110, 1};
 
 typedef struct colour {
   double r, g, b;
@@ -96,9 +96,9 @@ static colour landscape(double x, double y)
   return times(1 + 0.25 * near * ripple, mix(c, (colour){0.08, 0.07, 0.13}, 0.7 * (1 - smooth(0, 0.012, y - SHORE))));
 }
 
-int scene_landscape(image *to)
+int demo_scene_landscape(image *to)
 {
-  if (!image_create(WIDTH, HEIGHT, to)) return 0;
+  if (!demo_image_create(WIDTH, HEIGHT, to)) return 0;
   for (size_t i = 0; i < WIDTH * HEIGHT; i++)
     put(to, i, landscape(((double)(i % WIDTH) + 0.5) / HEIGHT, ((double)(i / WIDTH) + 0.5) / HEIGHT));
   return 1;
@@ -144,9 +144,9 @@ static colour balloon(double x, double y)
   return hazy_sky(x, y);
 }
 
-int scene_balloon(image *to)
+int demo_scene_balloon(image *to)
 {
-  if (!image_create(BALLOON_WIDTH, BALLOON_HEIGHT, to)) return 0;
+  if (!demo_image_create(BALLOON_WIDTH, BALLOON_HEIGHT, to)) return 0;
   to->has_alpha = 1;
   for (size_t i = 0; i < BALLOON_WIDTH * BALLOON_HEIGHT; i++) {
     const double px = (double)(i % BALLOON_WIDTH), py = (double)(i / BALLOON_WIDTH);

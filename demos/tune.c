@@ -40,8 +40,8 @@ static int set_parameters(const tuner *t, trial *x)
 {
   demo_options o = *t->o;
   for (int i = 0; i < PARAMETERS; i++)
-    if (x->choice[i] >= 0 && !demo_options_set(&o, parameters[i].option, parameters[i].value[x->choice[i]]))
-      return demo_fail(t->o, "--%s %s: not known", parameters[i].option, parameters[i].value[x->choice[i]]);
+    if (x->choice[i] >= 0 && !demo_options_set(&o, demo_parameters[i].option, demo_parameters[i].value[x->choice[i]]))
+      return demo_fail(t->o, "--%s %s: not known", demo_parameters[i].option, demo_parameters[i].value[x->choice[i]]);
   x->params = o.params;
   return 0;
 }
@@ -104,8 +104,8 @@ static int measure(tuner *t, trial *x)
     if (i < 0) first = seconds;
     if (failed || x->status != GMG_OK) x->runs = 0;
     if (failed || x->status != GMG_OK) break;
-    const int hopeless = i < 0 && seconds > HOPELESS * middle(&t->best);
-    if (i >= 0 || hopeless) add_time(x, seconds);
+    const int hopeless = i < 0 && seconds > HOPELESS * demo_middle(&t->best);
+    if (i >= 0 || hopeless) demo_add_time(x, seconds);
     if (hopeless) break;
   }
   gmg_solver_destroy(solver);
@@ -116,7 +116,7 @@ static int measure(tuner *t, trial *x)
 
 static int add_spread(cJSON *to, const trial *x)
 {
-  int ok = cJSON_AddNumberToObject(to, "seconds", x->runs ? middle(x) : NAN) != NULL;
+  int ok = cJSON_AddNumberToObject(to, "seconds", x->runs ? demo_middle(x) : NAN) != NULL;
   ok &= cJSON_AddNumberToObject(to, "min", x->runs ? x->seconds[0] : NAN) != NULL;
   ok &= cJSON_AddNumberToObject(to, "max", x->runs ? x->seconds[x->runs - 1] : NAN) != NULL;
   return ok & (cJSON_AddNumberToObject(to, "runs", x->runs) != NULL);
@@ -127,7 +127,7 @@ static void tell(tuner *t, const char *name, const trial *x, const char *verdict
 {
   if (!t->o->quiet) {
     printf("%-28s", name);
-    if (x->runs) printf("  %6d  %7.4f  %9.3f  %9.3f - %-9.3f", x->cycles, x->factor, 1e3 * middle(x), 1e3 * x->seconds[0],
+    if (x->runs) printf("  %6d  %7.4f  %9.3f  %9.3f - %-9.3f", x->cycles, x->factor, 1e3 * demo_middle(x), 1e3 * x->seconds[0],
                         1e3 * x->seconds[x->runs - 1]);
     else printf("  %s: %s", gmg_status_string(x->status), t->text);
     printf("  %s\n", verdict);
@@ -150,8 +150,8 @@ static int add_best(cJSON *root, const trial *best, const trial *start)
   for (int i = 0; i < PARAMETERS && ok; i++) {
     char option[TEXT], line[TEXT];
     if (best->choice[i] < 0) continue;
-    option_text(i, best->choice[i], option, sizeof option);
-    c_text(i, best->choice[i], line, sizeof line);
+    demo_option_text(i, best->choice[i], option, sizeof option);
+    demo_c_text(i, best->choice[i], line, sizeof line);
     ok = cJSON_AddItemToArray(options, cJSON_CreateString(option)) && cJSON_AddItemToArray(lines, cJSON_CreateString(line));
   }
   return ok;
@@ -164,7 +164,7 @@ static gmg_params meaning(const tuner *t, const gmg_params *params)
 {
   gmg_plan_info plan;
   gmg_params p = *params;
-  const unsigned kind = kind_of(p.smoother);
+  const unsigned kind = demo_kind_of(p.smoother);
   const int limited = t->o->device.kind == DEMO_HOST || p.in_flight || p.oversubscription;
   if (p.assignment == GMG_ASSIGN_AUTO) p.assignment = limited ? GMG_ASSIGN_DYNAMIC : GMG_ASSIGN_STATIC;
   if (kind != ASYNC) {
@@ -199,7 +199,7 @@ static const char *verdict(const tuner *t, const trial *x, int once, int faster)
   if (faster) return "kept";
   if (once) return "not again";
   if (x->runs == 1) return "hopeless";
-  return x->runs && middle(x) < middle(&t->best) ? "within the spread" : "";
+  return x->runs && demo_middle(x) < demo_middle(&t->best) ? "within the spread" : "";
 }
 
 /* Value v of parameter i on top of the best so far. */
@@ -211,13 +211,13 @@ static int try_value(tuner *t, int i, int v, int *improved)
   if (set_parameters(t, &x)) return 1;
   if (was_tried(t, &x.params)) return 0;
   if (measure(t, &x)) return 1;
-  const int once = is_faster(&x, &t->best, RUNS) || (x.runs == RUNS && x.seconds[RUNS - 1] < t->best.seconds[0]);
+  const int once = demo_is_faster(&x, &t->best, RUNS) || (x.runs == RUNS && x.seconds[RUNS - 1] < t->best.seconds[0]);
   int faster = 0;
   if (once) { /* or was the best measured in a bad minute? */
     if (measure(t, &t->best) || measure(t, &x)) return 1;
-    faster = is_faster(&x, &t->best, RUNS);
+    faster = demo_is_faster(&x, &t->best, RUNS);
   }
-  option_text(i, v, name, sizeof name);
+  demo_option_text(i, v, name, sizeof name);
   tell(t, name, &x, verdict(t, &x, once, faster));
   if (faster) t->best = x, *improved = 1;
   return 0;
@@ -235,9 +235,9 @@ static int search(tuner *t)
   for (int improved = 1; improved;) {
     improved = 0;
     for (int i = 0; i < PARAMETERS; i++) {
-      const parameter *p = &parameters[i];
+      const parameter *p = &demo_parameters[i];
       if ((p->dim && p->dim != t->o->problem.dim) || (p->on_device && t->o->device.kind != DEMO_CUDA)) continue;
-      for (int v = 0; p->value[v] && (p->smoothers & kind_of(t->best.params.smoother)); v++) {
+      for (int v = 0; p->value[v] && (p->smoothers & demo_kind_of(t->best.params.smoother)); v++) {
         if (out_of_time(t)) return 0;
         if (try_value(t, i, v, &improved)) return 1;
       }
@@ -275,11 +275,11 @@ static int confirm(tuner *t, int *confirmed)
       if (!failed && both[w]->status == GMG_OK) failed = sample(t, solver, both[w], seconds, &seconds);
       gmg_solver_destroy(solver);
       if (failed) return 1;
-      if (both[w]->status == GMG_OK) add_time(both[w], seconds);
+      if (both[w]->status == GMG_OK) demo_add_time(both[w], seconds);
     }
   tell(t, "start, once more", &t->start, "");
   tell(t, "best, once more", &t->best, "");
-  *confirmed = is_faster(&t->best, &t->start, ROUNDS);
+  *confirmed = demo_is_faster(&t->best, &t->start, ROUNDS);
   return 0;
 }
 
@@ -289,10 +289,10 @@ static void print_best(const tuner *t)
   if (t->o->quiet) return;
   printf("\nto set in C, on top of the start:\n");
   for (int i = 0; i < PARAMETERS; i++)
-    if (t->best.choice[i] >= 0) c_text(i, t->best.choice[i], text, sizeof text), printf("  %s\n", text);
+    if (t->best.choice[i] >= 0) demo_c_text(i, t->best.choice[i], text, sizeof text), printf("  %s\n", text);
   printf("as options of the demos:\n ");
   for (int i = 0; i < PARAMETERS; i++)
-    if (t->best.choice[i] >= 0) option_text(i, t->best.choice[i], text, sizeof text), printf(" %s", text);
+    if (t->best.choice[i] >= 0) demo_option_text(i, t->best.choice[i], text, sizeof text), printf(" %s", text);
   printf("\n\n");
 }
 
@@ -313,13 +313,14 @@ static int finish(tuner *t, cJSON *root, int confirmed)
     return demo_fail(o, "no variant of %d reached the tolerance in --max-cycles %d%s", t->count, o->params.max_cycles, left);
   if (!confirmed)
     printf("%s: leave the parameters as they are: nothing of %d variants was faster than %.4g ms by more than the spread%s\n",
-           o->program, t->count, 1e3 * middle(&t->start), left);
+           o->program, t->count, 1e3 * demo_middle(&t->start), left);
   else if (t->start.runs == 0)
-    printf("%s: %.4g ms where the start does not reach the tolerance, best of %d variants%s\n", o->program, 1e3 * middle(&t->best),
+    printf("%s: %.4g ms where the start does not reach the tolerance, best of %d variants%s\n", o->program,
+           1e3 * demo_middle(&t->best),
            t->count, left);
   else
-    printf("%s: %.4g ms instead of %.4g, %.2f times as fast, best of %d variants%s\n", o->program, 1e3 * middle(&t->best),
-           1e3 * middle(&t->start), middle(&t->start) / middle(&t->best), t->count, left);
+    printf("%s: %.4g ms instead of %.4g, %.2f times as fast, best of %d variants%s\n", o->program, 1e3 * demo_middle(&t->best),
+           1e3 * demo_middle(&t->start), demo_middle(&t->start) / demo_middle(&t->best), t->count, left);
   return 0;
 }
 

@@ -8,7 +8,7 @@
 
 #define NAMED(name) "gmg_smoother_by_name(\"" name "\")"
 
-const parameter parameters[] = {
+const parameter demo_parameters[] = {
     {"smoother", "smoother", {"async", "red_black", "chebyshev", "jacobi", "gauss_seidel"},
      {NAMED("async"), NAMED("red_black"), NAMED("chebyshev"), NAMED("jacobi"), NAMED("gauss_seidel")}, ANY, 0, 0},
     {"precision", "precision", {"same", "mixed"}, {"GMG_PRECISION_SAME", "GMG_PRECISION_MIXED"}, ANY, 0, 0},
@@ -34,19 +34,19 @@ const parameter parameters[] = {
     {"fmg", "fmg", {"0", "1"}, {0}, ANY, 0, 0},
     {"coarse", "coarse", {"cg", "cholesky"}, {"GMG_COARSE_CG", "GMG_COARSE_CHOLESKY"}, ANY, 0, 0},
 };
-_Static_assert(sizeof parameters / sizeof *parameters == PARAMETERS, "as many as variants.h says");
+_Static_assert(sizeof demo_parameters / sizeof *demo_parameters == PARAMETERS, "as many as variants.h says");
 
-void option_text(int i, int v, char *text, size_t size)
+void demo_option_text(int i, int v, char *text, size_t size)
 {
-  const parameter *p = &parameters[i];
+  const parameter *p = &demo_parameters[i];
   const char *value = p->value[v];
   snprintf(text, size, strcmp(p->option, "fmg") ? "--%s %s" : "--%s=%s", p->option, value); /* its value may be left out */
 }
 
 /* A block takes a statement an axis. */
-void c_text(int i, int v, char *text, size_t size)
+void demo_c_text(int i, int v, char *text, size_t size)
 {
-  const parameter *p = &parameters[i];
+  const parameter *p = &demo_parameters[i];
   demo_sizes sizes;
   if (strcmp(p->member, "block")) {
     snprintf(text, size, "params.%s = %s;", p->member, p->in_c[v] ? p->in_c[v] : p->value[v]);
@@ -58,27 +58,29 @@ void c_text(int i, int v, char *text, size_t size)
     used += (size_t)snprintf(text + used, size - used, "%sparams.block[%d] = %zu;", a ? " " : "", a, sizes.value[a]);
 }
 
-unsigned kind_of(const gmg_smoother *s)
+unsigned demo_kind_of(const gmg_smoother *s)
 {
-  return strcmp(s->name, "async") == 0 ? ASYNC : strcmp(s->name, "chebyshev") == 0 ? CHEBYSHEV : OTHERS;
+  const gmg_params params = gmg_params_default();
+  if (!(s->traits(&params, 1) & GMG_SMOOTHER_DETERMINISTIC)) return ASYNC; /* it has blocks */
+  return s == gmg_smoother_by_name("chebyshev") ? CHEBYSHEV : OTHERS;
 }
 
-double middle(const trial *t) { return t->runs ? t->seconds[t->runs / 2] : INFINITY; }
+double demo_middle(const trial *t) { return t->runs ? t->seconds[t->runs / 2] : INFINITY; }
 
-double spread(const trial *t)
+double demo_spread(const trial *t)
 {
   const int left_out = (t->runs - RUNS) / 2;
   return t->runs < RUNS ? 0 : t->seconds[t->runs - 1 - left_out] - t->seconds[left_out];
 }
 
-void add_time(trial *t, double seconds)
+void demo_add_time(trial *t, double seconds)
 {
   int at = t->runs++;
   for (; at > 0 && t->seconds[at - 1] > seconds; at--) t->seconds[at] = t->seconds[at - 1];
   t->seconds[at] = seconds;
 }
 
-int is_faster(const trial *a, const trial *b, int runs)
+int demo_is_faster(const trial *a, const trial *b, int runs)
 {
-  return a->runs == runs && (b->runs == 0 || middle(b) - middle(a) > fmax(spread(a), spread(b)));
+  return a->runs == runs && (b->runs == 0 || demo_middle(b) - demo_middle(a) > fmax(demo_spread(a), demo_spread(b)));
 }

@@ -17,12 +17,12 @@ typedef struct parameter {
   int on_device;      /* 1: on a CUDA device alone */
 } parameter;
 
-extern const parameter parameters[PARAMETERS];
+extern const parameter demo_parameters[PARAMETERS];
 
 /* Value v of parameter i: "--overlap 2", "params.overlap = 2;" */
-void option_text(int i, int v, char *text, size_t size);
-void c_text(int i, int v, char *text, size_t size);
-unsigned kind_of(const gmg_smoother *s);
+void demo_option_text(int i, int v, char *text, size_t size);
+void demo_c_text(int i, int v, char *text, size_t size);
+unsigned demo_kind_of(const gmg_smoother *s);
 
 enum { RUNS = 3, ROUNDS = 5 }; /* samples of a trial, and of the two that are compared in the end */
 
@@ -36,10 +36,10 @@ typedef struct trial {
   double factor;
 } trial;
 
-double middle(const trial *t); /* infinite where there is none */
-double spread(const trial *t); /* of the middle three: with ROUNDS samples an outlier on either side does not count */
-void add_time(trial *t, double seconds);
+double demo_middle(const trial *t); /* infinite where there is none */
+double demo_spread(const trial *t); /* of the middle three: with ROUNDS samples an outlier on either side does not count */
+void demo_add_time(trial *t, double seconds);
 /* By more than the spread of either. a: measured that many times, or it did not always succeed. */
-int is_faster(const trial *a, const trial *b, int runs);
+int demo_is_faster(const trial *a, const trial *b, int runs);
 
 #endif

@@ -6,28 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
-const method methods[] = {{"gauss_seidel", "default", "gauss_seidel", 1, 1, -1, -1, 0, 0, 0},
-                          {"red_black", "default", "red_black", 0, 1, -1, -1, 0, 0, 0},
-                          {"async-2011, rows", "async-2011", NULL, 0, 1, -1, -1, 1, 0, 0},
-                          {"async-2011", "async-2011", NULL, 0, 1, -1, -1, 0, 1, 0},
-                          {"async-2011, stale", "async-2011", NULL, 0, 1, -1, -1, 0, 1, 1},
-                          {"async-2011, overlap 1", "async-2011", NULL, 0, 1, -1, 1, 0, 1, 0},
-                          {"async-2011, damped", "async-2011", NULL, 0, DAMPED, -1, -1, 0, 1, 0},
-                          {"async-2011, damped, overlap 1", "async-2011", NULL, 0, DAMPED, -1, 1, 0, 1, 0},
-                          {"async-2011, red-black", "async-2011", NULL, 0, 1, GMG_LOCAL_RED_BLACK, -1, 0, 1, 0},
-                          {"async-2011, red-black, overlap 1", "async-2011", NULL, 0, 1, GMG_LOCAL_RED_BLACK, 1, 0, 1, 0},
-                          {"async-2011, in place", "async-2011", NULL, 1, 1, GMG_LOCAL_GAUSS_SEIDEL, -1, 0, 1, 0},
-                          {"async", "default", NULL, 0, 0, -1, -1, 0, 0, 0},
-                          {0}};
+const method study_methods[] = {{"gauss_seidel", "default", "gauss_seidel", 1, 1, -1, -1, 0, 0, 0},
+                                {"red_black", "default", "red_black", 0, 1, -1, -1, 0, 0, 0},
+                                {"async-2011, rows", "async-2011", NULL, 0, 1, -1, -1, 1, 0, 0},
+                                {"async-2011", "async-2011", NULL, 0, 1, -1, -1, 0, 1, 0},
+                                {"async-2011, stale", "async-2011", NULL, 0, 1, -1, -1, 0, 1, 1},
+                                {"async-2011, overlap 1", "async-2011", NULL, 0, 1, -1, 1, 0, 1, 0},
+                                {"async-2011, damped", "async-2011", NULL, 0, DAMPED, -1, -1, 0, 1, 0},
+                                {"async-2011, damped, overlap 1", "async-2011", NULL, 0, DAMPED, -1, 1, 0, 1, 0},
+                                {"async-2011, red-black", "async-2011", NULL, 0, 1, GMG_LOCAL_RED_BLACK, -1, 0, 1, 0},
+                                {"async-2011, red-black, overlap 1", "async-2011", NULL, 0, 1, GMG_LOCAL_RED_BLACK, 1, 0, 1, 0},
+                                {"async-2011, in place", "async-2011", NULL, 1, 1, GMG_LOCAL_GAUSS_SEIDEL, -1, 0, 1, 0},
+                                {"async", "default", NULL, 0, 0, -1, -1, 0, 0, 0},
+                                {0}};
 
 static const char *const start_name[STARTS] = {"random f", "f = 1", "random u"};
 
 /* The paper's 512 unknowns of a block as a tile. */
 static const size_t tile[4][3] = {{0}, {512, 1, 1}, {32, 16, 1}, {8, 8, 8}};
 
-const method *method_named(const char *name)
+const method *study_method_named(const char *name)
 {
-  const method *m = methods;
+  const method *m = study_methods;
   while (m->name && strcmp(m->name, name)) m++;
   return m;
 }
@@ -253,7 +253,7 @@ static int solve(study *s, const setting *w, const gmg_problem *p, timing *t, gm
   return 0;
 }
 
-int measure(study *s, const setting *w)
+int study_measure(study *s, const setting *w)
 {
   static result r; /* large */
   timing t = {0};

@@ -15,8 +15,8 @@ typedef struct method {
   int stale;          /* the deterministic twin: every block sees its neighbours as they were before the pass */
 } method;
 
-extern const method methods[]; /* up to a NULL name */
-const method *method_named(const char *name);
+extern const method study_methods[]; /* up to a NULL name */
+const method *study_method_named(const char *name);
 
 /* Right-hand side and guess. Random: uniform in -0.5..0.5, the same in every run. */
 enum { START_F_RANDOM, START_F_ONE, START_U_RANDOM, STARTS }; /* u = 0; u = 0; f = 0 */
@@ -40,6 +40,6 @@ typedef struct setting {
 } setting;
 
 /* Returns 0 also where the record says only that there is no device, or no memory. */
-int measure(study *s, const setting *w);
+int study_measure(study *s, const setting *w);
 
 #endif

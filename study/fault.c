@@ -57,7 +57,7 @@ static void choose(unsigned long seed, size_t total, size_t count, unsigned char
 }
 
 /* Blocks as "async" has them: n or fewer along an axis. Walks backwards, so that the marks of blocks make room for those of unknowns. */
-size_t faulty_lost(const fault *f, const size_t n[3], const size_t block[3], unsigned char *mark)
+size_t study_faulty_lost(const fault *f, const size_t n[3], const size_t block[3], unsigned char *mark)
 {
   size_t side[3], count[3], lost = 0;
   for (int a = 0; a < 3; a++) {
@@ -106,7 +106,7 @@ static int strikes(const faulty *s, int level)
 }
 
 /* The equation written out once more, from the problem alone: what the solver says of its residual is checked against this. */
-double fault_residual(const gmg_problem *p, const double *f, const double *u, const unsigned char *mark, double *marked)
+double study_fault_residual(const gmg_problem *p, const double *f, const double *u, const unsigned char *mark, double *marked)
 {
   const size_t n[3] = {p->n[0], p->dim > 1 ? p->n[1] : 1, p->dim > 2 ? p->n[2] : 1}, step[3] = {1, n[0], n[0] * n[1]};
   double sum[2] = {0, 0}, weight[3] = {0, 0, 0};
@@ -145,7 +145,7 @@ static void sweep_without_blocks(const gmg_smoother_level *l, void *state, const
   faulty *s = faulty_of(l);
   const gmg_operator *A = l->A;
   const size_t size = size_of(A->type);
-  if (s->lost_level != l->index) faulty_lost(&s->fault, A->n, l->params->block, s->lost);
+  if (s->lost_level != l->index) study_faulty_lost(&s->fault, A->n, l->params->block, s->lost);
   s->lost_level = l->index;
   if (zero) memset(s->before, 0, A->cells * size);
   else copy(s, s->before, u, A->cells * size);
@@ -216,13 +216,13 @@ static const gmg_smoother_ops *wrapped(gmg_smoother_ops *to, const gmg_smoother_
   return to;
 }
 
-faulty *faulty_create(const gmg_smoother *inner, size_t cells)
+faulty *study_faulty_create(const gmg_smoother *inner, size_t cells)
 {
   faulty *s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->before = malloc(cells * sizeof(double)), s->after = malloc(cells * sizeof(double)), s->lost = malloc(cells);
   if (!s->before || !s->after || !s->lost) {
-    faulty_destroy(s);
+    study_faulty_destroy(s);
     return NULL;
   }
   s->inner = inner;
@@ -236,26 +236,26 @@ faulty *faulty_create(const gmg_smoother *inner, size_t cells)
   return s;
 }
 
-void faulty_destroy(faulty *s)
+void study_faulty_destroy(faulty *s)
 {
   if (!s) return;
   free(s->before), free(s->after), free(s->lost);
   free(s);
 }
 
-const gmg_smoother *faulty_smoother(const faulty *s) { return &s->smoother; }
+const gmg_smoother *study_faulty_smoother(const faulty *s) { return &s->smoother; }
 
-void faulty_set(faulty *s, const fault *f, gmg_type type, size_t cells, void *u)
+void study_faulty_set(faulty *s, const fault *f, gmg_type type, size_t cells, void *u)
 {
   s->fault = *f;
   s->cycle = s->done = 0, s->changed = 0, s->lost_level = -1;
   s->type = type, s->cells = cells, s->u = u;
 }
 
-size_t faulty_changed(const faulty *s) { return s->changed; }
+size_t study_faulty_changed(const faulty *s) { return s->changed; }
 
 /* What comes after the last test is seen by no one: unless it is meant to be late, the bit is flipped where the solve goes on. */
-int faulty_monitor(void *data, int cycle, double residual, double target)
+int study_faulty_monitor(void *data, int cycle, double residual, double target)
 {
   faulty *s = data;
   s->cycle = cycle;
@@ -263,7 +263,7 @@ int faulty_monitor(void *data, int cycle, double residual, double target)
   return 0;
 }
 
-void faulty_relax(faulty *s, const void *f, void *u)
+void study_faulty_relax(faulty *s, const void *f, void *u)
 {
   disturbed(s->finest, s->state, f, u, 1, GMG_LEG_DOWN, 0);
   s->cycle++;

@@ -24,25 +24,25 @@ typedef struct fault {
 typedef struct faulty faulty;
 
 /* For fields of so many unknowns at most. NULL: out of memory. */
-faulty *faulty_create(const gmg_smoother *inner, size_t cells);
-void faulty_destroy(faulty *s);
-const gmg_smoother *faulty_smoother(const faulty *s); /* for gmg_params::smoother, until it ends */
+faulty *study_faulty_create(const gmg_smoother *inner, size_t cells);
+void study_faulty_destroy(faulty *s);
+const gmg_smoother *study_faulty_smoother(const faulty *s); /* for gmg_params::smoother, until it ends */
 /* For gmg_params::monitor; data: the faulty. Tells it the cycle, and flips bits of the caller's u. */
-gmg_monitor faulty_monitor;
+gmg_monitor study_faulty_monitor;
 
 /* From now on. u: the caller's, there, for level -1. */
-void faulty_set(faulty *s, const fault *f, gmg_type type, size_t cells, void *u);
-size_t faulty_changed(const faulty *s); /* unknowns that are not what they would have been, since faulty_set() */
+void study_faulty_set(faulty *s, const fault *f, gmg_type type, size_t cells, void *u);
+size_t study_faulty_changed(const faulty *s); /* unknowns that are not what they would have been, since study_faulty_set() */
 
 /* One pass of the inner smoother over the finest level of the solver created last, without multigrid. The fault's cycles are then
- * passes, counted from faulty_set() on. */
-void faulty_relax(faulty *s, const void *f, void *u);
+ * passes, counted from study_faulty_set() on. */
+void study_faulty_relax(faulty *s, const void *f, void *u);
 
 /* Marks what FAULT_BLOCKS takes away from a level of n unknowns in blocks of `block`; returns how many. */
-size_t faulty_lost(const fault *f, const size_t n[3], const size_t block[3], unsigned char *mark);
+size_t study_faulty_lost(const fault *f, const size_t n[3], const size_t block[3], unsigned char *mark);
 
 /* ||f - A u|| of a problem with unknowns between Dirichlet walls and a constant shift, by loops of its own, here; also what the marked
  * unknowns (or NULL) have of it. */
-double fault_residual(const gmg_problem *p, const double *f, const double *u, const unsigned char *mark, double *marked);
+double study_fault_residual(const gmg_problem *p, const double *f, const double *u, const unsigned char *mark, double *marked);
 
 #endif

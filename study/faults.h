@@ -16,12 +16,12 @@ typedef struct patient {
 } patient;
 
 /* f_i = (7919 i mod 101 - 50) / 50, which has all frequencies; u = 0. */
-int patient_admit(patient *x, const study_place *place, const gmg_problem *p, const gmg_params *params);
-void patient_release(patient *x);
-int patient_start(patient *x);                                         /* u = 0, there */
-double patient_residual(patient *x, const unsigned char *mark, double *marked); /* by fault_residual(); fetches u */
+int study_patient_admit(patient *x, const study_place *place, const gmg_problem *p, const gmg_params *params);
+void study_patient_release(patient *x);
+int study_patient_start(patient *x);                                         /* u = 0, there */
+double study_patient_residual(patient *x, const unsigned char *mark, double *marked); /* by study_fault_residual(); fetches u */
 
-int faults_relaxation(study *s); /* faults_relaxation.c */
-int faults_multigrid(study *s);  /* faults_multigrid.c */
+int study_faults_relaxation(study *s); /* faults_relaxation.c */
+int study_faults_multigrid(study *s);  /* faults_multigrid.c */
 
 #endif

@@ -60,10 +60,10 @@ static fault random_fault(ward *w, int kind)
 static int attempt(ward *w, const fault *f, gmg_report *r, double *truth)
 {
   patient *x = &w->x;
-  if (patient_start(x)) return 1;
-  faulty_set(x->faulty, f, x->problem.type, cells_of(w), x->u.there);
+  if (study_patient_start(x)) return 1;
+  study_faulty_set(x->faulty, f, x->problem.type, cells_of(w), x->u.there);
   r->status = gmg_solve(x->solver, x->f.there, x->u.there, r);
-  *truth = patient_residual(x, NULL, NULL);
+  *truth = study_patient_residual(x, NULL, NULL);
   return *truth == -1;
 }
 
@@ -104,7 +104,7 @@ static int one_fault(ward *w, int number)
   gmg_report r;
   double truth;
   if (attempt(w, &f, &r, &truth)) return 1;
-  const int happened = faulty_changed(w->x.faulty) > 0, extra = r.cycles - w->undisturbed;
+  const int happened = study_faulty_changed(w->x.faulty) > 0, extra = r.cycles - w->undisturbed;
   t->faults++, t->injected += happened;
   if (r.status > GMG_DIVERGED) t->errors++;
   else t->ended[r.status]++;
@@ -219,7 +219,7 @@ static int control(ward *w, int faults)
     gmg_report r;
     double truth;
     if (attempt(w, &f, &r, &truth)) return 1;
-    said += r.status == GMG_OK && faulty_changed(w->x.faulty) == 1;
+    said += r.status == GMG_OK && study_faulty_changed(w->x.faulty) == 1;
     found += r.status == GMG_OK && !solved(&r, truth) && !told_truly(&r, truth);
   }
   struct cJSON *to = study_record(w->s, "control");
@@ -258,17 +258,17 @@ static int one_ward(study *s, int dim, size_t n, int way, int faults, bits *b)
   q.max_cycles = MOST_CYCLES, q.rtol = 1e-8;
   for (int a = 0; a < 3; a++) q.block[a] = block[dim][a];
   w = (ward){.s = s, .way = way, .random = (uint64_t)(1000 * dim + way), .bits = b};
-  int failed = patient_admit(&w.x, study_best(s), &p, &q) || undisturbed(&w);
+  int failed = study_patient_admit(&w.x, study_best(s), &p, &q) || undisturbed(&w);
   for (int i = 0; i < faults && !failed; i++) failed = one_fault(&w, i);
   for (int k = 0; k < KINDS && !failed; k++)
     for (int l = -1; l < w.levels; l++) record(&w, k, l);
   if (!failed) record_sum(&w);
   if (!failed) failed = control(&w, 14);
-  patient_release(&w.x);
+  study_patient_release(&w.x);
   return failed;
 }
 
-int faults_multigrid(study *s)
+int study_faults_multigrid(study *s)
 {
   static const struct {
     size_t n[4];

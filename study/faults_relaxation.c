@@ -51,18 +51,19 @@ static int one_run(patient *x, const wait *w, int scattered, unsigned long seed,
   const size_t n[3] = {x->problem.n[0], x->problem.dim > 1 ? x->problem.n[1] : 1, x->problem.dim > 2 ? x->problem.n[2] : 1};
   double lost = 0, left = 1;
   int pass = 0;
-  if (patient_start(x)) return 1;
-  faulty_set(x->faulty, &f, GMG_F64, 0, NULL);
-  to->share = (double)faulty_lost(&f, n, x->params.block, x->mark) / (double)demo_cells(&x->problem);
-  const double start = patient_residual(x, NULL, NULL);
+  if (study_patient_start(x)) return 1;
+  study_faulty_set(x->faulty, &f, GMG_F64, 0, NULL);
+  to->share = (double)study_faulty_lost(&f, n, x->params.block, x->mark) / (double)demo_cells(&x->problem);
+  const double start = study_patient_residual(x, NULL, NULL);
   if (keep) to->history[0] = 1, to->seed = seed;
   while (pass < limit && left > TOLERANCE) {
-    faulty_relax(x->faulty, x->f.there, x->u.there);
-    left = patient_residual(x, x->mark, &lost) / start;
+    study_faulty_relax(x->faulty, x->f.there, x->u.there);
+    left = study_patient_residual(x, x->mark, &lost) / start;
     pass++;
     if (keep && pass <= HISTORY) to->history[pass] = left, to->length = pass;
   }
-  if (w->passes && faulty_changed(x->faulty) == 0) return demo_fail(&x->place->demo, "relaxation, %s: nothing broke", w->name);
+  if (w->passes && study_faulty_changed(x->faulty) == 0)
+    return demo_fail(&x->place->demo, "relaxation, %s: nothing broke", w->name);
   if (left <= TOLERANCE) bench_add(&to->passes, pass);
   bench_add(&to->last, left);
   bench_add(&to->working, sqrt(fmax(0, left * left - lost / start * (lost / start))));
@@ -126,13 +127,13 @@ static int one_matrix(study *s, int m, int stale, int runs)
   q.omega = 1, q.passes = 1, q.deterministic = stale, q.precision = GMG_PRECISION_SAME, q.accel = GMG_ACCEL_NONE;
   q.max_levels = 2, q.coarse_cells = 2; /* the second is not used */
   for (int a = 0; a < 3; a++) q.block[a] = (quick ? quick_block : block)[dim][a];
-  int failed = patient_admit(&x, study_best(s), &p, &q);
+  int failed = study_patient_admit(&x, study_best(s), &p, &q);
   for (int scattered = 0; scattered < 2 && !failed; scattered++) failed = all_waits(s, m, &x, scattered, runs);
-  patient_release(&x);
+  study_patient_release(&x);
   return failed;
 }
 
-int faults_relaxation(study *s)
+int study_faults_relaxation(study *s)
 {
   static const int usual[STUDY_SCALES] = {3, 10, 200};
   const int runs = s->options.runs ? s->options.runs : usual[s->options.scale];

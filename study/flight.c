@@ -174,7 +174,7 @@ static unsigned traits(const gmg_params *params, int threads)
 
 static const gmg_smoother_ops host = {.setup = setup, .sweep = sweep, .destroy = destroy};
 
-flight flight_make(int turns)
+flight study_flight_make(int turns)
 {
   return (flight){.smoother = {.name = "flight", .traits = traits, .ops = {[GMG_BACKEND_HOST] = {[GMG_F64] = &host}}}, .turns = turns};
 }

@@ -15,6 +15,6 @@ typedef struct flight {
   int turns;
 } flight;
 
-flight flight_make(int turns);
+flight study_flight_make(int turns);
 
 #endif

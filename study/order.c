@@ -103,7 +103,7 @@ typedef struct bed {
 static int make_bed(const setting *w, bed *b)
 {
   const demo_options *o = &w->place->demo;
-  *b = (bed){.problem = study_problem(w->dim, w->n, 0), .model = flight_make(w->order == TURNING)};
+  *b = (bed){.problem = study_problem(w->dim, w->n, 0), .model = study_flight_make(w->order == TURNING)};
   const gmg_params p = params_of(w, 0);
   if (w->clocked && !(b->clock = study_clock_create(p.smoother))) return demo_fail(o, "out of memory");
   if (demo_array_create(o, &b->problem, &b->f) & demo_array_create(o, &b->problem, &b->u)) return 0;

@@ -58,7 +58,7 @@ static void wrap(relaxation *x, const gmg_smoother *inner)
   }
 }
 
-int relaxation_create(relaxation *x, const study_place *place, const gmg_problem *problem, const gmg_params *params)
+int study_relaxation_create(relaxation *x, const study_place *place, const gmg_problem *problem, const gmg_params *params)
 {
   const demo_options *o = &place->demo;
   gmg_params p = *params;
@@ -75,7 +75,7 @@ int relaxation_create(relaxation *x, const study_place *place, const gmg_problem
   return demo_fail(o, "out of memory: fields of %zu unknowns", x->cells);
 }
 
-void relaxation_destroy(relaxation *x)
+void study_relaxation_destroy(relaxation *x)
 {
   gmg_solver_destroy(x->solver);
   demo_array_destroy(&x->f);
@@ -84,7 +84,7 @@ void relaxation_destroy(relaxation *x)
   *x = (relaxation){0};
 }
 
-int relaxation_begin(relaxation *x)
+int study_relaxation_begin(relaxation *x)
 {
   double *f = x->f.here;
   for (size_t i = 0; i < x->cells; i++) f[i] = 1;
@@ -96,7 +96,7 @@ static double sine(const gmg_operator *A, int a, size_t i)
   return a < A->dim ? sin(3.14159265358979323846 * (double)(i + 1) / (double)(A->n[a] + 1)) : 1;
 }
 
-int relaxation_begin_slowest(relaxation *x)
+int study_relaxation_begin_slowest(relaxation *x)
 {
   const gmg_operator *A = x->level->A;
   double *u = x->u.here;
@@ -105,7 +105,7 @@ int relaxation_begin_slowest(relaxation *x)
   return demo_array_send(&x->place->demo, &x->u) || demo_array_zero(&x->place->demo, &x->f);
 }
 
-double relaxation_sweep(relaxation *x, int iterations, int at_once)
+double study_relaxation_sweep(relaxation *x, int iterations, int at_once)
 {
   const int device = study_is_device(x->place);
   if (device && wait_for_device()) return NAN;
@@ -116,7 +116,7 @@ double relaxation_sweep(relaxation *x, int iterations, int at_once)
   return study_now() - start;
 }
 
-double relaxation_residual(relaxation *x)
+double study_relaxation_residual(relaxation *x)
 {
   const double *r = x->r.here;
   double sum = 0;

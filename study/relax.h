@@ -21,16 +21,17 @@ typedef struct relaxation {
 
 /* params->smoother relaxes A u = f, all unknowns in the problem's type, which must be double. Returns 0; 1 having told stderr
  * why; or -1 where the place does not take the problem: gmg_context_error() tells. Destroy it in any case. */
-int relaxation_create(relaxation *x, const study_place *place, const gmg_problem *problem, const gmg_params *params);
-void relaxation_destroy(relaxation *x);
+int study_relaxation_create(relaxation *x, const study_place *place, const gmg_problem *problem, const gmg_params *params);
+void study_relaxation_destroy(relaxation *x);
 
 /* f = 1 and u = 0. */
-int relaxation_begin(relaxation *x);
-int relaxation_begin_slowest(relaxation *x); /* f = 0 and u the lowest sine mode: soon the slowest part of the error is alone */
+int study_relaxation_begin(relaxation *x);
+/* f = 0 and u the lowest sine mode: soon the slowest part of the error is alone */
+int study_relaxation_begin_slowest(relaxation *x);
 /* So many iterations in calls of `at_once`: within a call an asynchronous one waits for nobody, after it host threads wait for each
  * other. Returns the seconds. */
-double relaxation_sweep(relaxation *x, int iterations, int at_once);
+double study_relaxation_sweep(relaxation *x, int iterations, int at_once);
 /* ||f - A u|| / ||f||, 2-norm; NaN where it failed. */
-double relaxation_residual(relaxation *x);
+double study_relaxation_residual(relaxation *x);
 
 #endif

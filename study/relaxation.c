@@ -11,15 +11,16 @@
 
 #define PI 3.14159265358979323846
 
-const stand_in cases[CASES] = {{"Chem97ZtZ", 1, 2541, 0.7889, {1, 1, 1}, {1, 1, 1}, 80},
-                               {"Fv1", 2, 98, 0.8541, {98, 4, 1}, {98, 1, 1}, 200},
-                               {"Fv2", 2, 99, 0.8541, {99, 4, 1}, {99, 1, 1}, 200},
-                               {"Fv3", 2, 99, 0.9993, {99, 4, 1}, {99, 1, 1}, 1000},
-                               {"Trefethen_20000", 3, 27, 0.8601, {27, 16, 1}, {27, 5, 1}, 120}};
-const method jacobi = {"Jacobi", "jacobi", 0, 0, 1, 0}, gauss_seidel = {"Gauss-Seidel", "gauss_seidel", 0, 0, 1, 1};
-const method async_default = {"async, gmg's default", "async", 0, 0, 0, 0};
+const stand_in study_relaxation_cases[CASES] = {{"Chem97ZtZ", 1, 2541, 0.7889, {1, 1, 1}, {1, 1, 1}, 80},
+                                                {"Fv1", 2, 98, 0.8541, {98, 4, 1}, {98, 1, 1}, 200},
+                                                {"Fv2", 2, 99, 0.8541, {99, 4, 1}, {99, 1, 1}, 200},
+                                                {"Fv3", 2, 99, 0.9993, {99, 4, 1}, {99, 1, 1}, 1000},
+                                                {"Trefethen_20000", 3, 27, 0.8601, {27, 16, 1}, {27, 5, 1}, 120}};
+const method study_relaxation_jacobi = {"Jacobi", "jacobi", 0, 0, 1, 0},
+    study_relaxation_gauss_seidel = {"Gauss-Seidel", "gauss_seidel", 0, 0, 1, 1};
+const method study_relaxation_async_default = {"async, gmg's default", "async", 0, 0, 0, 0};
 
-method async_of(int k, int stale)
+method study_relaxation_async(int k, int stale)
 {
   static const char *const names[][10] = {
       {"", "async-(1)", "async-(2)", "async-(3)", "async-(4)", "async-(5)", "async-(6)", "async-(7)", "async-(8)", "async-(9)"},
@@ -32,7 +33,7 @@ static const scale scales[STUDY_SCALES] = {[STUDY_QUICK] = {20, 20, 3, 1, 0, 0, 
                                            [STUDY_DEFAULT] = {200, 200, 20, 5, 1023, 6, 1},
                                            [STUDY_FULL] = {1000, 1000, 20, 5, 8191, 20, 1}};
 
-scale scale_of(const study *s)
+scale study_relaxation_scale(const study *s)
 {
   scale x = scales[s->options.scale];
   if (s->options.runs) x.spread = x.waiting = x.runs = s->options.runs;
@@ -45,13 +46,13 @@ scale scale_of(const study *s)
 /* Jacobi's matrix has the radius 2 dim cos(pi / (n + 1)) / (2 dim + eps). */
 static double eps_of(const stand_in *c) { return 2 * c->dim * (cos(PI / ((double)c->n + 1)) / c->rho - 1); }
 
-gmg_problem problem_of(const stand_in *c) { return study_problem(c->dim, c->n, eps_of(c)); }
+gmg_problem study_relaxation_problem(const stand_in *c) { return study_problem(c->dim, c->n, eps_of(c)); }
 
-gmg_params params_of(const method *m, const size_t block[3])
+gmg_params study_relaxation_params(const method *m, const size_t block[3])
 {
   gmg_params p = gmg_params_default();
   p.smoother = gmg_smoother_by_name(m->smoother);
-  if (m == &async_default) return p;
+  if (m == &study_relaxation_async_default) return p;
   p.omega = 1;
   p.local = GMG_LOCAL_JACOBI, p.local_sweeps = m->local ? m->local : 1;
   p.overlap = 0, p.passes = 1;
@@ -60,8 +61,8 @@ gmg_params params_of(const method *m, const size_t block[3])
   return p;
 }
 
-struct cJSON *begin_record(study *s, const char *part, const char *paper, const stand_in *c, const char *name, const study_place *at,
-                           const size_t block[3])
+struct cJSON *study_relaxation_begin_record(study *s, const char *part, const char *paper, const stand_in *c, const char *name,
+                                            const study_place *at, const size_t block[3])
 {
   struct cJSON *r = study_record(s, part);
   study_text(s, r, "paper", paper);
@@ -79,18 +80,25 @@ struct cJSON *begin_record(study *s, const char *part, const char *paper, const 
   return r;
 }
 
-int skip(study *s, const char *part, const char *paper, const stand_in *c, const char *name, const study_place *at)
+int study_relaxation_skip(study *s, const char *part, const char *paper, const stand_in *c, const char *name, const study_place *at)
 {
   const char *why = gmg_context_error(at->context);
-  study_text(s, begin_record(s, part, paper, c, name, at, NULL), "skipped", why);
+  study_text(s, study_relaxation_begin_record(s, part, paper, c, name, at, NULL), "skipped", why);
   study_say(s, "%-8s %-16s %-20s skipped: %s", part, c->matrix, name, why);
   return 0;
 }
 
-const study_place *place_of(const study *s, const method *m) { return m->on_host ? &s->place[STUDY_HOST] : study_best(s); }
+const study_place *study_relaxation_place(const study *s, const method *m)
+{
+  return m->on_host ? &s->place[STUDY_HOST] : study_best(s);
+}
 
-static const study_part parts[] = {{"spread", spread}, {"sweeps", sweeps},   {"large", large},
-                                   {"timing", timing}, {"solvers", solvers}, {NULL, NULL}};
+static const study_part parts[] = {{"spread", study_relaxation_spread},
+                                   {"sweeps", study_relaxation_sweeps},
+                                   {"large", study_relaxation_large},
+                                   {"timing", study_relaxation_timing},
+                                   {"solvers", study_relaxation_solvers},
+                                   {NULL, NULL}};
 
 static const study_program about = {
     "study_relaxation",

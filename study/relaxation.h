@@ -16,7 +16,7 @@ typedef struct stand_in {
 } stand_in;
 
 enum { CHEM, FV1, FV2, FV3, TREFETHEN, CASES };
-extern const stand_in cases[CASES];
+extern const stand_in study_relaxation_cases[CASES];
 
 typedef struct method {
   const char *name, *smoother;
@@ -25,8 +25,8 @@ typedef struct method {
   int on_host;      /* has no place on a device */
 } method;
 
-extern const method jacobi, gauss_seidel, async_default;
-method async_of(int k, int stale);
+extern const method study_relaxation_jacobi, study_relaxation_gauss_seidel, study_relaxation_async_default;
+method study_relaxation_async(int k, int stale);
 
 /* Runs of the spread, of the one where threads wait, of other asynchronous rates, of times of what is deterministic; the large grid of
    Table 4 (along an axis), its iterations; how many times fewer iterations than the cases have. */
@@ -36,22 +36,23 @@ typedef struct scale {
   int large_iterations, part;
 } scale;
 
-scale scale_of(const study *s);
+scale study_relaxation_scale(const study *s);
 
-gmg_problem problem_of(const stand_in *c);
-gmg_params params_of(const method *m, const size_t block[3]); /* block: NULL for gmg's own */
-const study_place *place_of(const study *s, const method *m);
+gmg_problem study_relaxation_problem(const stand_in *c);
+gmg_params study_relaxation_params(const method *m, const size_t block[3]); /* block: NULL for gmg's own */
+const study_place *study_relaxation_place(const study *s, const method *m);
 
 /* block: NULL: says nothing of blocks. */
-struct cJSON *begin_record(study *s, const char *part, const char *paper, const stand_in *c, const char *name, const study_place *at,
-                           const size_t block[3]);
+struct cJSON *study_relaxation_begin_record(study *s, const char *part, const char *paper, const stand_in *c, const char *name,
+                                            const study_place *at, const size_t block[3]);
 /* A record that says why there is nothing in it: the context's text. Returns 0. */
-int skip(study *s, const char *part, const char *paper, const stand_in *c, const char *name, const study_place *at);
+int study_relaxation_skip(study *s, const char *part, const char *paper, const stand_in *c, const char *name,
+                          const study_place *at);
 
-int spread(study *s);  /* relaxation_spread.c */
-int sweeps(study *s);  /* relaxation_cost.c */
-int large(study *s);
-int timing(study *s);
-int solvers(study *s); /* relaxation_solvers.c */
+int study_relaxation_spread(study *s);  /* relaxation_spread.c */
+int study_relaxation_sweeps(study *s);  /* relaxation_cost.c */
+int study_relaxation_large(study *s);
+int study_relaxation_timing(study *s);
+int study_relaxation_solvers(study *s); /* relaxation_solvers.c */
 
 #endif

@@ -12,25 +12,25 @@ enum { CALLS = 100, CALL = 5, FACTOR = 100 }; /* calls that are timed, iteration
 static int local_sweeps(study *s, const stand_in *c, const char *paper, int k, int stale, const scale *scale)
 {
   const study_place *at = study_best(s);
-  const method m = async_of(k, stale);
-  const gmg_problem p = problem_of(c);
-  const gmg_params params = params_of(&m, c->block);
+  const method m = study_relaxation_async(k, stale);
+  const gmg_problem p = study_relaxation_problem(c);
+  const gmg_params params = study_relaxation_params(&m, c->block);
   static bench_samples seconds, factor;
   relaxation x;
   seconds.count = factor.count = 0;
-  int failed = relaxation_create(&x, at, &p, &params);
+  int failed = study_relaxation_create(&x, at, &p, &params);
   for (int r = 0; r < (stale ? 1 : scale->runs) && !failed; r++) {
-    failed = relaxation_begin_slowest(&x);
-    for (int i = 0; i < CALLS && !failed && r < 2; i++) bench_add(&seconds, relaxation_sweep(&x, CALL, CALL) / CALL);
-    relaxation_sweep(&x, stale ? 500 : 100, 50);
-    relaxation_sweep(&x, 10, 1);
-    const double before = relaxation_residual(&x);
-    relaxation_sweep(&x, FACTOR, 1);
-    bench_add(&factor, pow(relaxation_residual(&x) / before, 1.0 / FACTOR));
+    failed = study_relaxation_begin_slowest(&x);
+    for (int i = 0; i < CALLS && !failed && r < 2; i++) bench_add(&seconds, study_relaxation_sweep(&x, CALL, CALL) / CALL);
+    study_relaxation_sweep(&x, stale ? 500 : 100, 50);
+    study_relaxation_sweep(&x, 10, 1);
+    const double before = study_relaxation_residual(&x);
+    study_relaxation_sweep(&x, FACTOR, 1);
+    bench_add(&factor, pow(study_relaxation_residual(&x) / before, 1.0 / FACTOR));
   }
-  relaxation_destroy(&x);
-  if (failed) return failed < 0 ? skip(s, "sweeps", paper, c, m.name, at) : 1;
-  struct cJSON *to = begin_record(s, "sweeps", paper, c, m.name, at, c->block);
+  study_relaxation_destroy(&x);
+  if (failed) return failed < 0 ? study_relaxation_skip(s, "sweeps", paper, c, m.name, at) : 1;
+  struct cJSON *to = study_relaxation_begin_record(s, "sweeps", paper, c, m.name, at, c->block);
   study_number(s, to, "local", k);
   study_spread(s, to, "seconds_per_iteration", &seconds);
   study_spread(s, to, "factor", &factor);
@@ -44,23 +44,23 @@ static int large_sweeps(study *s, size_t n, int k, const scale *scale)
 {
   const stand_in c = {"", 2, n, cos(3.14159265358979323846 / ((double)n + 1)), {0}, {0}, 0}; /* eps = 0; gmg's blocks */
   const study_place *at = study_best(s);
-  const method m = async_of(k, 0);
-  const gmg_problem p = problem_of(&c);
-  const gmg_params params = params_of(&m, NULL);
+  const method m = study_relaxation_async(k, 0);
+  const gmg_problem p = study_relaxation_problem(&c);
+  const gmg_params params = study_relaxation_params(&m, NULL);
   static bench_samples seconds;
   relaxation x;
   seconds.count = 0;
-  int failed = relaxation_create(&x, at, &p, &params);
+  int failed = study_relaxation_create(&x, at, &p, &params);
   for (int r = -1; r < scale->times && !failed; r++) { /* the first touches the memory */
-    failed = relaxation_begin(&x);
+    failed = study_relaxation_begin(&x);
     for (int i = 0; i < scale->large_iterations && !failed; i++) {
-      const double took = relaxation_sweep(&x, 1, 1);
+      const double took = study_relaxation_sweep(&x, 1, 1);
       if (r >= 0) bench_add(&seconds, took);
     }
   }
-  relaxation_destroy(&x);
-  if (failed) return failed < 0 ? skip(s, "large", "Table 4", &c, m.name, at) : 1;
-  struct cJSON *to = begin_record(s, "large", "Table 4", &c, m.name, at, NULL);
+  study_relaxation_destroy(&x);
+  if (failed) return failed < 0 ? study_relaxation_skip(s, "large", "Table 4", &c, m.name, at) : 1;
+  struct cJSON *to = study_relaxation_begin_record(s, "large", "Table 4", &c, m.name, at, NULL);
   study_number(s, to, "local", k);
   study_number(s, to, "iterations", scale->large_iterations);
   study_spread(s, to, "seconds_per_iteration", &seconds);
@@ -68,18 +68,18 @@ static int large_sweeps(study *s, size_t n, int k, const scale *scale)
   return 0;
 }
 
-int sweeps(study *s)
+int study_relaxation_sweeps(study *s)
 {
-  const scale x = scale_of(s);
+  const scale x = study_relaxation_scale(s);
   for (int stale = 0; stale < 2; stale++)
     for (int k = 1; k <= 9; k++)
-      if (local_sweeps(s, &cases[FV3], "Table 4", k, stale, &x)) return 1;
+      if (local_sweeps(s, &study_relaxation_cases[FV3], "Table 4", k, stale, &x)) return 1;
   return 0;
 }
 
-int large(study *s)
+int study_relaxation_large(study *s)
 {
-  const scale x = scale_of(s);
+  const scale x = study_relaxation_scale(s);
   for (int k = 1; k <= 9 && x.large; k++)
     if (large_sweeps(s, x.large, k, &x)) return 1;
   return 0;
@@ -91,23 +91,23 @@ static int timing_of(study *s, const stand_in *c, const method *m, const scale *
 {
   static const int counts[] = {1, 2, 5, 10, 20, 50, 100, 200};
   enum { MOST = sizeof counts / sizeof *counts };
-  const study_place *at = place_of(s, m);
-  const gmg_problem p = problem_of(c);
-  const gmg_params params = params_of(m, c->block);
+  const study_place *at = study_relaxation_place(s, m);
+  const gmg_problem p = study_relaxation_problem(c);
+  const gmg_params params = study_relaxation_params(m, c->block);
   double iterations[MOST], median[MOST], least[MOST], most[MOST];
   relaxation x;
-  int failed = relaxation_create(&x, at, &p, &params);
-  if (!failed) failed = relaxation_begin(&x);
-  if (!failed) relaxation_sweep(&x, 1, 1);
+  int failed = study_relaxation_create(&x, at, &p, &params);
+  if (!failed) failed = study_relaxation_begin(&x);
+  if (!failed) study_relaxation_sweep(&x, 1, 1);
   for (int i = 0; i < MOST && !failed; i++) {
     bench_samples seconds = {0};
-    for (int r = 0; r < scale->runs; r++) bench_add(&seconds, relaxation_sweep(&x, counts[i], counts[i]) / counts[i]);
+    for (int r = 0; r < scale->runs; r++) bench_add(&seconds, study_relaxation_sweep(&x, counts[i], counts[i]) / counts[i]);
     iterations[i] = counts[i];
     median[i] = bench_median(&seconds), least[i] = bench_min(&seconds), most[i] = bench_max(&seconds);
   }
-  relaxation_destroy(&x);
-  if (failed) return failed < 0 ? skip(s, "timing", "Figure 8", c, m->name, at) : 1;
-  struct cJSON *to = begin_record(s, "timing", "Figure 8", c, m->name, at, m->local ? c->block : NULL);
+  study_relaxation_destroy(&x);
+  if (failed) return failed < 0 ? study_relaxation_skip(s, "timing", "Figure 8", c, m->name, at) : 1;
+  struct cJSON *to = study_relaxation_begin_record(s, "timing", "Figure 8", c, m->name, at, m->local ? c->block : NULL);
   study_numbers(s, to, "iterations", iterations, MOST, 6);
   study_numbers(s, to, "seconds_per_iteration", median, MOST, 5);
   study_numbers(s, to, "least", least, MOST, 5);
@@ -116,9 +116,11 @@ static int timing_of(study *s, const stand_in *c, const method *m, const scale *
   return 0;
 }
 
-int timing(study *s)
+int study_relaxation_timing(study *s)
 {
-  const scale x = scale_of(s);
-  const method async = async_of(5, 0);
-  return timing_of(s, &cases[FV3], &gauss_seidel, &x) || timing_of(s, &cases[FV3], &jacobi, &x) || timing_of(s, &cases[FV3], &async, &x);
+  const scale x = study_relaxation_scale(s);
+  const method async = study_relaxation_async(5, 0);
+  return timing_of(s, &study_relaxation_cases[FV3], &study_relaxation_gauss_seidel, &x) ||
+         timing_of(s, &study_relaxation_cases[FV3], &study_relaxation_jacobi, &x) ||
+         timing_of(s, &study_relaxation_cases[FV3], &async, &x);
 }

@@ -11,26 +11,26 @@ static const char *const solvers_paper = "Figures 6, 7, 9; Table 5";
 
 static int relax_and_record(study *s, const stand_in *c, const method *m, const scale *scale)
 {
-  const study_place *at = place_of(s, m);
-  const gmg_problem p = problem_of(c);
-  const gmg_params params = params_of(m, m->local ? c->block : NULL);
+  const study_place *at = study_relaxation_place(s, m);
+  const gmg_problem p = study_relaxation_problem(c);
+  const gmg_params params = study_relaxation_params(m, m->local ? c->block : NULL);
   const int alone = !study_is_device(at) && demo_cells(&p) <= 4096; /* the host's async keeps to one thread */
   const int runs = m->once || alone ? scale->times : scale->runs, step = (c->iterations / scale->part + POINTS - 1) / POINTS;
   static bench_samples residual[POINTS + 1], seconds, factor;
   double iterations[POINTS + 1], median[POINTS + 1], least[POINTS + 1], most[POINTS + 1];
   relaxation x;
   memset(residual, 0, sizeof residual), memset(&seconds, 0, sizeof seconds), memset(&factor, 0, sizeof factor);
-  int failed = relaxation_create(&x, at, &p, &params);
+  int failed = study_relaxation_create(&x, at, &p, &params);
   for (int r = 0; r < runs && !failed; r++) {
     static bench_samples took;
     double now = 1, high = 1; /* high: at the last but tenth point, or the last one above 1e-13 */
     int from = 0, to = 0;
     took.count = 0;
-    failed = relaxation_begin(&x);
+    failed = study_relaxation_begin(&x);
     bench_add(&residual[0], 1);
     for (int i = 1; i <= POINTS && !failed; i++) {
-      bench_add(&took, relaxation_sweep(&x, step, 1) / step);
-      bench_add(&residual[i], now = relaxation_residual(&x));
+      bench_add(&took, study_relaxation_sweep(&x, step, 1) / step);
+      bench_add(&residual[i], now = study_relaxation_residual(&x));
       if (now > 1e-13) to = i;
     }
     from = to > 10 ? to - 10 : 0;
@@ -38,13 +38,13 @@ static int relax_and_record(study *s, const stand_in *c, const method *m, const 
     if (to > from) bench_add(&factor, pow(residual[to].value[r] / high, 1.0 / ((to - from) * step)));
     bench_add(&seconds, bench_median(&took));
   }
-  relaxation_destroy(&x);
-  if (failed) return failed < 0 ? skip(s, "solvers", solvers_paper, c, m->name, at) : 1;
+  study_relaxation_destroy(&x);
+  if (failed) return failed < 0 ? study_relaxation_skip(s, "solvers", solvers_paper, c, m->name, at) : 1;
   for (int i = 0; i <= POINTS; i++) {
     iterations[i] = i * step;
     median[i] = bench_median(&residual[i]), least[i] = bench_min(&residual[i]), most[i] = bench_max(&residual[i]);
   }
-  struct cJSON *to = begin_record(s, "solvers", solvers_paper, c, m->name, at, m->local ? c->block : NULL);
+  struct cJSON *to = study_relaxation_begin_record(s, "solvers", solvers_paper, c, m->name, at, m->local ? c->block : NULL);
   study_numbers(s, to, "iterations", iterations, POINTS + 1, 6);
   study_numbers(s, to, "residual", median, POINTS + 1, 5);
   if (!m->once) study_numbers(s, to, "least", least, POINTS + 1, 5), study_numbers(s, to, "most", most, POINTS + 1, 5);
@@ -83,7 +83,7 @@ static int cg_times(study *s, const stand_in *c, const scale *scale, struct cJSO
 {
   enum { TOLERANCES = 12 };
   const study_place *at = study_best(s);
-  const gmg_problem p = problem_of(c);
+  const gmg_problem p = study_relaxation_problem(c);
   double reached[TOLERANCES], median[TOLERANCES], least[TOLERANCES];
   demo_array f = {0}, u = {0};
   int failed = !(demo_array_create(&at->demo, &p, &f) & demo_array_create(&at->demo, &p, &u));
@@ -120,16 +120,16 @@ static int conjugate_gradients(study *s, const stand_in *c, const scale *scale)
 {
   enum { MOST = 400 };
   const study_place *host = &s->place[STUDY_HOST];
-  const gmg_problem p = problem_of(c);
-  const gmg_params params = params_of(&jacobi, NULL);
+  const gmg_problem p = study_relaxation_problem(c);
+  const gmg_params params = study_relaxation_params(&study_relaxation_jacobi, NULL);
   double history[MOST], iterations[MOST];
   relaxation x;
-  int failed = relaxation_create(&x, host, &p, &params), count = failed ? 0 : cg_history(&x, history, MOST);
-  relaxation_destroy(&x);
-  if (failed) return failed < 0 ? skip(s, "solvers", solvers_paper, c, "CG", host) : 1;
+  int failed = study_relaxation_create(&x, host, &p, &params), count = failed ? 0 : cg_history(&x, history, MOST);
+  study_relaxation_destroy(&x);
+  if (failed) return failed < 0 ? study_relaxation_skip(s, "solvers", solvers_paper, c, "CG", host) : 1;
   if (count == 0) return demo_fail(&host->demo, "out of memory: conjugate gradients");
   for (int i = 0; i < count; i++) iterations[i] = i;
-  struct cJSON *to = begin_record(s, "solvers", solvers_paper, c, "CG", study_best(s), NULL);
+  struct cJSON *to = study_relaxation_begin_record(s, "solvers", solvers_paper, c, "CG", study_best(s), NULL);
   study_numbers(s, to, "iterations", iterations, (size_t)count, 6);
   study_numbers(s, to, "residual", history, (size_t)count, 4);
   study_say(s, "%-8s %-16s %-20s %.1e after %d iterations", "solvers", c->matrix, "CG", history[count - 1], count - 1);
@@ -158,7 +158,7 @@ static int multigrid(study *s, const stand_in *c, const scale *scale)
 {
   enum { MOST = 64 };
   const study_place *at = study_best(s);
-  const gmg_problem p = problem_of(c);
+  const gmg_problem p = study_relaxation_problem(c);
   gmg_params params = gmg_params_default();
   gmg_solver *solver = NULL;
   static bench_samples seconds[MOST], residual[MOST];
@@ -187,7 +187,7 @@ static int multigrid(study *s, const stand_in *c, const scale *scale)
     iterations[i] = i, left[i] = bench_median(&residual[i]);
     time[i] = bench_median(&seconds[i]), least[i] = bench_min(&seconds[i]);
   }
-  struct cJSON *to = begin_record(s, "solvers", "", c, "multigrid", at, NULL);
+  struct cJSON *to = study_relaxation_begin_record(s, "solvers", "", c, "multigrid", at, NULL);
   study_numbers(s, to, "iterations", iterations, (size_t)count, 6);
   study_numbers(s, to, "residual", left, (size_t)count, 4);
   study_numbers(s, to, "seconds", time, (size_t)count, 4);
@@ -196,16 +196,18 @@ static int multigrid(study *s, const stand_in *c, const scale *scale)
   return 0;
 }
 
-int solvers(study *s)
+int study_relaxation_solvers(study *s)
 {
-  const scale x = scale_of(s);
-  const method blocks[] = {async_of(1, 0), async_of(5, 0), async_of(5, 1)};
+  const scale x = study_relaxation_scale(s);
+  const method blocks[] = {study_relaxation_async(1, 0), study_relaxation_async(5, 0), study_relaxation_async(5, 1)};
   for (int i = 0; i < CASES; i++) {
-    const stand_in *c = &cases[i];
-    if (relax_and_record(s, c, &jacobi, &x) || relax_and_record(s, c, &gauss_seidel, &x)) return 1;
+    const stand_in *c = &study_relaxation_cases[i];
+    if (relax_and_record(s, c, &study_relaxation_jacobi, &x) || relax_and_record(s, c, &study_relaxation_gauss_seidel, &x))
+      return 1;
     for (int m = 0; m < 3; m++)
       if (relax_and_record(s, c, &blocks[m], &x)) return 1;
-    if (relax_and_record(s, c, &async_default, &x) || conjugate_gradients(s, c, &x) || multigrid(s, c, &x)) return 1;
+    if (relax_and_record(s, c, &study_relaxation_async_default, &x) || conjugate_gradients(s, c, &x) || multigrid(s, c, &x))
+      return 1;
   }
   return 0;
 }

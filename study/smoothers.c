@@ -46,8 +46,9 @@ enum { MANY = 1000000 }; /* beyond, and for eps < 1e-4, a single run: so many bl
 /* With two grids and eps = 1e-3; Gauss-Seidel on the host, where it is at home. The paper has 1D alone. */
 static setting base(const study *s, const char *part, const char *paper, const char *method, int dim)
 {
-  const study_place *place = method_named(method)->serial ? &s->place[STUDY_HOST] : study_best(s);
-  return (setting){.part = part, .paper = dim == 1 ? paper : "", .method = method_named(method), .place = place, .dim = dim, .eps = 1e-3,
+  const study_place *place = study_method_named(method)->serial ? &s->place[STUDY_HOST] : study_best(s);
+  return (setting){.part = part, .paper = dim == 1 ? paper : "", .method = study_method_named(method), .place = place, .dim = dim,
+                   .eps = 1e-3,
                    .steps = 2, .levels = 2, .cycles = 12, .rtol = NEVER, .runs = scale_of(s).runs};
 }
 
@@ -73,7 +74,7 @@ static int over_condition(study *s)
             if (spared(s, w.method->serial, &w, most)) w.n = most;
             if (w.n > MANY && power < -4) w.runs = 1;
             if (start == START_U_RANDOM) w.rtol = 1e-30;
-            if (measure(s, &w)) return 1;
+            if (study_measure(s, &w)) return 1;
           }
   return 0;
 }
@@ -85,7 +86,7 @@ static int spared_condition(study *s, int steps)
   for (int power = -4; power >= x.least_power; power--) {
     setting w = base(s, "condition", figures[steps], compared[0], 1);
     w.n = x.condition[1], w.steps = steps, w.eps = pow(10, power), w.runs = 1;
-    if (spared(s, 1, &w, SERIAL_CONDITION) && measure(s, &w)) return 1;
+    if (spared(s, 1, &w, SERIAL_CONDITION) && study_measure(s, &w)) return 1;
   }
   return 0;
 }
@@ -111,7 +112,7 @@ static int over_size(study *s)
       for (int m = 0; m < COMPARED; m++) {
         setting w = base(s, "size", "Figure 6", compared[m], dim);
         w.n = n;
-        if (!spared(s, w.method->serial, &w, SERIAL_SIZE) && measure(s, &w)) return 1;
+        if (!spared(s, w.method->serial, &w, SERIAL_SIZE) && study_measure(s, &w)) return 1;
       }
   return 0;
 }
@@ -121,7 +122,7 @@ static int figure_6(study *s)
   const scale x = scale_of(s);
   setting w = base(s, "size", "Figure 6", compared[0], 1);
   w.n = x.size[1], w.runs = 1;
-  return spared(s, 1, &w, SERIAL_SIZE) ? measure(s, &w) : 0;
+  return spared(s, 1, &w, SERIAL_SIZE) ? study_measure(s, &w) : 0;
 }
 
 /* Who smooths where: the columns of Table 1 and the bars of Figure 7. The paper's, async-(5) damped so that it converges; the same on
@@ -143,9 +144,9 @@ static int all_columns(study *s, setting w)
 {
   w.rtol = 1e-6, w.cycles = 100, w.timed = 1;
   for (int c = 0; c < COLUMNS; c++) {
-    w.column = columns[c].name, w.method = method_named(columns[c].method), w.place = &s->place[columns[c].place];
+    w.column = columns[c].name, w.method = study_method_named(columns[c].method), w.place = &s->place[columns[c].place];
     w.offload = columns[c].offload, w.no_clock = columns[c].no_clock;
-    if (!spared(s, columns[c].ours, &w, HOST_COLUMNS) && measure(s, &w)) return 1;
+    if (!spared(s, columns[c].ours, &w, HOST_COLUMNS) && study_measure(s, &w)) return 1;
   }
   return 0;
 }
@@ -184,14 +185,14 @@ static int over_start(study *s)
   const scale x = scale_of(s);
   for (int dim = 1; dim <= 3; dim++)
     for (int steps = 1; steps <= 2; steps++)
-      for (const method *m = methods; m->name; m++)
+      for (const method *m = study_methods; m->name; m++)
         for (int start = 0; start < STARTS; start++) {
           setting w = base(s, "start", "", m->name, dim);
           w.n = x.start[dim], w.eps = 1e-6, w.steps = steps, w.levels = 0, w.start = start, w.cycles = 20;
           w.rtol = start == START_U_RANDOM ? 1e-30 : 1e-6;
           if (start == START_F_ONE) w.runs = 1; /* for the number of cycles */
           if (dim > 1 || !m->rows)
-            if (measure(s, &w)) return 1;
+            if (study_measure(s, &w)) return 1;
         }
   return 0;
 }

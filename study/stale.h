@@ -80,8 +80,8 @@ STALE_BOTH int stale_sides(const stale_blocks *s) { return 1 + 2 * s->dim; }
 #ifdef __CUDACC__
 extern "C" {
 #endif
-int stale_cuda_run(const stale_blocks *on_host, size_t padded, size_t ages, int before, int passes, double *seconds);
-int stale_cuda_units(void); /* multiprocessors */
+int study_stale_cuda_run(const stale_blocks *on_host, size_t padded, size_t ages, int before, int passes, double *seconds);
+int study_stale_cuda_units(void); /* multiprocessors */
 #ifdef __CUDACC__
 }
 #endif
@@ -107,20 +107,20 @@ typedef struct stale_grid {
 } stale_grid;
 
 /* Both return 1 on success; what is destroyed may be half made. b is uniform in (-0.125, 0.125), the same for the same size. */
-int stale_create(const stale_setting *w, stale_grid *g);
+int study_stale_create(const stale_setting *w, stale_grid *g);
 /* Ages of passes from .. to - 1, of one in `every` (a power of two); from = to: of none. */
-int stale_record(stale_grid *g, int from, int to, int every);
-void stale_restart(stale_grid *g);
-void stale_destroy(stale_grid *g);
+int study_stale_record(stale_grid *g, int from, int to, int every);
+void study_stale_restart(stale_grid *g);
+void study_stale_destroy(stale_grid *g);
 
 /* Goes on for so many passes. Where it can, says how long it took. Returns 1 on success. */
-int stale_run_host(stale_grid *g, int passes, double *seconds);
+int study_stale_run_host(stale_grid *g, int passes, double *seconds);
 typedef struct stale_norms {
   double residual; /* ||b - A x|| */
   double smooth;   /* ||(I + T) / 2 r||, T = I - A: without what changes its sign from one unknown to the next, which Jacobi leaves alone */
 } stale_norms;
-stale_norms stale_measure(const stale_grid *g);
-const double *stale_values(const stale_grid *g);
+stale_norms study_stale_measure(const stale_grid *g);
+const double *study_stale_values(const stale_grid *g);
 
 /* --- ages (ages.c) --- */
 
@@ -132,9 +132,9 @@ typedef struct stale_box {
 } stale_box;
 
 /* Of blocks with `target` neighbours that read blocks with `source` of them; 0: any. */
-stale_box stale_ages(const stale_grid *g, int target, int source);
-double stale_coupling_age(const stale_grid *g); /* mean over all couplings between unknowns, those inside blocks with it */
-size_t stale_twice(const stale_grid *g);         /* recorded passes of a block that another worker still had */
-size_t stale_updates(const stale_grid *g);       /* of blocks, counted by the engine; 0 where nothing is recorded */
+stale_box study_stale_ages(const stale_grid *g, int target, int source);
+double study_stale_coupling_age(const stale_grid *g); /* mean over all couplings between unknowns, those inside blocks with it */
+size_t study_stale_twice(const stale_grid *g);         /* recorded passes of a block that another worker still had */
+size_t study_stale_updates(const stale_grid *g);       /* of blocks, counted by the engine; 0 where nothing is recorded */
 #endif
 #endif

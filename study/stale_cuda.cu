@@ -59,26 +59,29 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
 }
 
 /* One pass of Algorithm 1; the end of the kernel is the barrier. */
-__global__ void __launch_bounds__(THREADS, RESIDENT) pass_sync(const __grid_constant__ stale_blocks s, int pass)
+static __global__ void __launch_bounds__(THREADS, RESIDENT)
+pass_sync(const __grid_constant__ stale_blocks s, int pass)
 {
   relax_block(&s, (size_t)s.order[blockIdx.x], pass);
 }
 
 /* Algorithm 2: all passes of one block; what finds no room on the device waits until another is done. */
-__global__ void __launch_bounds__(THREADS, RESIDENT) passes_static(const __grid_constant__ stale_blocks s, int before, int passes)
+static __global__ void __launch_bounds__(THREADS, RESIDENT)
+passes_static(const __grid_constant__ stale_blocks s, int before, int passes)
 {
   for (int p = 1; p <= passes; p++) relax_block(&s, (size_t)s.order[blockIdx.x], before + p);
 }
 
 /* Algorithm 3: as many thread blocks as workers. */
-__global__ void __launch_bounds__(THREADS, RESIDENT) passes_stride(const __grid_constant__ stale_blocks s, int before, int passes)
+static __global__ void __launch_bounds__(THREADS, RESIDENT)
+passes_stride(const __grid_constant__ stale_blocks s, int before, int passes)
 {
   for (size_t t = blockIdx.x; t < (size_t)passes * s.total; t += gridDim.x)
     relax_block(&s, (size_t)s.order[t % s.total], before + 1 + (int)(t / s.total));
 }
 
-__global__ void __launch_bounds__(THREADS, RESIDENT) passes_ticket(const __grid_constant__ stale_blocks s, int before, int passes,
-                                                         unsigned long long *next)
+static __global__ void __launch_bounds__(THREADS, RESIDENT)
+passes_ticket(const __grid_constant__ stale_blocks s, int before, int passes, unsigned long long *next)
 {
   __shared__ unsigned long long ticket;
   for (;;) {
@@ -170,7 +173,7 @@ static int timed(const on_device *d, int before, int passes, double *seconds)
   return done;
 }
 
-int stale_cuda_run(const stale_blocks *on_host, size_t padded, size_t ages, int before, int passes, double *seconds)
+int study_stale_cuda_run(const stale_blocks *on_host, size_t padded, size_t ages, int before, int passes, double *seconds)
 {
   on_device d;
   if (on_host->shape[0] * on_host->shape[1] * on_host->shape[2] > THREADS * MOST_UNKNOWNS || padded > UINT_MAX) return 0;
@@ -180,7 +183,7 @@ int stale_cuda_run(const stale_blocks *on_host, size_t padded, size_t ages, int 
   return done;
 }
 
-int stale_cuda_units(void)
+int study_stale_cuda_units(void)
 {
   int device = 0, units = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return 1;

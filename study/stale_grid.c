@@ -34,7 +34,7 @@ static void fill_b(const stale_grid *g)
         g->b[row_at(&g->at, j, k) + i] = 0.25 * (study_uniform(&state) - 0.5);
 }
 
-int stale_create(const stale_setting *w, stale_grid *g)
+int study_stale_create(const stale_setting *w, stale_grid *g)
 {
   stale_blocks *s = &g->at;
   *g = (stale_grid){.at = {.dim = w->dim, .assignment = w->assignment, .total = 1, .every = 1}};
@@ -63,7 +63,7 @@ int stale_create(const stale_setting *w, stale_grid *g)
   return 1;
 }
 
-int stale_record(stale_grid *g, int from, int to, int every)
+int study_stale_record(stale_grid *g, int from, int to, int every)
 {
   free(g->at.age);
   g->at.from = from, g->at.to = to, g->at.every = every;
@@ -74,7 +74,7 @@ int stale_record(stale_grid *g, int from, int to, int every)
   return 1;
 }
 
-void stale_restart(stale_grid *g)
+void study_stale_restart(stale_grid *g)
 {
   g->passes = 0;
   for (int i = 0; i < 2; i++) {
@@ -83,14 +83,14 @@ void stale_restart(stale_grid *g)
   }
 }
 
-void stale_destroy(stale_grid *g)
+void study_stale_destroy(stale_grid *g)
 {
   free(g->order), free(g->behind), free(g->b), free(g->at.age);
   for (int i = 0; i < 2; i++) free(g->at.x[i]), free(g->at.done[i]);
   *g = (stale_grid){0};
 }
 
-const double *stale_values(const stale_grid *g) { return g->at.x[g->at.assignment == STALE_SYNC ? g->passes % 2 : 0]; }
+const double *study_stale_values(const stale_grid *g) { return g->at.x[g->at.assignment == STALE_SYNC ? g->passes % 2 : 0]; }
 
 /* The mean of the neighbours. */
 static double around(const stale_blocks *s, const double *v, size_t i)
@@ -119,11 +119,11 @@ static double smooth_of(const stale_blocks *s, const double *r, size_t row)
 }
 
 /* The residual goes to the buffer that is not in use: x[1] in all runs but synchronous ones, where the next pass overwrites it. */
-stale_norms stale_measure(const stale_grid *g)
+stale_norms study_stale_measure(const stale_grid *g)
 {
   const stale_blocks *s = &g->at;
   const size_t rows = s->n[1] * s->n[2];
-  const double *x = stale_values(g);
+  const double *x = study_stale_values(g);
   double *r = x == s->x[0] ? s->x[1] : s->x[0], all = 0, smooth = 0;
 #pragma omp parallel for reduction(+ : all) if (rows > 1000)
   for (size_t row = 0; row < rows; row++) all += residual_of(s, x, r, row_at(s, row % s->n[1], row / s->n[1]));
@@ -181,7 +181,7 @@ static double quantile(const size_t *hits, int passes, size_t count, double q)
   return value + (at - (double)low) * (ranked(hits, passes, high) - value);
 }
 
-stale_box stale_ages(const stale_grid *g, int target, int source)
+stale_box study_stale_ages(const stale_grid *g, int target, int source)
 {
   const int P = g->passes;
   stale_box box = {.count = 0};
@@ -211,7 +211,7 @@ static void weigh(const stale_blocks *s, size_t block, double weight[STALE_SIDES
   }
 }
 
-double stale_coupling_age(const stale_grid *g)
+double study_stale_coupling_age(const stale_grid *g)
 {
   const stale_blocks *s = &g->at;
   double sum = 0, couplings = 0;
@@ -226,7 +226,7 @@ double stale_coupling_age(const stale_grid *g)
   return sum / couplings;
 }
 
-size_t stale_twice(const stale_grid *g)
+size_t study_stale_twice(const stale_grid *g)
 {
   size_t twice = 0;
   for (int row = 0; row < stale_rows(&g->at); row++)
@@ -234,7 +234,7 @@ size_t stale_twice(const stale_grid *g)
   return twice;
 }
 
-size_t stale_updates(const stale_grid *g)
+size_t study_stale_updates(const stale_grid *g)
 {
   const unsigned *done = g->at.done[g->at.assignment == STALE_SYNC ? g->passes % 2 : 0];
   size_t sum = 0;

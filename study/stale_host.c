@@ -107,7 +107,7 @@ static void work_ticket(const stale_blocks *s, size_t me, size_t workers, int be
 static work *const works[STALE_ASSIGNMENTS] = {
     [STALE_SYNC] = work_sync, [STALE_STATIC] = work_static, [STALE_STRIDE] = work_stride, [STALE_TICKET] = work_ticket};
 
-int stale_run_host(stale_grid *g, int passes, double *seconds)
+int study_stale_run_host(stale_grid *g, int passes, double *seconds)
 {
   const stale_blocks *s = &g->at;
   const size_t tile = (s->shape[0] + 2) * (s->shape[1] + 2) * (s->shape[2] + 2) + 16; /* tiles share no cache line */

@@ -21,14 +21,14 @@ typedef struct scale {
   grid large[MOST_GRIDS];          /* of "ages", but few settings */
 } scale;
 
-scale scale_of(const study *s);
+scale study_staleness_scale(const study *s);
 
-extern const char *const assignments[STALE_ASSIGNMENTS];
-extern const char *const orders[]; /* by gmg_block_order */
+extern const char *const study_staleness_assignments[STALE_ASSIGNMENTS];
+extern const char *const study_staleness_orders[]; /* by gmg_block_order */
 
-int units(const study *s); /* workers without oversubscription: the host's threads, the device's multiprocessors */
-int engine_run(const study *s, stale_grid *g, int passes, double *seconds); /* 1 on success */
-int fail(const study *s, const char *what);
+int study_staleness_units(const study *s); /* workers without oversubscription: the host's threads, the device's multiprocessors */
+int study_staleness_run(const study *s, stale_grid *g, int passes, double *seconds); /* 1 on success */
+int study_staleness_fail(const study *s, const char *what);
 
 enum { SPARSE = 16 }; /* on a device, where looking disturbs, one in so many passes is recorded, if there are enough of them */
 
@@ -36,7 +36,7 @@ enum { ALL_BLOCKS = INT_MAX }; /* workers: one to every block */
 
 /* Rows of 128 unknowns: the paper's thread block. fold: oversubscription, 0: one worker. Static: as many slabs as workers, `waves` times;
    on a device, sync and static, a worker to every row. */
-stale_setting setting_of(const study *s, const grid *at, int assignment, gmg_block_order order, int fold, int waves);
+stale_setting study_staleness_setting(const study *s, const grid *at, int assignment, gmg_block_order order, int fold, int waves);
 
 /* Ages of several runs: boxes of the neighbours', the mean over all couplings. */
 enum { BOX = 10 };
@@ -45,18 +45,19 @@ typedef struct ages_of_runs {
 } ages_of_runs;
 enum { BOX_MEAN, BOX_LEAST, BOX_MEDIAN = 4, BOX_MOST = 7, BOX_FRESH };
 
-void add_ages(ages_of_runs *m, const stale_box *b);
-void record_ages(study *s, struct cJSON *r, const ages_of_runs *m); /* medians */
+void study_staleness_add_ages(ages_of_runs *m, const stale_box *b);
+void study_staleness_record_ages(study *s, struct cJSON *r, const ages_of_runs *m); /* medians */
 
-struct cJSON *begin_record(study *s, const char *part, const char *paper, const stale_setting *w, const stale_grid *g, int fold);
+struct cJSON *study_staleness_begin_record(study *s, const char *part, const char *paper, const stale_setting *w,
+                                           const stale_grid *g, int fold);
 /* Four digits, which is more than repeats. */
-void record_number(study *s, struct cJSON *r, const char *name, double value);
+void study_staleness_record_number(study *s, struct cJSON *r, const char *name, double value);
 
-int ages(study *s);        /* staleness_ages.c */
-int connections(study *s);
-int relation(study *s);
-int rates(study *s);       /* staleness_rate.c */
-int recording(study *s);
-int smoothers(study *s);   /* staleness_smoother.c */
+int study_staleness_ages(study *s);        /* staleness_ages.c */
+int study_staleness_connections(study *s);
+int study_staleness_relation(study *s);
+int study_staleness_rates(study *s);       /* staleness_rate.c */
+int study_staleness_recording(study *s);
+int study_staleness_smoothers(study *s);   /* staleness_smoother.c */
 
 #endif

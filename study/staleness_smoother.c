@@ -36,11 +36,11 @@ static int smoother_factor(study *s, const grid *at, const smoothing *how, int r
   gmg_report report;
   *p = smoother_params(at, how, study_is_device(study_best(s)));
   if (!study_is_device(study_best(s)) && how->fold > 1) {
-    if (demo_check(o, NULL, gmg_context_create_host(how->fold * units(s), &threads))) return 1;
+    if (demo_check(o, NULL, gmg_context_create_host(how->fold * study_staleness_units(s), &threads))) return 1;
     context = threads;
   }
   int code = demo_check(o, context, gmg_solver_create(context, &problem, p, &solver));
-  if (!code && !(demo_array_create(o, &problem, &f) & demo_array_create(o, &problem, &u))) code = fail(s, "fields");
+  if (!code && !(demo_array_create(o, &problem, &f) & demo_array_create(o, &problem, &u))) code = study_staleness_fail(s, "fields");
   for (int run = 0; run < (how->deterministic || how->fold == 0 ? 1 : runs) && !code; run++) {
     code = study_start(place, &problem, 2, run > 0, &u);
     const gmg_status status = code ? GMG_OK : gmg_solve(solver, f.there, u.there, &report);
@@ -58,11 +58,11 @@ static int smoother_ages(study *s, stale_grid *g, int runs, ages_of_runs *m)
 {
   for (int run = 0; run < runs; run++) {
     double seconds;
-    stale_restart(g);
-    if (!stale_record(g, 1, 2, 1) || !engine_run(s, g, 1, &seconds)) return fail(s, "ages");
-    const stale_box box = stale_ages(g, 0, 0);
-    add_ages(m, &box);
-    bench_add(&m->mean, stale_coupling_age(g));
+    study_stale_restart(g);
+    if (!study_stale_record(g, 1, 2, 1) || !study_staleness_run(s, g, 1, &seconds)) return study_staleness_fail(s, "ages");
+    const stale_box box = study_stale_ages(g, 0, 0);
+    study_staleness_add_ages(m, &box);
+    bench_add(&m->mean, study_stale_coupling_age(g));
   }
   return 0;
 }
@@ -77,28 +77,29 @@ static int smoother_row(study *s, const grid *at, const smoothing *how, int runs
   const int dynamic = !how->deterministic && how->assignment == GMG_ASSIGN_DYNAMIC, device = study_is_device(study_best(s));
   const int by_turns = device ? STALE_STATIC : STALE_STRIDE; /* gmg's static assignment (gmg.h) */
   stale_setting w = {.dim = at->dim, .n = at->n, .order = how->order,
-                     .workers = device && !dynamic ? ALL_BLOCKS : how->fold ? how->fold * units(s) : 1,
+                     .workers = device && !dynamic ? ALL_BLOCKS : how->fold ? how->fold * study_staleness_units(s) : 1,
                      .assignment = how->deterministic ? STALE_SYNC : dynamic ? STALE_TICKET : by_turns};
   memcpy(w.block, p.block, sizeof w.block);
   stale_grid g;
-  int code = stale_create(&w, &g) ? 0 : fail(s, "smoother");
+  int code = study_stale_create(&w, &g) ? 0 : study_staleness_fail(s, "smoother");
   if (!code) code = smoother_ages(s, &g, runs, &m);
   if (!code) {
-    struct cJSON *r = begin_record(s, "smoother", NULL, &w, &g, how->fold);
+    struct cJSON *r = study_staleness_begin_record(s, "smoother", NULL, &w, &g, how->fold);
     study_number(s, r, "overlap", how->overlap);
     study_spread(s, r, "cycle_factor", &factor);
-    record_number(s, r, "age", bench_median(&m.mean));
+    study_staleness_record_number(s, r, "age", bench_median(&m.mean));
     study_spread(s, r, "fresh", &m.box[BOX_FRESH]);
     study_say(s, "smoother  %dD %zu, overlap %d, %s, %s, %d workers: factor %.3f, fresh %.2f", w.dim, w.n, how->overlap,
-              assignments[w.assignment], orders[w.order], g.at.workers, bench_median(&factor), bench_median(&m.box[BOX_FRESH]));
+              study_staleness_assignments[w.assignment], study_staleness_orders[w.order], g.at.workers, bench_median(&factor),
+                  bench_median(&m.box[BOX_FRESH]));
   }
-  stale_destroy(&g);
+  study_stale_destroy(&g);
   return code;
 }
 
-int smoothers(study *s)
+int study_staleness_smoothers(study *s)
 {
-  const scale x = scale_of(s);
+  const scale x = study_staleness_scale(s);
   for (const grid *at = x.smoother; at < x.smoother + MOST_GRIDS && at->dim; at++)
     for (int overlap = 0; overlap < 2; overlap++) {
       smoothing how = {.overlap = overlap, .deterministic = 1, .fold = 1, .assignment = GMG_ASSIGN_AUTO};

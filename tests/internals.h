@@ -3,19 +3,15 @@
 #ifndef GMG_TEST_INTERNALS_H
 #define GMG_TEST_INTERNALS_H
 
+#include "core/cuda/testing.h"
 #include "core/exec.h"
 #include "mg/lfa.h"
 #include "mg/iterate/iterate.h"
+#include "smoothers/async/testing.h"
 #include "smoothers/relax/partition.h"
 #include "smoothers/weight.h"
 #include "stencil/grid/axis.h"
-#include "stencil/grid/coarsen.h"
 #include "stencil/grid/map.h"
 #include "stencil/stencil.h"
-
-#ifdef GMG_CUDA
-#include "core/cuda/testing.h"
-#include "smoothers/async/testing.h"
-#endif
 
 #endif

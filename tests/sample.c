@@ -111,15 +111,18 @@ static int slab(const gmg_problem *p, int a)
 
 static void random_coefficients(uint64_t *r, gmg_problem *p)
 {
-  const size_t kinds = 1 + pick(r, 7); /* bits: beta in some form, sigma, stretched axes; one at least */
-  if (kinds & 1) {
+  static const struct {
+    int beta, sigma, stretched; /* one at least */
+  } kinds[] = {{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+  const size_t kind = pick(r, COUNT(kinds));
+  if (kinds[kind].beta) {
     const int faces = chance(r, 50);
     const double decades = 2 * (uniform(r) + 0.5);
     if (!faces) p->beta = random_coefficient(r, p, unknowns(p), decades);
     for (int a = 0; a < p->dim && faces; a++) p->beta_face[a] = random_coefficient(r, p, face_values(p, a), decades);
   }
-  if (kinds & 2) p->sigma = random_sigma(r, p);
-  for (int a = 0; a < p->dim && (kinds & 4); a++)
+  if (kinds[kind].sigma) p->sigma = random_sigma(r, p);
+  for (int a = 0; a < p->dim && kinds[kind].stretched; a++)
     if ((a == 0 || chance(r, 60)) && !slab(p, a)) p->coord[a] = random_coord(r, p, a);
 }
 
@@ -173,7 +176,7 @@ static void random_params(uint64_t *r, sample *s)
   q->post = q->pre = q->pre > 0 ? q->pre : 1; /* what a symmetric cycle needs */
   if (q->cycle == GMG_CYCLE_F) q->cycle = GMG_CYCLE_V;
   if (q->restriction == GMG_RESTRICT_AVERAGE) q->restriction = GMG_RESTRICT_AUTO;
-  if (strcmp(q->smoother->name, "async") == 0) q->overlap = 0;
+  q->overlap = 0;
   q->deterministic = 1;
 }
 

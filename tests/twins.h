@@ -57,7 +57,7 @@ static inline twin begin_twin(const gmg_exec *host, const gmg_exec *device, size
   for (int i = 0; i < 2; i++) {
     t.at[i] = t.exec[i].memory->alloc(t.exec[i].context, n * t.exec[i].real_size);
     assert_non_null(t.at[i]);
-    (void)gmg_exec_write_reals(&t.exec[i], t.at[i], n, values);
+    gmg_exec_write_reals(&t.exec[i], t.at[i], n, values);
   }
   free(values);
   return t;

@@ -2,9 +2,6 @@
 
 #include "gmg_cuda.h"
 
-#ifdef GMG_CUDA
-#include <cuda_runtime_api.h>
-#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,20 +63,6 @@ double norm2(const double *x, size_t n)
 
 int on_device;
 
-int without_device(void)
-{
-  gmg_context *c;
-  const gmg_status status = gmg_context_create_cuda(0, NULL, &c);
-  if (status != GMG_OK) {
-    printf("skipped: %s\n", status == GMG_ERR_UNSUPPORTED ? "the library was built without CUDA, or not for this device"
-                            : status == GMG_ERR_DEVICE    ? "no CUDA device or no driver"
-                                                          : gmg_status_string(status));
-    return SKIPPED;
-  }
-  gmg_context_destroy(c);
-  return 0;
-}
-
 int for_device(int argc, char **argv)
 {
   on_device = argc > 1 && strcmp(argv[argc - 1], "cuda") == 0;
@@ -126,33 +109,21 @@ void only(int argc, char **argv)
 
 static void *alloc_in(int device, size_t bytes)
 {
-  void *p = device ? NULL : malloc(bytes);
-#ifdef GMG_CUDA
-  if (device) assert_int_equal(cudaMalloc(&p, bytes), cudaSuccess);
-#endif
+  void *p = device ? device_alloc(bytes) : malloc(bytes);
   assert_non_null(p);
   return p;
 }
 
 static void release_in(int device, void *p)
 {
-#ifdef GMG_CUDA
-  if (device) cudaFree(p);
-#endif
-  if (!device) free(p);
+  if (device) device_release(p);
+  else free(p);
 }
 
-/* After what any stream still does, and before what it does next. */
 static void copy_in(int device, void *to, const void *from, size_t bytes)
 {
-#ifdef GMG_CUDA
-  if (device) {
-    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-    assert_int_equal(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), cudaSuccess);
-    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-  }
-#endif
-  if (!device) memcpy(to, from, bytes);
+  if (device) device_copy(to, from, bytes);
+  else memcpy(to, from, bytes);
 }
 
 static void *new_copy_in(int device, const void *from, size_t bytes)
@@ -297,11 +268,18 @@ static double factor_here(const gmg_problem *p, const gmg_params *params, int th
   return r.factor;
 }
 
+int is_asynchronous(const gmg_params *params)
+{
+  gmg_params plain = *params;
+  plain.deterministic = 0;
+  return params->smoother->traits && !(params->smoother->traits(&plain, 1) & GMG_SMOOTHER_DETERMINISTIC);
+}
+
 double measured_factor(const gmg_problem *p, const gmg_params *params, int threads, int cycles)
 {
   const double factor = factor_here(p, params, threads, cycles);
-  const int async = strcmp(params->smoother->name, "async") == 0;
-  if (!on_device || (async && !(params->deterministic && params->block[0]))) return factor;
+  const int same_arithmetic = !is_asynchronous(params) || (params->deterministic && params->block[0]);
+  if (!on_device || !same_arithmetic) return factor;
   on_device = 0;
   const double on_host = factor_here(p, params, 0, cycles);
   on_device = 1;

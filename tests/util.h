@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "device.h"
 #include "gmg.h"
 #include "gmg_smoother.h"
 
@@ -19,6 +20,11 @@ enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };
 #endif
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
+
+/* Row i of a table that begins anew after its end: tables of different lengths, gone through together, meet in all combinations. */
+#define ROUND_ROBIN(table, i) (table)[(i) % COUNT(table)]
 
 /* Whether a case of a test's tables is run: all of them, but under compute-sanitizer, which makes a case ten to fifty times slower,
    every GMG_TEST_EVERY-th of those of at most GMG_TEST_MOST unknowns (bench/checks.py sets both); how many were is said at the end. */
@@ -43,6 +49,10 @@ double uniform(uint64_t *state); /* -0.5 .. 0.5 */
 void fill_random(double *x, size_t n, uint64_t seed);
 double *field(size_t n, uint64_t seed); /* zeros, or random for seed > 0; to be freed */
 double norm2(const double *x, size_t n);
+
+/* Blocks that relax without waiting for each other, in a shape that the context chooses where params->block says nothing. Such a
+   smoother promises the same bits only where params->deterministic asks for them, not even on one thread. */
+int is_asynchronous(const gmg_params *params);
 
 /* Solves f = 0 from a random guess for `cycles` cycles and returns the mean factor of the last five. On a device it must also be
    the host's, within SAME_FACTOR, where both do the same arithmetic: all but asynchronous smoothers, and these where they are
@@ -69,8 +79,6 @@ void end_solver(session *s);
 /* Where sessions run: on the host, unless set. Tests that can do both take the word "cuda"; SKIPPED, and the reason printed, is
    for CTest where no device is. */
 extern int on_device;
-enum { SKIPPED = 77 };
-int without_device(void); /* 0 or SKIPPED */
 int for_device(int argc, char **argv); /* sets on_device if the argument is "cuda"; 0 or SKIPPED */
 void only(int argc, char **argv); /* the tests whose names match the argument, if there is one */
 

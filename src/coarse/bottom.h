@@ -39,7 +39,6 @@ typedef struct gmg_bottom_ops {
      grid is solved from zero, whatever the start. */
   void (*solve)(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int level, void *f, void *u, gmg_cycle_kind kind,
                 gmg_start start);
-  void (*destroy)(gmg_exec *e, const gmg_bottom_problem *p, void *state);
 } gmg_bottom_ops;
 
 const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind);                 /* the solver of the coarsest grid */

@@ -17,11 +17,9 @@ static size_t field_bytes(const gmg_exec *e, const gmg_bottom_problem *p)
   return (p->level[0].A->cells * e->real_size + 63) / 64 * 64;
 }
 
-static size_t state_bytes(const gmg_exec *e, const gmg_bottom_problem *p) { return inverse_bytes(e, p) + 3 * field_bytes(e, p); }
-
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
-  return gmg_exec_alloc(e, "coarse CG fields", state_bytes(e, p), state);
+  return gmg_exec_alloc(e, "coarse CG fields", inverse_bytes(e, p) + 3 * field_bytes(e, p), state);
 }
 
 static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
@@ -29,8 +27,6 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   if (!e->dry && inverse_bytes(e, p) > 0) gmg_coarse_kernels_of(e)->invert(e, p, state);
   return GMG_OK;
 }
-
-static void destroy(gmg_exec *e, const gmg_bottom_problem *p, void *state) { gmg_exec_release(e, state, state_bytes(e, p)); }
 
 /* f becomes the residual. Directions are of the size of u and A p of that of f, so nothing leaves the range of the type. */
 static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *state, int level, void *f, void *u,
@@ -65,4 +61,4 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
 
 const gmg_bottom_ops gmg_coarsest_cg = {
     .name = "cg", .preferred_cells = 64,
-    .setup = setup, .update = update, .solve = solve, .destroy = destroy};
+    .setup = setup, .update = update, .solve = solve};

@@ -4,7 +4,6 @@
 #include "kernels.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_CELLS = 1024 };
@@ -23,11 +22,6 @@ static int has_product(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->pro
 
 static size_t matrix_bytes(size_t n) { return n * n * sizeof(double); }
 
-static size_t host_bytes(const gmg_exec *e, size_t n)
-{
-  return sizeof(dense) + (has_product(e) ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double);
-}
-
 static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
 {
   for (size_t c = 0; c < A->cells; c++) d->weight[c] = 1;
@@ -36,22 +30,6 @@ static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
     const size_t stride = a == 0 ? 1 : a == 1 ? A->n[0] : A->n[0] * A->n[1];
     for (size_t c = 0; c < A->cells; c++) d->weight[c] *= d->b[c / stride % A->n[a]];
   }
-}
-
-static void destroy(gmg_exec *e, const gmg_bottom_problem *p, void *state)
-{
-  dense *d = state;
-  if (!d || e->dry) return;
-  const size_t bytes = p->level[0].A->cells * e->real_size;
-  gmg_exec_release(e, d->unit, bytes);
-  gmg_exec_release(e, d->image, bytes);
-  gmg_exec_release(e, d->there, matrix_bytes(p->level[0].A->cells));
-  free(d->inverse);
-  free(d->factor);
-  free(d->weight);
-  free(d->b);
-  e->bytes -= host_bytes(e, p->level[0].A->cells);
-  free(d);
 }
 
 /* In place on the lower triangle. Returns 0 if a pivot is not positive. */
@@ -106,7 +84,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   for (size_t c = 0; c < n; c++) { /* column c of W A by applying A to a unit vector */
     memset(d->b, 0, n * sizeof *d->b);
     d->b[c] = 1;
-    GMG_TRY(gmg_exec_write_reals(e, d->unit, n, d->b));
+    gmg_exec_write_reals(e, d->unit, n, d->b);
     gmg_stencil_of(e)->apply(e, A, d->unit, d->image);
     gmg_exec_read_reals(e, d->image, n, d->b);
     for (size_t i = 0; i < n; i++) d->factor[i * n + c] = d->weight[i] * d->b[i];
@@ -126,23 +104,20 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
   const size_t n = p->level[0].A->cells;
-  if (e->dry) {
-    e->bytes += host_bytes(e, n) + 2 * n * e->real_size + (has_product(e) ? matrix_bytes(n) : 0);
-    return GMG_OK;
-  }
-  dense *d = calloc(1, sizeof *d);
-  if (!d) return gmg_fail(e->context, GMG_ERR_MEMORY, "coarse Cholesky state could not be allocated");
-  *state = d;
-  e->bytes += host_bytes(e, n);
-  d->factor = calloc(n * n, sizeof *d->factor);
-  d->weight = calloc(n, sizeof *d->weight);
-  d->b = calloc(n, sizeof *d->b);
-  if (has_product(e)) d->inverse = calloc(n * n, sizeof *d->inverse);
-  if (!d->factor || !d->weight || !d->b || (has_product(e) && !d->inverse))
-    return gmg_fail(e->context, GMG_ERR_MEMORY, "coarse Cholesky factor of %zu unknowns could not be allocated", n);
-  if (has_product(e)) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->there));
+  void *factor, *inverse = NULL, *vectors;
+  GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky state", sizeof(dense), state));
+  GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky factor", matrix_bytes(n), &factor));
+  GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky vectors", 2 * n * sizeof(double), &vectors));
+  dense *d = *state;
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
-  return gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->image);
+  GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->image));
+  if (has_product(e)) {
+    GMG_TRY(gmg_exec_alloc_state(e, "inverse of the coarsest grid", matrix_bytes(n), &inverse));
+    GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->there));
+  }
+  d->factor = factor, d->inverse = inverse;
+  d->weight = vectors, d->b = d->weight + n;
+  return GMG_OK;
 }
 
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int level, void *f, void *u,
@@ -158,11 +133,11 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
     gmg_exec_read_reals(e, f, n, d->b);
     for (size_t i = 0; i < n; i++) d->b[i] *= d->weight[i];
     substitute(d->factor, n, d->b);
-    (void)gmg_exec_write_reals(e, u, n, d->b); /* a copy into memory that exists: cannot fail */
+    gmg_exec_write_reals(e, u, n, d->b);
   }
   if (p->singular) gmg_remove_mean(e, p->level[0].A, p->level[0].volume, u);
 }
 
 const gmg_bottom_ops gmg_coarsest_cholesky = {
     .name = "cholesky", .max_cells = MAX_CELLS, .preferred_cells = 64,
-    .setup = setup, .update = update, .solve = solve, .destroy = destroy};
+    .setup = setup, .update = update, .solve = solve};

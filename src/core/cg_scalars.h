@@ -1,24 +1,24 @@
-/* What is decided between the passes of an iteration of conjugate gradients, from the sums that the passes make. Compiled by C and CUDA
-   compilers alike, after exec.h. */
+/* What is decided between the passes of an iteration of conjugate gradients, from the sums that the passes make. Compiled by C
+   and CUDA compilers alike, after exec.h. */
 #ifndef GMG_CORE_CG_SCALARS_H
 #define GMG_CORE_CG_SCALARS_H
 
 #include "types.h"
 
-/* The share of this direction in the next one: -<c, A p> / <p, A p> (flexible), or <c, r> over the one before. dot: the inner product
-   of c with A p, or with r. Without a direction, or where it is no number, the next one is c alone. */
+/* beta, by which the next direction is c + beta p. flexible: -<c, A p> / <p, A p>, dot being <c, A p>. Else <c, r> / <z, r>,
+   dot being <c, r>, z the correction before. beta is 0 if there is no direction p, or if the quotient is no number. */
 GMG_INLINE void gmg_cg_set_beta(gmg_cg_scalars *d, int flexible, double dot)
 {
-  const double share = !(d->pq > 0) ? 0 : flexible ? -dot / d->pq : dot / d->zr;
-  d->beta = gmg_is_number(share) ? share : 0;
+  const double beta = !(d->pq > 0) ? 0 : flexible ? -dot / d->pq : dot / d->zr;
+  d->beta = gmg_is_number(beta) ? beta : 0;
   if (!flexible) d->zr = dot;
 }
 
 GMG_INLINE int gmg_cg_is_known(const gmg_cg_scalars *d) { return gmg_is_number(d->pq) && gmg_is_number(d->pr); }
 
-/* How far to go along p. The step is <p, r> / <p, A p> rather than <r, z> / <p, A p>: the exact minimum along p, whatever the truncated
-   recursion has made of p. At the rounding level, where p may be noise, no step can then make the error larger. 0: there is nothing
-   left to do along p, or the cycle gave no number. */
+/* How far to go along p. The step is <p, r> / <p, A p> rather than <r, z> / <p, A p>: the exact minimum along p, whatever the
+   truncated recursion has made of p. At the rounding level, where p may be noise, no step can then make the error larger. 0:
+   there is nothing left to do along p, or the cycle gave no number. */
 GMG_INLINE int gmg_cg_step_length(const gmg_cg_scalars *d, double *step)
 {
   *step = d->pq > 0 ? d->pr / d->pq : 0;

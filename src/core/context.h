@@ -1,4 +1,4 @@
-/* The context (private part) and how errors get their text. Called by every module; calls nothing. */
+/* The context and the texts of errors. Called by every module; calls nothing. */
 #ifndef GMG_CONTEXT_H
 #define GMG_CONTEXT_H
 
@@ -10,14 +10,15 @@ struct gmg_context {
   gmg_backend backend;
   int threads;      /* host threads */
   char error[512];  /* text of the last error */
-  gmg_device *device;             /* of a backend that has one, which alone knows what it is */
-  void (*end)(gmg_context *self); /* ends it; or NULL */
-  int (*enter)(gmg_context *self);              /* makes it the calling thread's current one; returns which was. Or NULL */
-  void (*leave)(gmg_context *self, int before); /* and back; or NULL */
+  gmg_device *device; /* private to the backend; NULL: it has none */
+  /* NULL without a device: */
+  void (*end)(gmg_context *self);               /* ends the device */
+  int (*enter)(gmg_context *self);              /* makes the device the calling thread's current one; returns the one before */
+  void (*leave)(gmg_context *self, int before); /* makes that one current again */
 };
 
-/* From here to the end of the block the context's device is the calling thread's current one; afterwards the one of before is,
-   on whatever way the block is left. Stands in every public call that gets at the device. */
+/* From here to the end of the block, however it is left, the context's device is the calling thread's current one. Every public
+   call that uses the device has this. */
 #define GMG_VISIT(c) const gmg_visit gmg_visit_ __attribute__((cleanup(gmg_visit_end), unused)) = gmg_visit_begin(c)
 
 typedef struct gmg_visit {

@@ -1,4 +1,4 @@
-/* Memory of a solver, counted. The backend is looked up here, once. */
+/* Memory of a solver, counted and kept. The backend is looked up here, once. */
 #include "backend.h"
 
 #include <float.h>
@@ -30,46 +30,91 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
                     .dry = dry};
 }
 
-static void count(gmg_exec *e, size_t more, size_t less)
+typedef struct {
+  const gmg_memory_ops *memory;
+  void *p;
+} allocation;
+
+/* A list, in pieces. */
+enum { PIECE_OF_LIST = 62 };
+struct gmg_kept {
+  gmg_kept *next;
+  int count;
+  allocation made[PIECE_OF_LIST];
+};
+
+static gmg_exec *owner_of(gmg_exec *e) { return e->owner ? e->owner : e; }
+
+static int has_room_to_keep(gmg_exec *e)
 {
-  e->bytes = e->bytes + more - less;
-  if (e->also) e->also->bytes = e->also->bytes + more - less;
+  if (e->kept && e->kept->count < PIECE_OF_LIST) return 1;
+  gmg_kept *piece = calloc(1, sizeof *piece);
+  if (!piece) return 0;
+  piece->next = e->kept;
+  e->kept = piece;
+  return 1;
+}
+
+static void keep(gmg_exec *e, const gmg_memory_ops *memory, void *p)
+{
+  e->kept->made[e->kept->count++] = (allocation){memory, p};
+}
+
+static gmg_status refuse(gmg_exec *e, const char *what, size_t bytes)
+{
+  return gmg_fail(e->context, GMG_ERR_MEMORY, "%s: %zu bytes could not be allocated", what, bytes);
 }
 
 gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
 {
   static char nothing; /* what a dry exec points at */
+  gmg_exec *owner = owner_of(e);
+  const size_t most = e->dry ? SIZE_MAX : e->memory->most(e->context);
   *p = NULL;
-  if (e->dry)
-    *p = &nothing;
-  else if (bytes <= e->memory->most(e->context) && (e->also ? e->also : e)->bytes <= e->memory->most(e->context) - bytes)
-    *p = e->memory->alloc(e->context, bytes ? bytes : 1);
-  if (!*p) return gmg_fail(e->context, GMG_ERR_MEMORY, "%s: %zu bytes could not be allocated", what, bytes);
-  count(e, bytes, 0);
+  if (bytes > most || owner->bytes > most - bytes) return refuse(e, what, bytes);
+  if (e->dry) *p = &nothing;
+  else if (has_room_to_keep(owner)) *p = e->memory->alloc(e->context, bytes ? bytes : 1);
+  if (!*p) return refuse(e, what, bytes);
+  if (!e->dry) keep(owner, e->memory, *p);
+  owner->bytes += bytes;
   return GMG_OK;
 }
 
-void gmg_exec_release(gmg_exec *e, void *p, size_t bytes)
+gmg_status gmg_exec_alloc_state(gmg_exec *e, const char *what, size_t bytes, void **p)
 {
-  if (!p) return;
-  if (!e->dry) e->memory->release(e->context, p);
-  count(e, 0, bytes);
+  gmg_exec *owner = owner_of(e);
+  *p = has_room_to_keep(owner) ? calloc(1, bytes) : NULL;
+  if (!*p) return refuse(e, what, bytes);
+  keep(owner, &gmg_memory_host, *p);
+  owner->bytes += bytes;
+  return GMG_OK;
+}
+
+void gmg_exec_release(gmg_exec *e)
+{
+  while (e->kept) {
+    gmg_kept *piece = e->kept;
+    for (int i = 0; i < piece->count; i++) piece->made[i].memory->release(e->context, piece->made[i].p);
+    e->kept = piece->next;
+    free(piece);
+  }
+  e->bytes = 0;
 }
 
 gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double *from, void **p)
 {
   GMG_TRY(gmg_exec_alloc(e, what, n * e->real_size, p));
-  return gmg_exec_write_reals(e, *p, n, from);
+  if (!e->dry) gmg_exec_write_reals(e, *p, n, from);
+  return GMG_OK;
 }
 
 enum { PIECE = 4096 }; /* of reals that are converted at a time, so that an update needs no allocation */
 
-gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from)
+void gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from)
 {
-  if (e->dry) return GMG_OK;
   if (e->type == GMG_F64) {
     e->memory->upload(e->context, p, from, n * sizeof *from);
-    return GMG_OK;
+    return;
   }
   float part[PIECE];
   for (size_t i = 0; i < n; i += PIECE) {
@@ -77,7 +122,6 @@ gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const doub
     for (size_t j = 0; j < m; j++) part[j] = (float)from[i + j];
     e->memory->upload(e->context, (float *)p + i, part, m * sizeof *part);
   }
-  return GMG_OK;
 }
 
 void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)

@@ -1,9 +1,10 @@
 /* exec: where a solver's memory lives and how vectors are computed there. Everything above it is written once for
    all backends and real types. Calls core only; called by stencil, smoothers, coarse and mg.
 
-   A dry exec only counts bytes: alloc returns a pointer that must not be followed, copies do nothing. gmg_plan()
-   is a create on a dry exec, so its byte count is right by construction. Whoever allocates through exec therefore
-   fills the memory through exec as well, never directly. */
+   Memory belongs to the exec through which it was allocated, and ends with it.
+
+   A dry exec only counts bytes: alloc returns a pointer that must not be followed. gmg_plan() is a create on a dry exec, so its byte
+   count is right by construction. Memory that comes from exec is therefore filled through exec as well, never directly. */
 #ifndef GMG_EXEC_H
 #define GMG_EXEC_H
 
@@ -13,19 +14,23 @@
 
 typedef struct gmg_exec gmg_exec;
 
+/* Over fewer unknowns a parallel region of the host costs more than it saves. A sweep does more for each. */
+enum { GMG_MIN_CELLS_PARALLEL = 8192, GMG_MIN_CELLS_PARALLEL_SWEEP = 4096 };
+
 /* What is in an array. A NaN or infinity anywhere makes all three NaN. */
 typedef struct gmg_range {
   double least, most, mean;
 } gmg_range;
 
-/* A correction as a cycle left it: size[0] times z, which has exec's real type or (narrow) the narrower one. z = NULL: there is none. */
+/* A correction that a cycle found: size[0] times z. z is in exec's real type, or in the lower precision if narrow is set; NULL:
+   there is no correction. */
 typedef struct gmg_correction {
   const void *z;
   const double *size; /* in exec's memory; NULL: 1 */
   int narrow;
 } gmg_correction;
 
-/* Whether the host asks for the number that an operation leaves in exec's memory. GMG_NOBODY_WAITS: it returns NaN at once. */
+/* Whether the host waits for the number that an operation leaves in exec's memory. With GMG_NOBODY_WAITS it returns NaN at once. */
 typedef enum { GMG_NOBODY_WAITS, GMG_WAIT } gmg_wait;
 
 /* What conjugate gradients know of their direction p, in exec's memory. All zeros: there is none yet. */
@@ -47,15 +52,15 @@ typedef struct gmg_vector_ops {
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
   void (*convert_to_low)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
   void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *x);          /* x = x + c */
-  /* y = y + a p, r = r - a q, a = <p, r> / <p, A p>: a step of conjugate gradients. Where that is no step to take (cg_scalars.h) y and
-     r stay as they are, and the direction is no more. low = r times s->next in the narrower type unless NULL. Returns ||r||_2, NaN
-     where an inner product is none. */
+  /* A step of conjugate gradients: y = y + a p, r = r - a q, a = <p, r> / <p, A p>. If there is no step to take (cg_scalars.h),
+     y and r stay, and d loses its direction. Unless NULL, low = r s->next in the lower precision. Returns ||r||_2, or NaN if an
+     inner product is no number. */
   double (*cg_update)(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
                       void *low, gmg_wait wait);
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
-  /* Those below need no number on the host, so nobody waits. `size` is in exec's memory.
-     y = x / s->size in the narrower type, s->size becoming about ||x||_2 (any number where that is 0, NaN or infinite). What s->size
-     was before (0: unknown) saves a device reading x twice where it is about right again. y = NULL: only s->size. */
+  /* The functions below return no number, so they only enqueue on a device. `size` is in exec's memory. s->size = about ||x||_2
+     (any number if that is 0, NaN or infinite) and, unless y is NULL, y = x / s->size in the lower precision. An old s->size
+     that is about right (0: unknown) saves a device reading x twice. */
   void (*normalize_to_low)(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y);
   void (*scale_to_low)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y); /* y = x / size[0], narrower type */
   void (*axpby_from_low)(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y); /* y = size[0] z + keep y */
@@ -102,26 +107,28 @@ typedef struct gmg_loop {
   int most;              /* cycles */
 } gmg_loop;
 
-/* Work that is recorded once and replayed, where a backend can do that more cheaply than by enqueueing it again. During recording
-   nothing executes; an operation that returns a number to the host returns NaN and invalidates the recording. What the work reads and
-   writes must stay where it is. */
+/* Work that is recorded once and replayed, where a backend can do that more cheaply than by enqueueing it again. During
+   recording nothing executes; an operation that returns a number to the host returns NaN and invalidates the recording. What
+   the work reads and writes must stay where it is. */
 typedef struct gmg_graph gmg_graph;
 typedef struct gmg_graph_ops {
-  /* Records what is enqueued from here on. loop: a cycle whose residual is tested by gmg_stencil_ops::loop_residual. 0: not possible. */
+  /* Records what is enqueued from here on. loop: a cycle whose residual is tested by gmg_stencil_ops::loop_residual. 0: not
+     possible. */
   int (*begin)(gmg_context *c, int loop);
   int (*measures_first)(gmg_context *c); /* whether a loop can find its first residual (gmg_loop::measures_first) */
-  /* Of a loop: what is recorded from here on is its body. measures_first: before it stands gmg_stencil_ops::loop_first_residual alone;
-     else nothing. */
+  /* Of a loop: what is recorded from here on is its body. measures_first: before it stands gmg_stencil_ops::loop_first_residual
+     alone; else nothing. */
   void (*loop_body_begin)(gmg_context *c, int measures_first);
   gmg_graph *(*end)(gmg_context *c); /* NULL: the work cannot be replayed */
   int (*replay)(gmg_context *c, gmg_graph *graph); /* only enqueues; 0: not possible now */
-  /* Runs a loop while the rule says GMG_GO_ON, at least once unless it measures its first residual. Blocks. norms: of the residuals.
-     Returns how many cycles were done. */
+  /* Runs a loop while the rule says GMG_GO_ON, at least once unless it measures its first residual. Blocks. norms: of the
+     residuals. Returns how many cycles were done. */
   int (*run_loop)(gmg_context *c, gmg_graph *graph, gmg_loop *loop, double *norms);
   void (*destroy)(gmg_graph *graph);
 } gmg_graph_ops;
 
 typedef struct gmg_backend_tables gmg_backend_tables; /* backend.h */
+typedef struct gmg_kept gmg_kept;                     /* exec.c */
 
 struct gmg_exec {
   gmg_context *context; /* BORROWED */
@@ -135,8 +142,9 @@ struct gmg_exec {
   size_t real_size;
   int threads;
   int dry;
-  size_t bytes; /* allocated and not yet released */
-  gmg_exec *also; /* what is counted here counts there too; or NULL */
+  size_t bytes;    /* allocated */
+  gmg_kept *kept;  /* the allocations */
+  gmg_exec *owner; /* what is allocated through this exec belongs to that one; NULL: to this one */
 };
 
 /* From here to the end of the block a profiler sees the operation on the level, on whatever way the block is left. */
@@ -164,16 +172,17 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry);
 
 /* Allocates at least 1 byte, or fails with GMG_ERR_MEMORY and `what` in the text. */
 gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p);
-void gmg_exec_release(gmg_exec *e, void *p, size_t bytes);
+/* Zeros in the host's memory, for structs and tables of the caller. Allocates on a dry exec too. */
+gmg_status gmg_exec_alloc_state(gmg_exec *e, const char *what, size_t bytes, void **p);
+void gmg_exec_release(gmg_exec *e); /* all of it */
 
 /* Allocates n reals (or ints) and fills them from host doubles (or ints). */
 gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double *from, void **p);
 gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *from, void **p);
-gmg_status gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from); /* into memory from above */
-void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to);          /* and back */
+void gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from); /* into memory from above */
+void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to);    /* and back */
 
 extern const gmg_memory_ops gmg_memory_host;
-extern const gmg_trace_ops gmg_trace_host;
 extern const gmg_vector_ops gmg_vector_host_f32, gmg_vector_host_f64;
 extern const gmg_memory_ops gmg_memory_cuda; /* where the library is built with CUDA */
 extern const gmg_trace_ops gmg_trace_cuda;

@@ -1,7 +1,7 @@
 /* Included by layout.h, once for each type of index. */
 
-/* A box of a larger array: values along axis 0 are contiguous, and all rows and planes of the larger array are equally long. Kernels take
-   the distance between rows and planes from here, never from n. */
+/* A box of a larger array: values along axis 0 are contiguous, and all rows and planes of the larger array are equally long.
+   Kernels take the distance between rows and planes from here, never from n. */
 typedef struct {
   GMG_INDEX n[3];  /* unknowns along each axis */
   GMG_INDEX row;   /* elements from one row to the next */
@@ -23,15 +23,9 @@ GMG_INLINE GMG_L(gmg_layout) GMG_L(gmg_layout_faces)(const GMG_INDEX n[3], int a
   return GMG_L(gmg_layout_packed)(faces);
 }
 
-/* A field of dimension dim with its last axis as the third: kernels that walk along that axis see a 2D field as planes of one row. */
-GMG_INLINE GMG_L(gmg_layout) GMG_L(gmg_layout_of_slices)(GMG_L(gmg_layout) l, int dim)
-{
-  const GMG_L(gmg_layout) slices = {{l.n[0], 1, l.n[1]}, l.row, 1, l.first};
-  return dim == 2 ? slices : l;
-}
-
-/* Offset of unknown (i, j, k). An index of -1, of a ghost, wraps around like all unsigned arithmetic. The formula lets compilers find what
-   fields on unknowns and on faces have in common: with a pitch of planes of its own it takes kernels more registers. */
+/* Offset of unknown (i, j, k). An index of -1, of a ghost, wraps around like all unsigned arithmetic. The formula lets
+   compilers find what fields on unknowns and on faces have in common: with a pitch of planes of its own it takes kernels more
+   registers. */
 GMG_INLINE GMG_INDEX GMG_L(gmg_offset)(GMG_L(gmg_layout) l, GMG_INDEX i, GMG_INDEX j, GMG_INDEX k)
 {
   return l.first + (k * l.rows + j) * l.row + i;
@@ -52,11 +46,11 @@ GMG_INLINE GMG_INDEX GMG_L(gmg_pitch)(GMG_L(gmg_layout) l, int axis) { return ax
 GMG_INLINE GMG_INDEX GMG_L(gmg_index_below)(GMG_INDEX i, GMG_INDEX n, int wraps) { return i > 0 ? i - 1 : wraps ? n - 1 : i; }
 GMG_INLINE GMG_INDEX GMG_L(gmg_index_above)(GMG_INDEX i, GMG_INDEX n, int wraps) { return i + 1 < n ? i + 1 : wraps ? 0 : i; }
 
-/* Whether there are any. */
+/* Whether unknown i has a neighbour below, above. */
 GMG_INLINE int GMG_L(gmg_has_below)(GMG_INDEX i, int wraps) { return i > 0 || wraps; }
 GMG_INLINE int GMG_L(gmg_has_above)(GMG_INDEX i, GMG_INDEX n, int wraps) { return i + 1 < n || wraps; }
 
-/* Their offsets, the unknown's being c. */
+/* Offsets of both neighbours of the unknown at offset c. */
 typedef struct {
   GMG_INDEX below, above;
 } GMG_L(gmg_beside);

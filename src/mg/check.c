@@ -144,20 +144,20 @@ static gmg_status check_options(gmg_context *c, const gmg_params *p)
 /* What a symmetric cycle needs, and who asks for it. */
 static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
 {
-  const char *wish = p->accel == GMG_ACCEL_CG ? "params.accel = GMG_ACCEL_CG" : "params.symmetric = 1";
+  const char *asked = p->accel == GMG_ACCEL_CG ? "params.accel = GMG_ACCEL_CG" : "params.symmetric = 1";
   const unsigned traits = gmg_smoother_traits(p, c->threads);
   if (!p->symmetric && p->accel != GMG_ACCEL_CG) return GMG_OK;
   if (p->pre != p->post)
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.pre = %d and params.post = %d differ", wish,
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.pre = %d and params.post = %d differ", asked,
                     p->pre, p->post);
   if (p->restriction == GMG_RESTRICT_AVERAGE)
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.restriction = GMG_RESTRICT_AVERAGE", wish);
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.restriction = GMG_RESTRICT_AVERAGE", asked);
   if (p->cycle == GMG_CYCLE_F)
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.cycle = GMG_CYCLE_F is not", wish);
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.cycle = GMG_CYCLE_F is not", asked);
   if (!(traits & GMG_SMOOTHER_ADJOINT) || !(traits & GMG_SMOOTHER_LINEAR))
     return gmg_fail(c, GMG_ERR_ARGUMENT,
                     "%s needs a symmetric cycle, but params.smoother = \"%s\" has no adjoint under these parameters%s",
-                    wish, p->smoother->name, p->accel == GMG_ACCEL_CG ? "; GMG_ACCEL_FLEXIBLE_CG takes any" : "");
+                    asked, p->smoother->name, p->accel == GMG_ACCEL_CG ? "; GMG_ACCEL_FLEXIBLE_CG takes any" : "");
   return GMG_OK;
 }
 

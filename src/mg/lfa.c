@@ -1,4 +1,4 @@
-/* Two-grid local Fourier analysis. A low frequency theta and its 2^axes - 1 aliases theta + pi b form an invariant
+/* Two-grid local Fourier analysis. A quarter frequency theta and its 2^axes - 1 aliases theta + pi b form an invariant
    space; on it every part of the cycle is a small matrix. Coarse modes are numbered by the bits b of the axes that are
    not coarsened (on those nothing aliases). */
 #include "lfa.h"
@@ -117,10 +117,10 @@ double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gm
   }
   g.s.modes = 1 << g.s.axes;
   if (g.s.axes == 0) return NAN;
-  const int low = samples / 4; /* theta from -pi/2 to pi/2; couplings are even in theta, so 0 to pi/2 will do */
+  const int quarter = samples / 4; /* theta from -pi/2 to pi/2; couplings are even in theta, so 0 to pi/2 will do */
   double worst = 0;
-  for (int t = 0; t < (int)pow(low + 1, g.s.axes); t++) {
-    for (int x = 0, rest = t; x < g.s.axes; x++, rest /= low + 1) g.s.theta[x] = 2 * M_PI * (rest % (low + 1)) / samples;
+  for (int t = 0; t < (int)pow(quarter + 1, g.s.axes); t++) {
+    for (int x = 0, rest = t; x < g.s.axes; x++, rest /= quarter + 1) g.s.theta[x] = 2 * M_PI * (rest % (quarter + 1)) / samples;
     worst = fmax(worst, factor_at(&g, A, params));
   }
   return worst;

@@ -92,7 +92,7 @@ gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_
   memset(info, 0, sizeof *info);
   gmg_solver *s = calloc(1, sizeof *s);
   if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "plan could not be allocated");
-  const gmg_status status = gmg_and_health(s, gmg_solver_build(s, context, problem, params, 1));
+  const gmg_status status = gmg_status_or_failure(s, gmg_solver_build(s, context, problem, params, 1));
   if (status == GMG_OK) {
     info->levels = s->levels;
     info->bytes = s->exec.bytes;

@@ -43,49 +43,20 @@ int gmg_is_singular(const gmg_problem *p, double sigma_most)
   return 1;
 }
 
-static gmg_status fine_field(gmg_solver *s, const char *what, void **p)
-{
-  return gmg_exec_alloc(&s->exec, what, s->finest->A.cells * s->exec.real_size, p);
-}
-
-/* The numbers of a lower precision (core/scale.h): zeros, and a 1. */
-typedef struct {
-  gmg_scale residual, data;
-  double one;
-} scales;
-
-static gmg_status create_scales(gmg_solver *s)
-{
-  static const scales unknown = {.one = 1};
-  void *p = NULL;
-  GMG_TRY(gmg_exec_alloc(&s->exec, "scales of the residual and of f", sizeof unknown, &p));
-  scales *at = p;
-  s->scale = &at->residual;
-  s->data_scale = &at->data;
-  s->one = &at->one;
-  if (!s->exec.dry) s->exec.memory->upload(s->context, p, &unknown, sizeof unknown);
-  return GMG_OK;
-}
-
 static gmg_status create_fine_fields(gmg_solver *s)
 {
-  const int z = 1, low = s->high_levels > 0;
-  GMG_TRY(fine_field(s, "effective right-hand side", &s->f_eff));
-  GMG_TRY(gmg_create_correction_fields(s));
-  if (low) GMG_TRY(create_scales(s));
-  for (int i = 0; i < 4 && s->method->by_recursion; i++)
-    if (i != z || !low) GMG_TRY(fine_field(s, "field of the acceleration", &s->krylov[i]));
-  if (s->method->by_recursion) {
-    void *numbers = NULL;
+  const size_t cells = s->finest->A.cells, entries = (size_t)s->params.max_cycles + 1;
+  void *history = NULL;
+  GMG_TRY(gmg_create_field(&s->exec, "effective right-hand side", cells, &s->f_eff));
+  GMG_TRY(s->corrections->create(s));
+  if (s->method->norm_is_recursive) {
+    void *numbers = NULL, **const fields[] = {&s->krylov.r, &s->krylov.p, &s->krylov.q};
+    for (int i = 0; i < 3; i++) GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", cells, fields[i]));
     GMG_TRY(gmg_exec_alloc(&s->exec, "numbers of the acceleration", sizeof *s->cg, &numbers));
     s->cg = numbers;
   }
-  const size_t history = ((size_t)s->params.max_cycles + 1) * sizeof *s->history;
-  if (!s->exec.dry) s->history = malloc(history);
-  if (!s->exec.dry && !s->history)
-    return gmg_fail(s->context, GMG_ERR_MEMORY, "history of params.max_cycles = %d could not be allocated",
-                    s->params.max_cycles);
-  s->exec.bytes += history + sizeof *s;
+  GMG_TRY(gmg_exec_alloc_state(&s->exec, "history of params.max_cycles", entries * sizeof *s->history, &history));
+  s->history = history;
   return GMG_OK;
 }
 
@@ -94,15 +65,13 @@ static gmg_status copy_positions(gmg_solver *s)
 {
   for (int a = 0; a < s->problem.dim; a++) {
     const gmg_axis_spec spec = gmg_axis_spec_of(&s->problem, a);
-    const size_t bytes = (spec.mesh + 1) * sizeof *s->coord[a];
-    s->problem.coord[a] = spec.coord;
-    if (!spec.coord) continue;
-    s->exec.bytes += bytes;
-    if (s->exec.dry) continue;
-    s->coord[a] = malloc(bytes);
-    if (!s->coord[a]) return gmg_fail(s->context, GMG_ERR_MEMORY, "positions of axis %d could not be allocated", a);
-    memcpy(s->coord[a], spec.coord, bytes);
-    s->problem.coord[a] = s->coord[a];
+    const size_t bytes = (spec.mesh + 1) * sizeof *spec.coord;
+    void *copy = NULL;
+    if (spec.coord) {
+      GMG_TRY(gmg_exec_alloc_state(&s->exec, "positions of an axis", bytes, &copy));
+      memcpy(copy, spec.coord, bytes);
+    }
+    s->problem.coord[a] = copy;
   }
   return GMG_OK;
 }
@@ -113,12 +82,13 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
   GMG_TRY(gmg_check_params(c, p, params));
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);
+  s->exec.bytes = sizeof *s;
   s->levels_exec = &s->exec;
-  GMG_TRY(gmg_and_health(s, GMG_OK));
+  GMG_TRY(gmg_status_or_failure(s, GMG_OK));
   s->problem = *p;
   GMG_TRY(copy_positions(s));
   s->params = resolved(params, p);
-  s->free_cycle = params->cycle == GMG_CYCLE_AUTO;
+  s->cycle_is_auto = params->cycle == GMG_CYCLE_AUTO;
   s->mg = (gmg_multigrid){.solver = s, .level = s->level, .pre = s->params.pre, .post = s->params.post};
   s->vector = s->exec.vector;
   s->stencil = gmg_stencil_of(&s->exec);
@@ -147,17 +117,10 @@ void gmg_solver_release(gmg_solver *s)
 {
   if (!s->context) return; /* nothing was built */
   GMG_VISIT(s->context);
-  const size_t cells = s->level[0].A.cells, bytes = cells * s->exec.real_size;
   gmg_forget_recordings(s);
-  for (int i = 0; i < 4; i++) gmg_exec_release(&s->exec, s->krylov[i], bytes);
-  gmg_exec_release(&s->exec, s->cg, sizeof *s->cg);
-  gmg_exec_release(&s->exec, s->f_eff, bytes);
-  gmg_exec_release(&s->exec, s->scale, sizeof(scales));
-  gmg_bottoms_destroy(s);
   gmg_hierarchy_destroy(s);
   if (s->exec.trace) s->exec.trace->clock_destroy(s->context, &s->clock);
-  free(s->history);
-  for (int a = 0; a < 3; a++) free(s->coord[a]);
+  gmg_exec_release(&s->exec);
 }
 
 gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_solver **solver)
@@ -169,7 +132,7 @@ gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, c
   context->error[0] = 0;
   gmg_solver *s = calloc(1, sizeof *s);
   if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "solver could not be allocated");
-  const gmg_status status = gmg_and_health(s, gmg_solver_build(s, context, problem, params, 0));
+  const gmg_status status = gmg_status_or_failure(s, gmg_solver_build(s, context, problem, params, 0));
   if (status != GMG_OK) {
     gmg_solver_destroy(s);
     return status;
@@ -185,16 +148,16 @@ void gmg_solver_destroy(gmg_solver *solver)
   free(solver);
 }
 
-gmg_status gmg_and_health(gmg_solver *s, gmg_status status)
+gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status)
 {
   const gmg_status health = s->exec.memory ? s->exec.memory->health(s->context) : GMG_OK;
   return health != GMG_OK ? health : status;
 }
 
-gmg_status gmg_check_fresh(gmg_solver *s)
+gmg_status gmg_check_usable(gmg_solver *s)
 {
-  GMG_TRY(gmg_and_health(s, GMG_OK));
-  if (!s->stale) return GMG_OK;
+  GMG_TRY(gmg_status_or_failure(s, GMG_OK));
+  if (!s->update_failed) return GMG_OK;
   return gmg_fail(s->context, GMG_ERR_ARGUMENT, "solver: its last gmg_solver_update() failed half-way; update it again first");
 }
 
@@ -221,13 +184,13 @@ gmg_status gmg_set_boundary_values(gmg_solver *s, int axis, int side, const void
   GMG_VISIT(s->context);
   GMG_TRY(find_face(s, axis, side, &face, &cells));
   const double norm = s->vector->norm2(&s->exec, cells, g);
-  GMG_TRY(gmg_and_health(s, GMG_OK));
+  GMG_TRY(gmg_status_or_failure(s, GMG_OK));
   if (!isfinite(norm))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g on axis %d, side %d holds NaN or infinity or overflows its norm (%g)", axis, side,
                     norm);
   s->vector->copy(&s->exec, cells, g, face);
   if (norm != 0) s->has_values = 1;
-  return gmg_and_health(s, GMG_OK);
+  return gmg_status_or_failure(s, GMG_OK);
 }
 
 gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g)
@@ -242,7 +205,7 @@ gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g
   GMG_VISIT(s->context);
   s->vector->fill(&s->exec, cells, g, face);
   if (g != 0) s->has_values = 1;
-  return gmg_and_health(s, GMG_OK);
+  return gmg_status_or_failure(s, GMG_OK);
 }
 
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b)
@@ -257,11 +220,11 @@ static void precondition(gmg_solver *s, const void *r, void *z)
   const gmg_exec *e = &s->exec;
   if (s->singular) { /* only the compatible part of r has a solution */
     s->vector->copy(e, L->A.cells, r, s->f_eff);
-    gmg_remove_mean(e, &L->A, L->volume, s->f_eff);
+    gmg_project(s, e, L, s->f_eff);
     r = s->f_eff;
   }
-  s->corrections->apply(s, r, s->scale, z);
-  if (s->singular) gmg_remove_mean(e, &L->A, L->volume, z);
+  s->corrections->apply(s, r, z);
+  gmg_project(s, e, L, z);
 }
 
 gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
@@ -269,10 +232,10 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   if (!s) return GMG_ERR_ARGUMENT;
   if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
   if (gmg_overlap(s, r, z)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
-  GMG_TRY(gmg_check_fresh(s));
+  GMG_TRY(gmg_check_usable(s));
   GMG_VISIT(s->context);
   gmg_replay(s, precondition, r, z);
-  return gmg_and_health(s, GMG_OK);
+  return gmg_status_or_failure(s, GMG_OK);
 }
 
 gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
@@ -281,11 +244,11 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   if (!f || !u || !r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", !f ? "f" : !u ? "u" : "r");
   if (gmg_overlap(s, r, u)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
   if (gmg_overlap(s, r, f)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
-  GMG_TRY(gmg_check_fresh(s));
+  GMG_TRY(gmg_check_usable(s));
   GMG_VISIT(s->context);
   const void *f_eff = gmg_effective_rhs(s, f, NULL);
   s->stencil->residual(&s->exec, &s->finest->A, f_eff, u, r);
-  return gmg_and_health(s, GMG_OK);
+  return gmg_status_or_failure(s, GMG_OK);
 }
 
 /* Outputs of gmg_flux() must not share memory with u or with each other. */
@@ -311,7 +274,7 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
 {
   if (!s) return GMG_ERR_ARGUMENT;
   if (!u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u is NULL");
-  GMG_TRY(gmg_check_fresh(s));
+  GMG_TRY(gmg_check_usable(s));
   GMG_TRY(check_outputs(s, u, flux, gradient));
   GMG_VISIT(s->context);
   const gmg_level *L = s->finest;
@@ -319,5 +282,5 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
     void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};
     if (out[0] || out[1]) s->stencil->flux(&s->exec, &L->A, &L->faces, a, u, out[0], out[1]);
   }
-  return gmg_and_health(s, GMG_OK);
+  return gmg_status_or_failure(s, GMG_OK);
 }

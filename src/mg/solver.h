@@ -7,7 +7,6 @@
 #include "core/backend.h"
 #include "smoothers/fused.h"
 #include "smoothers/smoother.h"
-#include "stencil/grid/coarsen.h"
 #include "stencil/stencil.h"
 
 /* One level. The solver owns it, and it owns its fields. */
@@ -28,7 +27,14 @@ typedef struct gmg_level {
   gmg_smoother_level view; /* what the smoother is shown */
 } gmg_level;
 
-enum { GMG_MOST_HIGH_LEVELS = 32 }; /* 2^32 unknowns are not halved more often */
+enum { GMG_MAX_REFINED_LEVELS = 32 }; /* 2^32 unknowns are not halved more often */
+
+/* The numbers of a lower precision, in exec's memory. All zeros but the 1: nothing is known yet. */
+typedef struct gmg_scales {
+  gmg_scale residual; /* of the residual in level[0].f */
+  gmg_scale data;     /* of the data of a full multigrid start */
+  double one;         /* 1 */
+} gmg_scales;
 
 /* What the coefficient arrays hold. */
 typedef struct gmg_coefficients {
@@ -79,26 +85,24 @@ struct gmg_solver {
   gmg_exec low_exec;     /* of the levels, where corrections are computed in a lower precision */
   gmg_exec *levels_exec; /* that one, or else exec */
   gmg_problem problem;   /* coord: own copies; the other arrays only tell by being NULL or not */
-  double *coord[3];
   gmg_coefficients coefficients;
   gmg_params params;     /* zeros replaced by what they stand for */
-  int free_cycle;        /* the cycle was left to gmg */
+  int cycle_is_auto;        /* the cycle was left to gmg */
   int singular;
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_values;        /* some face was given boundary values */
-  int stale;             /* the last update failed half-way: only another one helps */
+  int update_failed;             /* the last update failed half-way: only another one helps */
   const gmg_vector_ops *vector;   /* of exec */
   const gmg_stencil_ops *stencil; /* of exec */
 
   int levels;
   gmg_level level[GMG_MAX_LEVELS];
   gmg_level *finest;     /* the finest grid in the problem's type: its operator and boundary values */
-  gmg_level high[GMG_MOST_HIGH_LEVELS]; /* levels in the problem's type, where those above are in a lower one: the finest, and with fmg
-                                           those below on which rounding would spoil the start; with fmg also with maps to and from
-                                           the next coarser level */
-  int high_levels;       /* how many of them */
-  gmg_map single_cell_map;      /* identity on an axis with one unknown: a face's normal axis */
-  gmg_map single_cell_map_high; /* in the problem's type */
+  gmg_level refined[GMG_MAX_REFINED_LEVELS]; /* in the problem's type, where the levels above are in a lower one: the first levels, on
+                                                which u is refined by corrections; with fmg also maps to and from the next coarser one */
+  int refined_levels;    /* how many: the finest, and with fmg those on which rounding would spoil the start */
+  gmg_map single_cell_map; /* identity on an axis with one unknown: a face's normal axis */
+  gmg_map single_cell_map_refined; /* in the problem's type */
 
   gmg_multigrid mg;
   const gmg_bottom_ops *coarse;  /* params.coarse */
@@ -108,19 +112,19 @@ struct gmg_solver {
   const struct gmg_method *method;              /* how a cycle improves u */
   const struct gmg_correction_ops *corrections; /* how a residual becomes a correction */
   const struct gmg_fmg_ops *fmg;                /* how a full multigrid start goes, two levels or more */
-  gmg_scale *scale;       /* of the residual in level[0].f, in exec's memory; a lower precision only */
-  gmg_scale *data_scale;  /* of the data of a full multigrid start */
-  const double *one;      /* there, too: 1 */
+  gmg_scales *scales;     /* in exec's memory; a lower precision only */
   void *f_eff;            /* fine field: f with boundary values folded in, mean taken off */
-  void *krylov[4];        /* fine fields of the acceleration: r, z (not in a lower precision), p, q */
+  struct {
+    void *r, *z, *p, *q;
+  } krylov;               /* fine fields of the acceleration; z not in a lower precision, q = A p */
   gmg_cg_scalars *cg;     /* what is known of p, in exec's memory */
   double *history;        /* [max_cycles + 1] */
   gmg_level_report report[GMG_MAX_LEVELS];
   gmg_clock clock;        /* accounts: the levels */
   gmg_recording recording[GMG_RECORDINGS];
   unsigned next_recording; /* to be given up, modulo their number */
-  int inside;              /* work that is replayed as a whole, of which no part is recorded apart */
-  int unrecordable;        /* the host has a part in the work */
+  int replay_depth;              /* work that is replayed as a whole, of which no part is recorded apart */
+  int capture_failed;        /* the host has a part in the work */
 };
 
 #define GMG_EXTREME 1e100 /* beyond it volumes and inner products leave the range of double */
@@ -135,6 +139,12 @@ static inline void gmg_charge(gmg_solver *s, int level)
   if (s->clock.runs) s->exec.trace->charge(s->context, &s->clock, level);
 }
 
+/* The part of x, a field of level L, that A reaches: where the problem is singular, x without its mean, which rounding brings in. */
+static inline void gmg_project(const gmg_solver *s, const gmg_exec *e, const gmg_level *L, void *x)
+{
+  if (s->singular) gmg_remove_mean(e, &L->A, L->volume, x);
+}
+
 /* check.c: every argument, before anything is built. Texts name the argument and the value. */
 gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p);
 gmg_status gmg_check_params(gmg_context *c, const gmg_problem *p, const gmg_params *params);
@@ -146,15 +156,18 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
 /* hierarchy/hierarchy.c */
 gmg_status gmg_hierarchy_create(gmg_solver *s);
 gmg_status gmg_update_smoothers(gmg_solver *s); /* after create, and when A's values are new */
-void gmg_hierarchy_destroy(gmg_solver *s);
-gmg_status gmg_create_correction_fields(gmg_solver *s); /* u and f of level 0 */
+void gmg_hierarchy_destroy(gmg_solver *s); /* the states of its smoothers; memory ends with exec */
+/* Operator and wall rules of the grid of these axes, on e; with fields for boundary values or without. */
+gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int with_values);
+gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **p);
+gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room); /* f and u of level 0; u has at least that many bytes */
 size_t gmg_padded_cells(const gmg_operator *A); /* of a field with one ghost layer all around */
 
 /* hierarchy/precision.c: whether corrections are computed in a lower precision. An error where that was asked for and cannot be. */
 gmg_status gmg_choose_precision(gmg_solver *s);
 gmg_status gmg_check_precision(gmg_solver *s); /* of a solver that does so, after its coefficients changed */
-int gmg_start_is_spoiled(const gmg_solver *s, const gmg_operator *A); /* a full multigrid start in a lower precision, if of the levels
-                                                                         below A's not one has u in the problem's type */
+int gmg_fmg_needs_refinement(const gmg_solver *s, const gmg_operator *A); /* whether a full multigrid start on A would lose accuracy if u were
+                                                                             in the lower precision on all coarser levels */
 
 /* solver.c: create on any exec; gmg_plan() uses a dry one. *s must be released by gmg_solver_release() either way. */
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);
@@ -162,8 +175,8 @@ void gmg_solver_release(gmg_solver *s);
 
 enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothers need an acceleration */
 double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
-gmg_status gmg_check_fresh(gmg_solver *s);            /* the last update did not fail half-way, nor did the device */
-gmg_status gmg_and_health(gmg_solver *s, gmg_status status); /* status, unless the device has failed: then that */
+gmg_status gmg_check_usable(gmg_solver *s);            /* the last update did not fail half-way, nor did the device */
+gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status); /* status, unless the device has failed: then that */
 int gmg_is_singular(const gmg_problem *p, double sigma_most);
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two fields of the problem's shape share memory */
 
@@ -171,9 +184,7 @@ int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two field
 double gmg_norm_of_A(const gmg_solver *s);            /* a bound, the array sigma left out */
 double gmg_floor_estimate(const gmg_solver *s);       /* a priori, of ||r|| / ||f|| for a smooth f */
 double gmg_low_floor(const gmg_solver *s);            /* of the lower precision */
-double gmg_low_start(const gmg_solver *s, const gmg_operator *A); /* a full multigrid start on a level of which all coarser ones compute
-                                                                     in that: rounding over the scheme's error, but for a factor that
-                                                                     is the same for all */
+double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A); /* estimate of that: rounding over the scheme's error, up to a constant */
 double gmg_floor_of(gmg_solver *s, const void *u);    /* eps || |A| |u| ||_2 */
 
 #endif

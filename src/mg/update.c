@@ -39,15 +39,14 @@ static void take_typical(gmg_level *L, double shift, const gmg_coefficients *fou
   gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, found->beta_mean);
 }
 
-/* The solver is left alone where the new coefficients are too much for its lower precision. */
-static gmg_status check_precision(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
+/* Whether corrections can still be found as they are. The solver is left as it was. */
+static gmg_status check_corrections(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->coefficients;
-  if (s->high_levels == 0) return GMG_OK;
   s->problem.shift = p->shift, s->coefficients = *found;
   take_typical(s->finest, p->shift, found);
-  const gmg_status status = gmg_check_precision(s);
+  const gmg_status status = s->corrections->check(s);
   s->problem = before, s->coefficients = found_before;
   take_typical(s->finest, before.shift, &found_before);
   return status;
@@ -59,7 +58,7 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   s->problem.shift = p->shift;
   s->coefficients = *found;
   for (int l = 0; l < s->levels; l++) take_typical(&s->level[l], p->shift, found);
-  for (int l = 0; l < s->high_levels; l++) take_typical(&s->high[l], p->shift, found);
+  for (int l = 0; l < s->refined_levels; l++) take_typical(&s->refined[l], p->shift, found);
   s->singular = gmg_is_singular(&s->problem, found->sigma_most);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));
@@ -71,20 +70,20 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
   gmg_coefficients found;
   if (!s) return GMG_ERR_ARGUMENT;
   GMG_TRY(gmg_check_problem(s->context, problem));
-  GMG_TRY(gmg_and_health(s, GMG_OK));
+  GMG_TRY(gmg_status_or_failure(s, GMG_OK));
   GMG_VISIT(s->context);
   const char *what = difference(&s->problem, problem);
   if (what)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift and the values of "
                     "beta, beta_face and sigma may change", what);
   const gmg_status checked = gmg_check_coefficients(&s->exec, problem, &found);
-  GMG_TRY(gmg_and_health(s, checked)); /* of a failed device everything reads as NaN */
-  GMG_TRY(check_precision(s, problem, &found));
+  GMG_TRY(gmg_status_or_failure(s, checked)); /* of a failed device everything reads as NaN */
+  GMG_TRY(check_corrections(s, problem, &found));
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->coefficients;
-  const gmg_status status = gmg_and_health(s, take_coefficients(s, problem, &found));
+  const gmg_status status = gmg_status_or_failure(s, take_coefficients(s, problem, &found));
   const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are gone */
-  s->stale = status != GMG_OK && arrays;
+  s->update_failed = status != GMG_OK && arrays;
   if (status != GMG_OK && !arrays) (void)take_coefficients(s, &before, &found_before); /* the first failure is what counts */
   return status;
 }

@@ -31,8 +31,8 @@ typedef void gmg_symbol_function(const gmg_operator *A, const gmg_params *params
 typedef struct gmg_builtin_smoother {
   gmg_smoother shown;
   gmg_symbol_function *symbol;          /* NULL: gmg_plan() predicts no factor */
-  /* How many red-black sweeps over a small level one step amounts to: one kernel may then do all small levels of a cycle. 0, or
-     NULL: a step is something else. */
+  /* How many red-black sweeps over a small level a step is equivalent to. One kernel may then do all small levels of a cycle. NULL,
+     or 0: a step is not equivalent to any. */
   int (*whole_level_sweeps)(const gmg_params *params);
   const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; NULL: none */
   const gmg_option *options;            /* its parameters; NULL: none */
@@ -40,7 +40,6 @@ typedef struct gmg_builtin_smoother {
 
 const gmg_builtin_smoother *gmg_builtin_at(int i);                 /* NULL past the last */
 const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s); /* NULL: a user's smoother */
-static inline int gmg_smoother_is_builtin(const gmg_smoother *s) { return gmg_builtin_of(s) != NULL; }
 
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e); /* NULL: not available */
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */

@@ -58,9 +58,20 @@ double gmg_red_black_over_relaxation(const gmg_operator *A, int sweeps)
   return 1 + (best - 1) * share * share;
 }
 
-double gmg_jacobi_damping(const gmg_operator *A)
+double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p)
 {
   double low, high;
   gmg_high_frequency_range(A, &low, &high);
-  return 2 / (low + high);
+  return p->omega > 0 ? p->omega : 2 / (low + high);
+}
+
+double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p)
+{
+  (void)A;
+  return p->omega > 0 ? p->omega : 1;
+}
+
+double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p)
+{
+  return p->omega > 0 ? p->omega : gmg_red_black_over_relaxation(A, 1);
 }

@@ -1,5 +1,5 @@
-/* The operator of a level and everything that is computed with it: residual, inner products under the control
-   volumes, transfers, boundary values. Calls core; called by smoothers, coarse and mg. */
+/* The operator of a level and what is computed with it: residuals, inner products, transfers, boundary values. Calls core;
+   called by smoothers, coarse and mg. */
 #ifndef GMG_STENCIL_H
 #define GMG_STENCIL_H
 
@@ -18,17 +18,18 @@ typedef struct gmg_faces {
   double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
 } gmg_faces;
 
+/* Sums are bitwise independent of the number of threads. low: the lower precision. A function without a result, and one that is
+   called with GMG_NOBODY_WAITS, only enqueues on a device. */
 typedef struct gmg_stencil_ops {
   /* r = f - A u;  r must not overlap u */
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
-  /* ||f - A u||_2 and (f_norm may be NULL) ||f||_2 in one pass; nothing is stored. Bitwise independent of the number of
-     threads. */
+  /* ||f - A u||_2 and (f_norm may be NULL) ||f||_2 in one pass; nothing is stored. */
   double (*residual_norm)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm);
-  /* The same norms, and r = f - A u in the narrower type, divided by size[0], or multiplied by s->next where size = NULL. s takes note of
-     that scale and of the norm. */
+  /* Stores low r = (f - A u) / size[0], or (f - A u) s->next if size = NULL, and notes in s that scale and the norm. Returns
+     ||f - A u||_2 and (f_norm may be NULL) ||f||_2. */
   double (*residual_to_low)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s, void *r,
                             double *f_norm, gmg_wait wait);
-  /* r = (f - A u) / size[0] in the narrower type, size in exec's memory. Nobody waits. */
+  /* low r = (f - A u) / size[0], size in exec's memory */
   void (*scaled_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r);
   /* u = (m2 x m1 x m0) coarse, then scaled_residual(). */
   void (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f, void *u,
@@ -36,13 +37,15 @@ typedef struct gmg_stencil_ops {
   /* u = u + c, then residual_to_low(). */
   double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, const double *size,
                              gmg_scale *s, void *r, gmg_wait wait);
-  /* correct_residual(), with s->next, at the end of the body of a recorded loop (gmg_graph_ops): nobody waits, and the norm decides whether another
-     cycle follows. c.z = NULL: u has its correction; r = NULL: the residual itself is not stored. NULL where nothing is recorded. */
+  /* At the end of the body of a recorded loop (gmg_graph_ops): correct_residual() with size = NULL, whose norm decides whether
+     another cycle follows. c.z = NULL: u has its correction. r = NULL: the residual is not stored. NULL if the backend records
+     nothing. */
   void (*loop_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r);
-  /* residual_to_low() before such a loop; does nothing where the loop goes on with a solve. r and NULL as above. */
+  /* Before a recorded loop: residual_to_low(), unless the loop goes on with a solve. r may be NULL. NULL if the backend records
+     nothing. */
   void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
                               void *r);
-  /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual, where that has to be stored */
+  /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual */
   void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                             void *r, void *coarse);
   /* v = A u */
@@ -51,15 +54,14 @@ typedef struct gmg_stencil_ops {
   void (*over_diagonal)(const gmg_exec *e, const gmg_operator *A, const void *f, void *v);
   /* || |A| |u| ||_2: what the terms of A u add up to before they cancel */
   double (*magnitude)(const gmg_exec *e, const gmg_operator *A, const void *u);
-  /* Inner products are sums of w x y, w the control volumes; y = NULL: sum of w x. Bitwise independent of the number of
-     threads. */
+  /* Inner product: sum of w x y, w the control volumes; y = NULL: sum of w x. */
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
-  /* Takes the mean under the control volumes off x, volume being their sum. Nobody waits. */
+  /* Takes the mean under the control volumes off x, volume being their sum. */
   void (*remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
-  /* Conjugate gradients, whose numbers stay in exec's memory, so nobody waits. First the direction's share in the next one, from <c, y>:
-     flexible: y = A p; else y = r, and <z, r> becomes that (core/cg_scalars.h). */
+  /* Conjugate gradients (core/cg_scalars.h), whose numbers stay in exec's memory. Sets d->beta from <c, y>: y = A p if
+     flexible, else y = r, and d->zr becomes <c, y>. */
   void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d);
-  /* Then p = c + share p, where p may hold anything if share is 0, and q = A p; <p, q> and <p, x> become those of p. */
+  /* p = c + beta p, where p may hold anything if beta is 0; q = A p; d->pq = <p, q> and d->pr = <p, x> */
   void (*cg_direction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x, void *q);
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
@@ -87,18 +89,14 @@ const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
 /* With room for coefficients on faces and for an array sigma, where wanted; their values are not set. */
 gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, int faces, int sigma,
                                gmg_operator *A);
-/* Typical couplings and wall terms of lone axes, from those for beta = 1 and the mean beta of each axis. */
-void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double lone[3], const double beta[3]);
+/* Typical couplings, and wall terms of axes with a single unknown, from those for beta = 1 and the mean beta of each axis. */
+void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double from_walls[3], const double beta[3]);
 size_t gmg_face_count(const gmg_operator *A, int axis); /* faces of an axis: n + 1 along it */
-void gmg_operator_destroy(gmg_exec *e, gmg_operator *A);
 
 /* What stands on the diagonal besides the couplings: the shift, and the walls of axes with a single unknown. */
 double gmg_operator_reaction(const gmg_operator *A);
 
-/* Takes the volume-weighted mean off x. Nobody waits. */
+/* gmg_stencil_ops::remove_mean of exec's backend and type */
 void gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
-
-extern const gmg_stencil_ops gmg_stencil_host_f32, gmg_stencil_host_f64;
-extern const gmg_stencil_ops gmg_stencil_cuda_f32, gmg_stencil_cuda_f64; /* where the library is built with CUDA */
 
 #endif

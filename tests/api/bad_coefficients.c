@@ -169,12 +169,14 @@ static void arrays_that_exclude_each_other(void **state)
   gmg_context *c = begin();
   double *cells = good_values(BETA), *faces[3];
   for (int a = 0; a < 3; a++) faces[a] = good_values((array)(FACE0 + a));
-  for (int given = 1; given < 7; given++) { /* faces for some axes only: the first without them is named */
+  static const struct {
+    int given[3], missing; /* the first axis without faces, which is named */
+  } cases[] = {{{1, 0, 0}, 1}, {{0, 1, 0}, 0}, {{1, 1, 0}, 2}, {{0, 0, 1}, 0}, {{1, 0, 1}, 1}, {{0, 1, 1}, 0}};
+  for (int i = 0; i < COUNT(cases); i++) {
     gmg_problem p = base_problem(GMG_F64);
     for (int a = 0; a < 3; a++)
-      if (given >> a & 1) set(&p, (array)(FACE0 + a), faces[a]);
-    const int missing = !(given & 1) ? 0 : !(given & 2) ? 1 : 2;
-    const char *const words[] = {names[FACE0 + missing], ""};
+      if (cases[i].given[a]) set(&p, (array)(FACE0 + a), faces[a]);
+    const char *const words[] = {names[FACE0 + cases[i].missing], ""};
     refuse(c, &p, words, 2);
     clear(&p);
   }

@@ -1,5 +1,5 @@
 /* The asynchronous smoother on CUDA against its deterministic twin on the host, with the same blocks: one step on a random u, for
-   all kinds of coefficients, dimensions, sizes and ways to relax. */
+   all kinds of coefficients, dimensions, sizes, orders and local relaxations. */
 #include "twins.h"
 
 /* --- one step --------------------------------------------------------------------------------------------------------- */
@@ -19,7 +19,13 @@ static void steps_agree(const char *name, const gmg_problem *p, gmg_params q)
   end_both(&b);
 }
 
-/* With coefficients of a kind: 1 on faces, 2 an array sigma, 3 both. */
+/* Constant coefficients; beta on the faces; an array sigma; both. */
+static const struct {
+  const char *name;
+  int beta, sigma;
+} coefficients[] = {{"constant", 0, 0}, {"beta", 1, 0}, {"sigma", 0, 1}, {"beta and sigma", 1, 1}};
+enum { CONSTANT, BETA, SIGMA, BETA_AND_SIGMA, KINDS };
+
 static void with_coefficients(const shape *s, int kind, gmg_type type, gmg_params q)
 {
   gmg_problem p = shaped_problem(s);
@@ -33,12 +39,12 @@ static void with_coefficients(const shape *s, int kind, gmg_type type, gmg_param
     narrow[i] = (float)beta[i], narrow[n + i] = (float)sigma[i];
   }
   p.type = type;
-  if (kind & 1) p.beta = type == GMG_F64 ? (const void *)beta : narrow;
-  if (kind & 2) p.sigma = type == GMG_F64 ? (const void *)sigma : narrow + n;
+  if (coefficients[kind].beta) p.beta = type == GMG_F64 ? (const void *)beta : narrow;
+  if (coefficients[kind].sigma) p.sigma = type == GMG_F64 ? (const void *)sigma : narrow + n;
   char name[200];
-  snprintf(name, sizeof name, "%dD, %zu x %zu x %zu, %s, kind %d, type %d, local %d, %d sweeps, overlap %d, order %d, "
-           "block %zu x %zu x %zu", s->dim, s->n[0], s->n[1], s->n[2], s->bc, kind, (int)type, (int)q.local, q.local_sweeps, q.overlap,
-           (int)q.order, q.block[0], q.block[1], q.block[2]);
+  snprintf(name, sizeof name, "%dD, %zu x %zu x %zu, %s, %s, type %d, local %d, %d sweeps, overlap %d, order %d, "
+           "block %zu x %zu x %zu", s->dim, s->n[0], s->n[1], s->n[2], s->bc, coefficients[kind].name, (int)type, (int)q.local,
+           q.local_sweeps, q.overlap, (int)q.order, q.block[0], q.block[1], q.block[2]);
   steps_agree(name, &p, q);
   free(beta), free(sigma), free(narrow);
 }
@@ -59,37 +65,49 @@ static const struct {
     {{3, {40, 34, 20}, GMG_CELL, "dddnpp"}, {30, 7, 8}}};
 enum { GRIDS = sizeof grids / sizeof *grids };
 
-static void all_ways_agree(void **state)
+static const gmg_block_order orders[] = {GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM};
+static const gmg_type types[] = {GMG_F32, GMG_F64};
+
+static void relaxations_agree(void **state)
 {
+  static const gmg_local_kind locals[] = {GMG_LOCAL_RED_BLACK, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI};
+  static const int sweeps[] = {1, 2, 3};
   (void)state;
   for (int g = 0; g < GRIDS; g++)
-    for (int kind = 0; kind < 4; kind++)
-      for (int way = 0; way < 9; way++) { /* overlap 0 to 2; red-black with 1 to 3 sweeps, Jacobi; orders */
-        const gmg_local_kind local = way % 3 == 2 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK;
-        const size_t *block = grids[g].block;
-        gmg_params q = relaxing(local, 1 + (way + kind) % 3, way / 3, (gmg_block_order)((way + g) % 3), block[0], block[1], block[2]);
-        if (local == GMG_LOCAL_JACOBI) q.omega = 0.8;
-        with_coefficients(&grids[g].shape, kind, (gmg_type)((way + kind + g) % 2), q);
-      }
+    for (int kind = CONSTANT; kind < KINDS; kind++)
+      for (int overlap = 0; overlap < 3; overlap++)
+        for (int l = 0; l < COUNT(locals); l++) {
+          const size_t *block = grids[g].block;
+          gmg_params q = relaxing(locals[l], ROUND_ROBIN(sweeps, l + kind), overlap, ROUND_ROBIN(orders, l + g), block[0], block[1],
+                                  block[2]);
+          if (locals[l] == GMG_LOCAL_JACOBI) q.omega = 0.8;
+          with_coefficients(&grids[g].shape, kind, ROUND_ROBIN(types, overlap + l + kind + g), q);
+        }
 }
 
 /* Tiles that are nearly all overlap, or wrap onto themselves. */
 static void tiny_sizes_agree(void **state)
 {
-  static const size_t size[] = {1, 2, 3, 5};
+  static const size_t size[] = {1, 2, 3, 5}, blocks[] = {1, 2, 3}; /* down to a block an unknown */
+  static const int overlaps[] = {0, 1, 2};
+  static const gmg_centering centerings[] = {GMG_VERTEX, GMG_CELL};
+  static const gmg_local_kind locals[] = {GMG_LOCAL_RED_BLACK, GMG_LOCAL_RED_BLACK, GMG_LOCAL_RED_BLACK, GMG_LOCAL_RED_BLACK,
+                                          GMG_LOCAL_JACOBI};
   static const char *const bc[] = {"dddddd", "pppppp", "nnddpp"};
   (void)state;
-  for (int dim = 1; dim <= 3; dim++)
-    for (int t = 0; t < 64; t++)
-      for (int walls = 0; walls < 3; walls++) {
-        if ((dim < 3 && t >= 16) || (dim < 2 && t >= 4)) continue;
-        const shape s = {dim, {size[t % 4], dim > 1 ? size[t / 4 % 4] : 1, dim > 2 ? size[t / 16] : 1},
-                         t % 2 ? GMG_CELL : GMG_VERTEX, bc[walls]};
-        const size_t block = 1 + (size_t)(t % 3); /* down to a block an unknown */
-        const gmg_local_kind local = t % 5 == 4 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK;
-        const gmg_params q = relaxing(local, 2, (t + walls) % 3, GMG_ORDER_NATURAL, block, 1 + block % 3, 2);
-        with_coefficients(&s, (t / 4 + walls) % 4, (gmg_type)(t % 2), q);
-      }
+  for (int dim = 1; dim <= 3; dim++) {
+    int grid = 0;
+    for (int z = 0; z < (dim > 2 ? COUNT(size) : 1); z++)
+      for (int y = 0; y < (dim > 1 ? COUNT(size) : 1); y++)
+        for (int x = 0; x < COUNT(size); x++, grid++)
+          for (int walls = 0; walls < COUNT(bc); walls++) {
+            const shape s = {dim, {size[x], size[y], size[z]}, ROUND_ROBIN(centerings, x), bc[walls]};
+            const size_t block = ROUND_ROBIN(blocks, grid);
+            const int overlap = ROUND_ROBIN(overlaps, grid + walls);
+            const gmg_params q = relaxing(ROUND_ROBIN(locals, grid), 2, overlap, GMG_ORDER_NATURAL, block, 1 + block % 3, 2);
+            with_coefficients(&s, (y + walls) % KINDS, ROUND_ROBIN(types, x), q);
+          }
+  }
 }
 
 /* Blocks of more threads, or more shared memory, than fit on chip as a whole: another kernel takes these. */
@@ -97,15 +115,15 @@ static void large_blocks_agree(void **state)
 {
   static const shape s[] = {{2, {300, 40, 1}, GMG_CELL, "dnpp"}, {3, {70, 20, 12}, GMG_CELL, "ppdddn"}};
   (void)state;
-  for (int kind = 0; kind < 4; kind++) {
+  for (int kind = CONSTANT; kind < KINDS; kind++) {
     with_coefficients(&s[0], kind, GMG_F64, relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 256, 20, 1));
     with_coefficients(&s[1], kind, GMG_F32, relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_TWO_COLOUR, 64, 8, 8));
   }
 }
 
-/* Blocks through which planes stream where coefficients lie on the faces: whole, cut short by the level's end, around wraps and
+/* Planes on faces, of blocks that are whole, cut short by the level's end, around wraps and
    all around an axis, pipelines that hardly fill; lines of whole 16 bytes, and others. */
-static void streams_on_faces_agree(void **state)
+static void planes_on_faces_agree(void **state)
 {
   static const struct {
     shape shape;
@@ -115,17 +133,20 @@ static void streams_on_faces_agree(void **state)
            {{3, {30, 14, 14}, GMG_CELL, "dddddd"}, 30, 14},   {{3, {70, 20, 48}, GMG_VERTEX, "ddppdr"}, 28, 17},
            {{3, {64, 36, 40}, GMG_CELL, "dndrdd"}, 30, 20},   {{3, {124, 44, 33}, GMG_VERTEX, "ndppdn"}, 29, 17},
            {{3, {32, 16, 34}, GMG_CELL, "ddrnpp"}, 30, 34},   {{3, {16, 28, 45}, GMG_CELL, "ndppdd"}, 16, 15}};
+  static const int kinds[] = {BETA, BETA_AND_SIGMA};
   (void)state;
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
-    for (int kind = 1; kind < 4; kind += 2)
-      for (int type = 0; type < 2; type++)
-        with_coefficients(&s[g].shape, kind, (gmg_type)type,
-                          relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].x, type == GMG_F64 ? 6 : 14, s[g].z));
+  for (int g = 0; g < COUNT(s); g++)
+    for (int k = 0; k < COUNT(kinds); k++)
+      for (int t = 0; t < COUNT(types); t++) {
+        const size_t y = types[t] == GMG_F64 ? 6 : 14;
+        with_coefficients(&s[g].shape, kinds[k], types[t],
+                          relaxing(GMG_LOCAL_RED_BLACK, 2, 1, ROUND_ROBIN(orders, g), s[g].x, y, s[g].z));
+      }
 }
 
-/* Tiles of patches, which float takes on levels that the cache holds: blocks of each size, cut short by the level's end, around
-   wraps and all around an axis, walls in the first and the last plane of a patch; and fields that do not begin with a pair. */
-static void patches_agree(void **state)
+/* Packed tiles, which float takes on levels that the cache holds: blocks of each size, cut short by the level's end, around
+   wraps and all around an axis, walls in the first and the last plane of a thread's unknowns. */
+static void packed_tiles_agree(void **state)
 {
   static const struct {
     shape shape;
@@ -135,15 +156,15 @@ static void patches_agree(void **state)
            {{3, {24, 23, 17}, GMG_VERTEX, "rndddn"}, {8, 8, 8}},   {{3, {2, 2, 12}, GMG_CELL, "pppppp"}, {2, 2, 5}},
            {{3, {14, 1, 40}, GMG_CELL, "dddddd"}, {6, 1, 7}},      {{3, {8, 8, 14}, GMG_CELL, "ddppdd"}, {8, 8, 8}}};
   (void)state;
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+  for (int g = 0; g < COUNT(s); g++)
     for (int sweeps = 1; sweeps < 4; sweeps++) {
       const size_t *b = s[g].block;
-      with_coefficients(&s[g].shape, 0, GMG_F32,
-                        relaxing(GMG_LOCAL_RED_BLACK, sweeps, 1, (gmg_block_order)(g % 3), b[0], b[1], b[2]));
+      with_coefficients(&s[g].shape, CONSTANT, GMG_F32,
+                        relaxing(GMG_LOCAL_RED_BLACK, sweeps, 1, ROUND_ROBIN(orders, g), b[0], b[1], b[2]));
     }
 }
 
-/* beta: NULL, or on faces. */
+/* Fields that do not begin with a pair. beta: NULL, or on faces. */
 static void unaligned_agree(const float *beta, size_t x, size_t y, size_t z)
 {
   const shape box = {3, {40, 20, 16}, GMG_CELL, "ddnnpp"};
@@ -179,9 +200,9 @@ static void unaligned_fields_agree(void **state)
   unaligned_agree(NULL, 32, 16, 8), unaligned_agree(beta, 30, 14, 16);
 }
 
-/* Rows that stream through a warp: blocks as wide as one, cut short, narrow, around wraps and all around an axis, of few rows; sizes
-   that are smaller than what streams. */
-static void strips_agree(void **state)
+/* Rows: blocks as wide as a warp's row, cut short, narrow, around wraps and all around an axis, of few rows; grids that are smaller
+   than the rows in flight. */
+static void rows_agree(void **state)
 {
   static const struct {
     shape shape;
@@ -193,12 +214,12 @@ static void strips_agree(void **state)
            {{2, {180, 26, 1}, GMG_CELL, "ddpp"}, 60, 13},   {{2, {48, 100, 1}, GMG_CELL, "ddpp"}, 16, 100},
            {{2, {4, 3, 1}, GMG_VERTEX, "nddn"}, 4, 3},      {{2, {120, 64, 1}, GMG_CELL, "ppdn"}, 40, 1}};
   (void)state;
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
-    for (int type = 0; type < 2; type++)
+  for (int g = 0; g < COUNT(s); g++)
+    for (int t = 0; t < COUNT(types); t++)
       for (int passes = 1; passes < 3; passes++) {
-        gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].x, s[g].y, 1);
+        gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, ROUND_ROBIN(orders, g), s[g].x, s[g].y, 1);
         q.passes = passes;
-        with_coefficients(&s[g].shape, 0, (gmg_type)type, q);
+        with_coefficients(&s[g].shape, CONSTANT, types[t], q);
       }
 }
 
@@ -206,11 +227,11 @@ static void strips_agree(void **state)
 static void passes_agree(void **state)
 {
   (void)state;
-  for (int kind = 0; kind < 4; kind++) {
+  for (int kind = CONSTANT; kind < KINDS; kind++) {
     gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_RANDOM, 16, 8, 4);
     q.passes = 3;
     with_coefficients(&grids[6].shape, kind, GMG_F64, q);
-    q.block[0] = 30, q.block[1] = 14, q.block[2] = 16; /* and where planes stream */
+    q.block[0] = 30, q.block[1] = 14, q.block[2] = 16; /* and in planes */
     with_coefficients(&(shape){3, {60, 40, 50}, GMG_CELL, "ppdddn"}, kind, GMG_F32, q);
   }
 }
@@ -223,14 +244,14 @@ static void chosen_blocks_smooth(void **state)
                             {3, {32, 31, 33}, GMG_VERTEX, "ddnnpp"}, {3, {64, 64, 64}, GMG_CELL, "dddddd"},
                             {3, {150, 140, 130}, GMG_CELL, "dddddd"}};
   (void)state;
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
-    for (int kind = 0; kind < 4; kind++) {
+  for (int g = 0; g < COUNT(s); g++)
+    for (int kind = CONSTANT; kind < KINDS; kind++) {
       gmg_problem p = shaped_problem(&s[g]);
       const size_t n = unknowns(&p);
       double *beta = field(n, 5), *sigma = field(n, 6);
       for (size_t i = 0; i < n; i++) beta[i] = exp(2 * beta[i]), sigma[i] = 300 * (sigma[i] + 0.5);
-      if (kind & 1) p.beta = beta;
-      if (kind & 2) p.sigma = sigma;
+      if (coefficients[kind].beta) p.beta = beta;
+      if (coefficients[kind].sigma) p.sigma = sigma;
       for (int precision = 0; precision < 2; precision++) {
         gmg_params q = gmg_params_default();
         q.precision = precision ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
@@ -239,8 +260,8 @@ static void chosen_blocks_smooth(void **state)
         twin f = begin_twin(e[0], e[1], n, 61), u = begin_twin(e[0], e[1], n, 0);
         gmg_report r[2];
         ON_BOTH(i) (void)gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]);
-        print_message("%dD, %zu x %zu x %zu, kind %d: host %d cycles, device %d\n", s[g].dim, s[g].n[0], s[g].n[1], s[g].n[2], kind,
-                      r[0].cycles, r[1].cycles);
+        print_message("%dD, %zu x %zu x %zu, %s: host %d cycles, device %d\n", s[g].dim, s[g].n[0], s[g].n[1], s[g].n[2],
+                      coefficients[kind].name, r[0].cycles, r[1].cycles);
         assert_int_equal(r[0].status, r[1].status);
         assert_true(r[1].cycles <= r[0].cycles + 2 + r[0].cycles / 4);
         end_twin(&f), end_twin(&u);
@@ -256,21 +277,28 @@ static void chosen_blocks_smooth(void **state)
 static void one_at_a_time_agrees(void **state)
 {
   static const shape wide = {2, {300, 40, 1}, GMG_CELL, "dndd"};
+  static const struct {
+    gmg_local_kind local;
+    int overlap, passes;
+    int sweeps[KINDS];
+  } relaxations[] = {{GMG_LOCAL_RED_BLACK, 0, 1, {1, 2, 3, 1}}, {GMG_LOCAL_JACOBI, 0, 2, {2, 3, 1, 2}},
+                     {GMG_LOCAL_RED_BLACK, 1, 1, {3, 1, 2, 3}}, {GMG_LOCAL_JACOBI, 1, 2, {1, 2, 3, 1}},
+                     {GMG_LOCAL_RED_BLACK, 1, 1, {2, 2, 2, 2}}, /* in planes where these are constant */
+                     {GMG_LOCAL_JACOBI, 2, 2, {3, 1, 2, 3}}};
   gmg_params large = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 256, 20, 1);
   (void)state;
   sharing = 1, large.in_flight = 1;
-  for (int kind = 1; kind < 4; kind++) with_coefficients(&wide, kind, GMG_F64, large);
+  for (int kind = BETA; kind < KINDS; kind++) with_coefficients(&wide, kind, GMG_F64, large);
   for (int g = 0; g < GRIDS; g++)
-    for (int kind = 0; kind < 4; kind++)
-      for (int way = 0; way < 6; way++) { /* way 4 of kind 0 streams where it can; 1D has a kernel of its own, large blocks too */
-        const int sweeps = 1 + (way + kind) % 3, overlap = (way / 2) % 3;
+    for (int kind = CONSTANT; kind < KINDS; kind++)
+      for (int r = 0; r < COUNT(relaxations); r++) {
+        const gmg_local_kind local = relaxations[r].local;
         const size_t *block = grids[g].block;
-        gmg_params q = relaxing(way % 2 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, sweeps, overlap, (gmg_block_order)((way + g) % 3),
-                                block[0], block[1], block[2]);
-        if (way == 4) q.overlap = 1, q.local_sweeps = 2;
-        if (way % 2) q.omega = 0.8;
-        q.in_flight = 1, q.passes = 1 + way % 2;
-        with_coefficients(&grids[g].shape, kind, (gmg_type)((way + kind + g) % 2), q);
+        gmg_params q = relaxing(local, relaxations[r].sweeps[kind], relaxations[r].overlap, ROUND_ROBIN(orders, r + g), block[0],
+                                block[1], block[2]);
+        if (local == GMG_LOCAL_JACOBI) q.omega = 0.8;
+        q.in_flight = 1, q.passes = relaxations[r].passes;
+        with_coefficients(&grids[g].shape, kind, ROUND_ROBIN(types, r + kind + g), q);
       }
   sharing = 0;
 }
@@ -287,7 +315,7 @@ static gmg_report solved_on_device(const gmg_problem *p, const gmg_params *q)
   double *values = field(n, 71), *zero = field(n, 0);
   void *f = e.memory->alloc(c, n * e.real_size), *u = e.memory->alloc(c, n * e.real_size);
   assert_true(f && u);
-  (void)gmg_exec_write_reals(&e, f, n, values), (void)gmg_exec_write_reals(&e, u, n, zero);
+  gmg_exec_write_reals(&e, f, n, values), gmg_exec_write_reals(&e, u, n, zero);
   assert_ok(c, gmg_solve(s, f, u, &r));
   r.history = NULL, r.level = NULL;
   e.memory->release(c, f), e.memory->release(c, u);
@@ -306,20 +334,26 @@ static void assignments_converge(void **state)
   static const struct {
     gmg_assignment assignment;
     int in_flight, oversubscription, deterministic;
-  } ways[] = {{GMG_ASSIGN_STATIC, 0, 0, 0},  {GMG_ASSIGN_DYNAMIC, 0, 0, 0}, {GMG_ASSIGN_DYNAMIC, 0, 1, 0}, {GMG_ASSIGN_DYNAMIC, 0, 64, 0},
-              {GMG_ASSIGN_AUTO, 1 << 20, 0, 0}, {GMG_ASSIGN_AUTO, 16, 0, 0},  {GMG_ASSIGN_AUTO, 5, 4, 0},     {GMG_ASSIGN_DYNAMIC, 0, 0, 1}};
+  } assignments[] = {{GMG_ASSIGN_STATIC, 0, 0, 0},   {GMG_ASSIGN_DYNAMIC, 0, 0, 0},    {GMG_ASSIGN_DYNAMIC, 0, 1, 0},
+                     {GMG_ASSIGN_DYNAMIC, 0, 64, 0}, {GMG_ASSIGN_AUTO, 1 << 20, 0, 0}, {GMG_ASSIGN_AUTO, 16, 0, 0},
+                     {GMG_ASSIGN_AUTO, 5, 4, 0},     {GMG_ASSIGN_DYNAMIC, 0, 0, 1}};
+  static const struct {
+    int passes;
+    gmg_block_order order;
+  } runs[] = {{1, GMG_ORDER_NATURAL}, {1, GMG_ORDER_TWO_COLOUR}, {2, GMG_ORDER_RANDOM}};
   (void)state;
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
+  for (int g = 0; g < COUNT(s); g++) {
     const gmg_problem p = shaped_problem(&s[g]);
     gmg_params q = gmg_params_default();
     q.rtol = 1e-8;
     const int usual = solved_on_device(&p, &q).cycles;
-    for (int w = 0; w < (int)(sizeof ways / sizeof *ways); w++)
-      for (int run = 0; run < 3; run++) {
-        q.assignment = ways[w].assignment, q.in_flight = ways[w].in_flight, q.oversubscription = ways[w].oversubscription;
-        q.deterministic = ways[w].deterministic, q.passes = 1 + run / 2, q.order = (gmg_block_order)run;
+    for (int a = 0; a < COUNT(assignments); a++)
+      for (int run = 0; run < COUNT(runs); run++) {
+        q.assignment = assignments[a].assignment, q.deterministic = assignments[a].deterministic;
+        q.in_flight = assignments[a].in_flight, q.oversubscription = assignments[a].oversubscription;
+        q.passes = runs[run].passes, q.order = runs[run].order;
         const int cycles = solved_on_device(&p, &q).cycles;
-        if (cycles > usual + 1) fail_msg("grid %d, way %d, run %d: %d cycles, usually %d", g, w, run, cycles, usual);
+        if (cycles > usual + 1) fail_msg("grid %d, assignment %d, run %d: %d cycles, usually %d", g, a, run, cycles, usual);
       }
   }
 }
@@ -331,14 +365,16 @@ static void what_does_not_go_together_is_refused(void **state)
   const gmg_problem p = shaped_problem(&s);
   gmg_context *c;
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
-  for (int way = 0; way < 2; way++) {
+  static const struct {
+    int in_flight, oversubscription;
+    const char *refused;
+  } cases[] = {{0, 2, "params.oversubscription = 2"}, {3, 0, "params.in_flight = 3"}};
+  for (int i = 0; i < COUNT(cases); i++) {
     gmg_solver *solver;
     gmg_params q = gmg_params_default();
-    q.assignment = GMG_ASSIGN_STATIC;
-    if (way) q.in_flight = 3;
-    else q.oversubscription = 2;
+    q.assignment = GMG_ASSIGN_STATIC, q.in_flight = cases[i].in_flight, q.oversubscription = cases[i].oversubscription;
     assert_int_equal(gmg_solver_create(c, &p, &q, &solver), GMG_ERR_UNSUPPORTED);
-    assert_non_null(strstr(gmg_context_error(c), way ? "params.in_flight = 3" : "params.oversubscription = 2"));
+    assert_non_null(strstr(gmg_context_error(c), cases[i].refused));
   }
   gmg_context_destroy(c);
 }
@@ -369,10 +405,11 @@ int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(all_ways_agree), cmocka_unit_test(tiny_sizes_agree),
-                                     cmocka_unit_test(large_blocks_agree), cmocka_unit_test(streams_on_faces_agree),
-                                     cmocka_unit_test(patches_agree), cmocka_unit_test(unaligned_fields_agree),
-                                     cmocka_unit_test(strips_agree), cmocka_unit_test(passes_agree), cmocka_unit_test(chosen_blocks_smooth),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(relaxations_agree), cmocka_unit_test(tiny_sizes_agree),
+                                     cmocka_unit_test(large_blocks_agree), cmocka_unit_test(planes_on_faces_agree),
+                                     cmocka_unit_test(packed_tiles_agree), cmocka_unit_test(unaligned_fields_agree),
+                                     cmocka_unit_test(rows_agree), cmocka_unit_test(passes_agree),
+                                     cmocka_unit_test(chosen_blocks_smooth),
                                      cmocka_unit_test(one_at_a_time_agrees), cmocka_unit_test(assignments_converge),
                                      cmocka_unit_test(what_does_not_go_together_is_refused), cmocka_unit_test(preset_of_2011)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
    been. */
 #include "twins.h"
 
+#include <cuda_runtime_api.h>
+
 /* --- between and inside cycles -------------------------------------------------------------------------------------------- */
 
 /* One coming to come: in u of that level, after so many visits there. Level -1: in the caller's u, between cycles. */
@@ -110,7 +112,7 @@ static int flips(int where, const shape *box, gmg_precision precision, int fmg, 
     coming.level = (int)(seed + (uint64_t)run) % t.solver->levels - 1; /* the coarsest is not smoothed */
     coming.visits = (int)(4 * (uniform(&seed) + 0.5)), coming.place = 0.999999 * (uniform(&seed) + 0.5);
     /* half of them in the exponent and the sign */
-    const int bits = coming.level >= 0 && t.solver->high_levels > 0 ? 32 : 64, fraction = bits == 32 ? 23 : 52;
+    const int bits = coming.level >= 0 && t.solver->refined_levels > 0 ? 32 : 64, fraction = bits == 32 ? 23 : 52;
     coming.bit = run % 2 ? fraction + (int)((bits - fraction) * (uniform(&seed) + 0.5)) : (int)(fraction * (uniform(&seed) + 0.5));
     coming.exec = t.e, coming.u = t.at_u, coming.cells = t.cells, coming.done = 0;
     const int level = coming.level, bit = coming.bit;
@@ -126,7 +128,6 @@ static int flips(int where, const shape *box, gmg_precision precision, int fmg, 
       assert_below(truth, 1.01 * r.target);
     }
   }
-  gmg_exec_release(&t.solver->exec, t.at_f, t.cells * t.e->real_size), gmg_exec_release(&t.solver->exec, t.at_u, t.cells * t.e->real_size);
   gmg_solver_destroy(t.solver);
   gmg_context_destroy(c);
   end_solver(&judge);
@@ -159,9 +160,6 @@ static void bits_flipped(void **state)
   flips_on(HOST);
   flips_on(DEVICE);
 }
-
-#ifdef GMG_CUDA
-#include <cuda_runtime_api.h>
 
 /* --- in solves that are replayed ------------------------------------------------------------------------------------------- */
 
@@ -246,7 +244,7 @@ static trial begin_trial(size_t n)
   assert_int_equal(cudaMemcpy(t.f, t.host_f, bytes, cudaMemcpyHostToDevice), cudaSuccess);
   assert_int_equal(gmg_context_create_cuda(0, t.own, &t.c), GMG_OK);
   assert_ok(t.c, gmg_solver_create(t.c, &t.p, &q, &t.solver));
-  assert_true(t.solver->high_levels > 0 && t.solver->mg.bottom.level < t.solver->coarsest.level);
+  assert_true(t.solver->refined_levels > 0 && t.solver->mg.bottom.level < t.solver->coarsest.level);
   for (int i = 0; i < CALM; i++) calm(&t);
   assert_int_equal(recordings(t.solver), 1);
   for (int i = 0; i < 2; i++) { /* the first time is not counted */
@@ -358,16 +356,13 @@ static void flips_in_replayed_solves(void **state)
     end_trial(&t);
   }
 }
-#endif
 
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {
-#ifdef GMG_CUDA
       cmocka_unit_test(flips_in_replayed_solves),
-#endif
       cmocka_unit_test(bits_flipped)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

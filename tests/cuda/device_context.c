@@ -1,7 +1,6 @@
 /* What surrounds a solve on CUDA: the caller's current device, the times of the levels, sweeps alone on the device. */
 #include "twins.h"
 
-#ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
 
 static void still(int device, const char *call)
@@ -91,7 +90,7 @@ static void levels_are_timed(void **state)
       gmg_report r;
       q.time_levels = asked, q.max_cycles = many ? 400 : 3, q.check_every = 0;
       assert_ok(c, gmg_solver_create(c, &p, &q, &s));
-      for (int turn = 0; turn < 3; turn++) {
+      for (int repeat = 0; repeat < 3; repeat++) {
         float between = 0;
         double sum = 0;
         assert_int_equal(cudaMemset(u, 0, bytes), cudaSuccess);
@@ -114,7 +113,6 @@ static void levels_are_timed(void **state)
   gmg_context_destroy(c);
   cudaFree(f), cudaFree(u), cudaEventDestroy(before), cudaEventDestroy(after);
 }
-#endif
 
 /* Multigrid on the host with sweeps on the device, against all on the host and all on the device; so many solves of it. */
 static void offloaded(const char *name, const gmg_problem *p, gmg_params q, int solves)
@@ -134,7 +132,7 @@ static void offloaded(const char *name, const gmg_problem *p, gmg_params q, int 
   mine.smoother = there;
   assert_ok(b.context[HOST], gmg_solver_create(b.context[HOST], p, &mine, &s));
   ON_BOTH(i) if (gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]) > GMG_DIVERGED) fail_msg("%s", gmg_context_error(b.context[i]));
-  for (int turn = 0; turn < solves; turn++) {
+  for (int repeat = 0; repeat < solves; repeat++) {
     e[0]->vector->fill(e[0], v.n, 0, v.at[0]);
     if (gmg_solve(s, f.at[0], v.at[0], &r[2]) > GMG_DIVERGED) fail_msg("%s", gmg_context_error(b.context[HOST]));
   }
@@ -188,9 +186,7 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {
-#ifdef GMG_CUDA
       cmocka_unit_test(current_device_stays), cmocka_unit_test(levels_are_timed),
-#endif
       cmocka_unit_test(offloaded_sweeps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

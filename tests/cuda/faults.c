@@ -2,20 +2,12 @@
    plainly said not to be. */
 #include "twins.h"
 
-#ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* --- memory exhausted ------------------------------------------------------------------------------------------------ */
-
-static size_t free_memory(void)
-{
-  size_t now = 0, all;
-  assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
-  return now;
-}
 
 /* All but about `left` bytes. */
 enum { MOST_BLOCKS = 4096 };
@@ -43,11 +35,11 @@ static void solve_small(gmg_context *c)
   double *values = field(n, 7), *zeros = field(n, 0);
   assert_ok(c, gmg_exec_reals(&e, "f", n, values, &f));
   assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u));
-  for (int turn = 0; turn < 3; turn++) { /* recorded and replayed, if there is memory for it */
-    (void)gmg_exec_write_reals(&e, u, n, zeros);
+  for (int repeat = 0; repeat < 3; repeat++) { /* recorded and replayed, if there is memory for it */
+    gmg_exec_write_reals(&e, u, n, zeros);
     assert_ok(c, gmg_solve(s, f, u, NULL));
   }
-  gmg_exec_release(&e, f, 0), gmg_exec_release(&e, u, 0);
+  gmg_exec_release(&e);
   gmg_solver_destroy(s);
   free(values), free(zeros);
 }
@@ -58,41 +50,51 @@ static void memory_exhausted(void **state)
   (void)state;
   static void *block[MOST_BLOCKS];
   static const char *const smoothers[] = {"async", "red_black", "chebyshev"};
+  static const struct {
+    int fmg, deterministic;
+    gmg_accel accel;
+  } solves[] = {{0, 0, GMG_ACCEL_NONE},        {1, 0, GMG_ACCEL_NONE},
+                {0, 1, GMG_ACCEL_NONE},        {1, 1, GMG_ACCEL_NONE},
+                {0, 0, GMG_ACCEL_FLEXIBLE_CG}, {1, 0, GMG_ACCEL_FLEXIBLE_CG},
+                {0, 1, GMG_ACCEL_FLEXIBLE_CG}, {1, 1, GMG_ACCEL_FLEXIBLE_CG}};
+  enum { ATTEMPTS = 60, SMALL_EVERY = 10 };
   gmg_context *c, *other;
   int failures = 0;
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   solve_small(c); /* code is loaded when it is first needed, and stays */
-  const size_t before = free_memory();
+  const size_t before = device_free_memory();
   const int blocks = fill_card((size_t)1 << 28, block);
-  const size_t least = free_memory();
-  for (int turn = 0; turn < 60; turn++) {
-    const size_t n = turn == 0 ? 512 : 96 + 4 * (size_t)turn; /* 96 .. 332 */
+  const size_t least = device_free_memory();
+  for (int i = 0; i < ATTEMPTS; i++) {
+    const size_t n = i == 0 ? 512 : 96 + 4 * (size_t)i; /* 96 .. 332 */
+    const int kind = i / COUNT(smoothers);
     const gmg_problem p = make_problem(3, n, n, n, GMG_CELL, "dddddd");
     gmg_params q = gmg_params_default();
     gmg_solver *s;
-    q.smoother = gmg_smoother_by_name(smoothers[turn % 3]);
-    q.fmg = turn / 3 % 2, q.deterministic = turn / 6 % 2, q.accel = turn / 12 % 2 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+    q.smoother = gmg_smoother_by_name(ROUND_ROBIN(smoothers, i));
+    q.fmg = ROUND_ROBIN(solves, kind).fmg, q.deterministic = ROUND_ROBIN(solves, kind).deterministic;
+    q.accel = ROUND_ROBIN(solves, kind).accel;
     const gmg_status status = gmg_solver_create(c, &p, &q, &s);
     if (status != GMG_OK) {
       if (status != GMG_ERR_MEMORY || s || !strstr(gmg_context_error(c), "could not be allocated"))
         fail_msg("%zu^3 on a full card: %s: %s", n, gmg_status_string(status), gmg_context_error(c));
       failures++;
     }
-    assert_true(turn > 0 || status == GMG_ERR_MEMORY);
+    assert_true(i > 0 || status == GMG_ERR_MEMORY);
     gmg_solver_destroy(s);
-    if (turn % 10 == 0) solve_small(c);
-    const size_t now = free_memory();
+    if (i % SMALL_EVERY == 0) solve_small(c);
+    const size_t now = device_free_memory();
     if (now + ((size_t)1 << 22) < least) fail_msg("%zu^3: %zu bytes of the device are gone", n, least - now);
   }
-  print_message("memory exhausted: %zu MiB left by %d blocks, %d of 60 creates failed\n", least >> 20, blocks, failures);
-  assert_true(failures > 1 && failures < 60);
+  print_message("memory exhausted: %zu MiB left by %d blocks, %d of %d creates failed\n", least >> 20, blocks, failures, ATTEMPTS);
+  assert_true(failures > 1 && failures < ATTEMPTS);
   const gmg_status status = gmg_context_create_cuda(0, NULL, &other); /* needs very little */
   assert_true(status == GMG_OK || status == GMG_ERR_MEMORY);
   gmg_context_destroy(other);
   for (int i = 0; i < blocks; i++) cudaFree(block[i]);
   solve_small(c);
   gmg_context_destroy(c);
-  assert_true(free_memory() + ((size_t)1 << 22) >= before);
+  assert_true(device_free_memory() + ((size_t)1 << 22) >= before);
 }
 
 /* Recording takes memory of the driver's: where there is none the launches are made one by one. */
@@ -114,14 +116,14 @@ static void replays_on_a_full_card(void **state)
   assert_ok(c, gmg_exec_reals(&e, "f", n, values, &f));
   for (int i = 0; i < 4; i++) assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u[i]));
   const int blocks = fill_card((size_t)1 << 20, block);
-  for (int turn = 0; turn < 12; turn++) {
-    (void)gmg_exec_write_reals(&e, u[turn / 3], n, zeros);
-    assert_ok(c, gmg_solve(s, f, u[turn / 3], NULL));
-    assert_ok(c, gmg_precondition(s, f, u[turn / 3]));
-  }
+  for (int i = 0; i < 4; i++)
+    for (int repeat = 0; repeat < 3; repeat++) {
+      gmg_exec_write_reals(&e, u[i], n, zeros);
+      assert_ok(c, gmg_solve(s, f, u[i], NULL));
+      assert_ok(c, gmg_precondition(s, f, u[i]));
+    }
   for (int i = 0; i < blocks; i++) cudaFree(block[i]);
-  gmg_exec_release(&e, f, 0);
-  for (int i = 0; i < 4; i++) gmg_exec_release(&e, u[i], 0);
+  gmg_exec_release(&e);
   gmg_solver_destroy(s);
   gmg_context_destroy(c);
   free(values), free(zeros);
@@ -148,7 +150,7 @@ static void *readable_for_a_while(gmg_solver *s, void *u, size_t bytes)
 {
   void *f = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   int good = f != MAP_FAILED && cudaHostRegister(f, bytes, cudaHostRegisterDefault) == cudaSuccess;
-  for (int turn = 0; turn < 3; turn++) good = good && gmg_solve(s, f, u, NULL) == GMG_OK;
+  for (int repeat = 0; repeat < 3; repeat++) good = good && gmg_solve(s, f, u, NULL) == GMG_OK;
   good = good && cudaDeviceSynchronize() == cudaSuccess && s->recording[0].graph;
   good = good && cudaHostUnregister(f) == cudaSuccess && mprotect(f, bytes, PROT_NONE) == 0;
   return good ? f : NULL;
@@ -227,18 +229,13 @@ static void a_kernel_fails(void **state)
   if (child_status > 1000) fail_msg("ended by signal %d", child_status - 1000);
   assert_int_equal(child_status, 0);
 }
-#endif
 
 int main(int argc, char **argv)
 {
   only(argc, argv);
-#ifdef GMG_CUDA
   run_child();
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_kernel_fails), cmocka_unit_test(memory_exhausted),
                                      cmocka_unit_test(replays_on_a_full_card)};
   return cmocka_run_group_tests(tests, NULL, NULL);
-#else
-  return without_device();
-#endif
 }

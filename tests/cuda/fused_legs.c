@@ -233,7 +233,6 @@ static void solves_agree(void **state)
         for (int fmg = 0; fmg < 2; fmg++) with_and_without(smoothers[i], cycle, fmg, accels[k]);
 }
 
-#ifdef GMG_CUDA
 /* --- large levels in the blocks that the device chooses --------------------------------------------------------------- */
 
 /* Both deterministic; the host takes the finest level in the blocks that the device has. */
@@ -277,16 +276,13 @@ static void large_levels(void **state)
     end_both(&b);
   }
 }
-#endif
 
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {
-#ifdef GMG_CUDA
       cmocka_unit_test(large_levels),
-#endif
       cmocka_unit_test(sweeps_update),             cmocka_unit_test(packed_tiles_update), cmocka_unit_test(residuals_in_the_pass),
       cmocka_unit_test(residuals_in_packed_tiles), cmocka_unit_test(rows_restrict),       cmocka_unit_test(double_buffered_legs),
       cmocka_unit_test(solves_agree)};

@@ -31,8 +31,8 @@ static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, 
   gmg_level *L = &s->level[l];
   gmg_multigrid apart = s->mg;
   double *out = malloc(L->A.cells * sizeof *out);
-  (void)gmg_exec_write_reals(e, L->f, L->A.cells, f);
-  (void)gmg_exec_write_reals(e, L->u, L->A.cells, u);
+  gmg_exec_write_reals(e, L->f, L->A.cells, f);
+  gmg_exec_write_reals(e, L->u, L->A.cells, u);
   if (fused) gmg_bottom_solve(&s->mg, l, L->f, L->u, kind, from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT);
   else {
     apart.bottom = s->coarsest;

@@ -5,11 +5,13 @@ static const size_t sizes[] = {1, 2, 3, 4, 5, 33, 400, 512, 513, 2048, 4095, 409
 enum { SIZES = sizeof sizes / sizeof *sizes };
 static const char *const ends[] = {"dd", "nd", "dn", "nn", "rd", "pp"};
 enum { ENDS = sizeof ends / sizeof *ends };
+static const gmg_type types[] = {GMG_F32, GMG_F64};
+static const gmg_centering centerings[] = {GMG_VERTEX, GMG_CELL};
 
-static gmg_problem line_problem(size_t n, int type, int centering, const char *bc)
+static gmg_problem line_problem(size_t n, gmg_type type, gmg_centering centering, const char *bc)
 {
-  gmg_problem p = make_problem(1, n, 1, 1, (gmg_centering)centering, bc);
-  p.type = (gmg_type)type;
+  gmg_problem p = make_problem(1, n, 1, 1, centering, bc);
+  p.type = type;
   return p;
 }
 
@@ -29,18 +31,23 @@ static void smooth_both(const char *name, const gmg_problem *p, const gmg_params
 {
   both b = begin_both(p, q, name);
   const int steps = q->deterministic ? 2 : 1;
+  static const struct {
+    const char *name;
+    int from_zero;
+    gmg_leg leg;
+  } sweeps[] = {{"from zero", 1, GMG_LEG_DOWN}, {"smoothing", 0, GMG_LEG_UP}, {"reversed", 0, GMG_LEG_UP_REVERSED}};
   for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++)
-    for (int leg = 0; leg < 3; leg++) {
+    for (int k = 0; k < COUNT(sweeps); k++) {
       gmg_level *L[2] = {&b.solver[0]->level[l], &b.solver[1]->level[l]};
       const gmg_exec *e[2] = {b.solver[0]->levels_exec, b.solver[1]->levels_exec};
       twin u = begin_twin(e[0], e[1], L[0]->A.cells, 51), f = begin_twin(e[0], e[1], L[0]->A.cells, 52);
       ON_BOTH(i) {
         const gmg_smoother_ops *ops = b.solver[i]->mg.smoother;
         void *const state = b.solver[i]->mg.state[l];
-        if (leg == 0) ops->sweep_from_zero(&L[i]->view, state, f.at[i], u.at[i], steps, GMG_LEG_DOWN);
-        else ops->sweep(&L[i]->view, state, f.at[i], u.at[i], steps, leg == 1 ? GMG_LEG_UP : GMG_LEG_UP_REVERSED);
+        if (sweeps[k].from_zero) ops->sweep_from_zero(&L[i]->view, state, f.at[i], u.at[i], steps, sweeps[k].leg);
+        else ops->sweep(&L[i]->view, state, f.at[i], u.at[i], steps, sweeps[k].leg);
       }
-      same_twin(name, leg == 0 ? "from zero" : leg == 1 ? "smoothing" : "reversed", &u, 1024);
+      same_twin(name, sweeps[k].name, &u, 1024);
       end_twin(&u), end_twin(&f);
     }
   end_both(&b);
@@ -65,17 +72,22 @@ static const setting settings[] = {{16, 1, 2, GMG_LOCAL_RED_BLACK, GMG_ORDER_NAT
                                    {4000, 1, 1, GMG_LOCAL_JACOBI, GMG_ORDER_NATURAL}};
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
+/* Type and centering alternate, so that with another setting an axis meets other ones. */
 static void smoothing_agrees(void **state)
 {
+  enum { SHIFTED_EVERY = 3 };
   (void)state;
   for (int s = 0; s < SETTINGS; s++)
     for (int i = 0; i < SIZES; i++)
       for (int k = 0; k < ENDS; k++) {
         const setting *x = &settings[s];
         if (x->block < sizes[i] / 300 || !taken(sizes[i])) continue; /* the first is slow on the host */
-        gmg_problem p = line_problem(sizes[i], (s + i) % 2, (s / 2 + i + k) % 2, ends[k]);
+        const gmg_type type = ROUND_ROBIN(types, s + i);
+        const gmg_centering centering = ROUND_ROBIN(centerings, s / 2 + i + k);
+        const int shifted = (i + k) % SHIFTED_EVERY == 0;
+        gmg_problem p = line_problem(sizes[i], type, centering, ends[k]);
         gmg_params q = gmg_params_default();
-        if ((i + k) % 3 == 0) p.shift = 5.0 * (double)(sizes[i] * sizes[i]);
+        if (shifted) p.shift = 5.0 * (double)(sizes[i] * sizes[i]);
         q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.coarse_cells = 1;
         q.block[0] = x->block, q.overlap = x->overlap, q.local_sweeps = x->sweeps, q.local = x->local, q.order = x->order;
         smooth_both(name_of(&p, ends[k], "blocks"), &p, &q);
@@ -88,10 +100,10 @@ static void one_block_agrees(void **state)
   (void)state;
   for (int i = 0; sizes[i] <= 400; i++)
     for (int k = 0; k < ENDS; k++)
-      for (int type = 0; type < 2; type++)
-        for (int centering = 0; centering < 2; centering++)
+      for (int t = 0; t < COUNT(types); t++)
+        for (int c = 0; c < COUNT(centerings); c++)
           for (int deterministic = 0; deterministic < 2; deterministic++) {
-            const gmg_problem p = line_problem(sizes[i], type, centering, ends[k]);
+            const gmg_problem p = line_problem(sizes[i], types[t], centerings[c], ends[k]);
             gmg_params q = gmg_params_default();
             q.precision = GMG_PRECISION_SAME, q.deterministic = deterministic, q.coarse_cells = 1;
             if (!deterministic && ends[k][0] == 'p') continue; /* a block beside itself */
@@ -125,12 +137,19 @@ static void transfer(const char *name, const both *b, int l, size_t shift)
 static void transfers_agree_on(const gmg_problem *p, const char *bc)
 {
   if (!taken(p->n[0])) return;
-  for (int way = 0; way < 3; way++) {
+  static const struct {
+    const char *name, *smoother;
+    gmg_restriction restriction;
+    int symmetric;
+  } cases[] = {{"transfers", "async", GMG_RESTRICT_AUTO, 0},
+               {"averages", "async", GMG_RESTRICT_AVERAGE, 0},
+               {"adjoints", "red_black", GMG_RESTRICT_AUTO, 1}};
+  for (int i = 0; i < COUNT(cases); i++) {
     gmg_params q = gmg_params_default();
     q.precision = GMG_PRECISION_SAME, q.coarse_cells = 2;
-    if (way == 1) q.restriction = GMG_RESTRICT_AVERAGE;
-    if (way == 2) q.symmetric = 1, q.smoother = gmg_smoother_by_name("red_black");
-    const char *name = name_of(p, bc, way == 0 ? "transfers" : way == 1 ? "averages" : "adjoints");
+    q.smoother = gmg_smoother_by_name(cases[i].smoother);
+    q.restriction = cases[i].restriction, q.symmetric = cases[i].symmetric;
+    const char *name = name_of(p, bc, cases[i].name);
     both b = begin_both(p, &q, name);
     for (int l = 0; l + 1 < b.solver[0]->levels; l++)
       for (size_t shift = 0; shift < 2; shift++) transfer(name, &b, l, shift);
@@ -143,15 +162,18 @@ static void transfers_agree(void **state)
   static const size_t more[] = {65535, 65536, 1000000, 1048577};
   (void)state;
   for (int i = 0; i < SIZES; i++)
-    for (int k = 0; k < 2 * ENDS; k++) {
-      const gmg_problem p = line_problem(sizes[i], (i + k / 2) % 2, k % 2, ends[k / 2]);
-      transfers_agree_on(&p, ends[k / 2]);
-    }
-  for (int i = 0; i < 4; i++)
-    for (int k = 0; k < 4; k++) {
-      const gmg_problem p = line_problem(more[i], k / 2, k % 2, k % 2 ? "dd" : "pp");
-      transfers_agree_on(&p, k % 2 ? "dd" : "pp");
-    }
+    for (int k = 0; k < ENDS; k++)
+      for (int c = 0; c < COUNT(centerings); c++) {
+        const gmg_problem p = line_problem(sizes[i], ROUND_ROBIN(types, i + k), centerings[c], ends[k]);
+        transfers_agree_on(&p, ends[k]);
+      }
+  for (int i = 0; i < COUNT(more); i++)
+    for (int t = 0; t < COUNT(types); t++)
+      for (int c = 0; c < COUNT(centerings); c++) {
+        const char *const bc = centerings[c] == GMG_CELL ? "dd" : "pp";
+        const gmg_problem p = line_problem(more[i], types[t], centerings[c], bc);
+        transfers_agree_on(&p, bc);
+      }
 }
 
 /* --- cycles ------------------------------------------------------------------------------------------------------------ */

@@ -1,16 +1,7 @@
 /* Device memory: what solvers take is what was planned, and what recordings take is given back. Solvers that record nothing: test_leaks. */
 #include "twins.h"
 
-#ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
-
-
-static size_t free_memory(void)
-{
-  size_t now = 0, all;
-  assert_int_equal(cudaMemGetInfo(&now, &all), cudaSuccess);
-  return now;
-}
 
 /* What a solver takes of the device is what gmg_plan() says, but for what allocation rounds up, 2 MiB each array at most (hardly any below
    the second level is that large), and for small arrays that find room in what the driver holds already. Recordings come on top. A first
@@ -40,21 +31,21 @@ static void memory_as_planned(void **state)
     gmg_plan_info info;
     q.precision = rows[i].precision, q.accel = rows[i].accel, q.fmg = rows[i].fmg, q.deterministic = rows[i].deterministic;
     assert_ok(c, gmg_plan(c, &p, &q, &info));
-    for (int turn = 0; turn < 2; turn++) {
+    for (int repeat = 0; repeat < 2; repeat++) {
       gmg_solver *s;
-      const size_t before = free_memory();
+      const size_t before = device_free_memory();
       assert_ok(c, gmg_solver_create(c, &p, &q, &s));
       assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-      const size_t taken = before - free_memory();
+      const size_t taken = before - device_free_memory();
       for (int k = 0; k < 3; k++) {
         assert_int_equal(cudaMemset(u, 0, bytes), cudaSuccess);
         assert_ok(c, gmg_solve(s, f, u, NULL));
       }
       assert_true(recordings(s) > 0);
       assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-      const size_t with_recordings = before - free_memory();
+      const size_t with_recordings = before - device_free_memory();
       gmg_solver_destroy(s);
-      if (turn == 0) continue;
+      if (repeat == 0) continue;
       print_message("%s, %d^3: %zu bytes planned, %zu taken, %zu after replayed solves\n", rows[i].name, N, info.bytes, taken, with_recordings);
       if (taken + LESS < info.bytes || taken > info.bytes + ROUNDED || with_recordings > info.bytes + ROUNDED + RECORDINGS)
         fail_msg("%s: %zu bytes planned, %zu taken, %zu after replayed solves", rows[i].name, info.bytes, taken, with_recordings);
@@ -83,7 +74,7 @@ static void recordings_are_given_back(void **state)
     if (by_cycles) gmg_cuda_without_device_loop(c);
     assert_int_equal(cudaMalloc((void **)&f, sizeof *f * CELLS) | cudaMalloc((void **)&u, sizeof *u * CELLS), cudaSuccess);
     assert_int_equal(cudaMemcpy(f, values, sizeof *f * CELLS, cudaMemcpyHostToDevice), cudaSuccess);
-    for (int turn = 0; turn < ROUNDS; turn++) {
+    for (int repeat = 0; repeat < ROUNDS; repeat++) {
       gmg_solver *s;
       assert_ok(c, gmg_solver_create(c, &p, &q, &s));
       for (int i = 0; i < 3; i++) {
@@ -93,9 +84,9 @@ static void recordings_are_given_back(void **state)
       assert_int_equal(recordings(s), 1);
       gmg_solver_destroy(s);
       assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-      const size_t now = free_memory();
-      if (turn >= STRETCH && turn < 2 * STRETCH && now > early) early = now;
-      if (turn >= ROUNDS - STRETCH && now > late) late = now;
+      const size_t now = device_free_memory();
+      if (repeat >= STRETCH && repeat < 2 * STRETCH && now > early) early = now;
+      if (repeat >= ROUNDS - STRETCH && now > late) late = now;
     }
     print_message("%d rounds%s: %zu bytes free early on, %zu at the end\n", ROUNDS, by_cycles ? " by cycles" : "", early, late);
     assert_true(late + (1 << 20) >= early); /* 4 kB a round would show */
@@ -105,16 +96,10 @@ static void recordings_are_given_back(void **state)
   free(values);
 }
 
-#endif
-
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-#ifdef GMG_CUDA
   const struct CMUnitTest tests[] = {cmocka_unit_test(memory_as_planned), cmocka_unit_test(recordings_are_given_back)};
   return cmocka_run_group_tests(tests, NULL, NULL);
-#else
-  return SKIPPED;
-#endif
 }

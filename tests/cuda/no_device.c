@@ -7,11 +7,7 @@
 
 static void no_device(void **state)
 {
-#ifdef GMG_CUDA
-  const gmg_status wanted = GMG_ERR_DEVICE; /* no driver, or no device */
-#else
-  const gmg_status wanted = GMG_ERR_UNSUPPORTED;
-#endif
+  const gmg_status wanted = built_with_cuda ? GMG_ERR_DEVICE /* no driver, or no device */ : GMG_ERR_UNSUPPORTED;
   (void)state;
   for (int device = 0; device < 2; device++) {
     gmg_context *c = (gmg_context *)state;

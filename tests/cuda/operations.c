@@ -6,7 +6,7 @@
 /* A direction of conjugate gradients in both memories: a twin of four doubles. */
 static void put(twin *d, gmg_cg_scalars v)
 {
-  ON_BOTH(i) (void)gmg_exec_write_reals(&d->exec[i], d->at[i], sizeof v / sizeof v.pq, (const double *)&v);
+  ON_BOTH(i) gmg_exec_write_reals(&d->exec[i], d->at[i], sizeof v / sizeof v.pq, (const double *)&v);
 }
 
 static gmg_cg_scalars got(const twin *d, int i)
@@ -26,7 +26,7 @@ static void same_direction(const char *name, const char *what, const gmg_exec *e
 /* A scale in both memories: a twin of three doubles. */
 static void put_scale(twin *s, gmg_scale v)
 {
-  ON_BOTH(i) (void)gmg_exec_write_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.size, (const double *)&v);
+  ON_BOTH(i) gmg_exec_write_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.size, (const double *)&v);
 }
 
 static gmg_scale got_scale(const twin *s, int i)
@@ -67,7 +67,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   twin direction = begin_twin(&wide[0], &wide[1], 4, 0), factors = begin_twin(&wide[0], &wide[1], 3, 0);
   double norm[2], stepped[2];
   gmg_range range[2];
-  ON_BOTH(i) (void)gmg_exec_write_reals(&wide[i], factors.at[i], 3, (const double[]){0.3, 0.2, -0.1});
+  ON_BOTH(i) gmg_exec_write_reals(&wide[i], factors.at[i], 3, (const double[]){0.3, 0.2, -0.1});
   put(&direction, (gmg_cg_scalars){.pq = 10, .pr = 7});
   ON_BOTH(i) {
     const gmg_exec *e = i ? d : h;
@@ -100,13 +100,13 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   same_twin(name, "step's residual", &x, 8);
   ON_BOTH(i) {
     const gmg_exec *e = i ? d : h;
-    (void)gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){0, 0, 0}); /* unknown */
+    gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){0, 0, 0}); /* unknown */
     e->vector->normalize_to_low(e, n, x.at[i], size.at[i], NULL);
     normalized(name, e, &size, i, n, x.at[i], 1 << 21);
     e->vector->scale_to_low(e, n, size.at[i], x.at[i], slim.at[i]);
     e->vector->normalize_to_low(e, n, x.at[i], size.at[i], slim_too.at[i]);
     same(name, "unit and shrink", &narrow[i], &narrow[i], slim.at[i], slim_too.at[i], n, 0);
-    (void)gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){1e30, 0, 0}); /* wrong */
+    gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){1e30, 0, 0}); /* wrong */
     e->vector->normalize_to_low(e, n, x.at[i], size.at[i], slim_too.at[i]);
     normalized(name, e, &size, i, n, x.at[i], 2);
     e->vector->scale_to_low(e, n, size.at[i], x.at[i], slim.at[i]);
@@ -120,7 +120,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     e->vector->fill(e, n, 2.5, r.at[i]);
     e->vector->copy(e, n, r.at[i], y.at[i]);
     e->vector->fill(e, n, 0, r.at[i]);
-    (void)gmg_exec_write_reals(e, (char *)x.at[i] + n / 2 * e->real_size, 1, &nan);
+    gmg_exec_write_reals(e, (char *)x.at[i] + n / 2 * e->real_size, 1, &nan);
     assert_true(isnan(e->vector->range(e, n, x.at[i]).most));
     assert_true(isnan(e->vector->norm2(e, n, x.at[i])));
   }
@@ -131,7 +131,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     ON_BOTH(i) {
       const gmg_exec *e = i ? d : h;
       const double known = 3.5;
-      (void)gmg_exec_write_reals(&wide[i], size.at[i], 1, &known);
+      gmg_exec_write_reals(&wide[i], size.at[i], 1, &known);
       e->vector->fill(e, n, keep ? 0.75 : NAN, y.at[i]);
       e->vector->axpby_from_low(e, n, size.at[i], z.at[i], keep, y.at[i]);
     }
@@ -152,7 +152,7 @@ static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_leve
   const double A = 64;
   twin low = begin_twin(&narrow[0], &narrow[1], u->n, 0), scale = begin_twin(&wide[0], &wide[1], 3, 0);
   twin sizes = begin_twin(&wide[0], &wide[1], 2, 0);
-  ON_BOTH(i) (void)gmg_exec_write_reals(&wide[i], sizes.at[i], 2, (const double[]){8, -1});
+  ON_BOTH(i) gmg_exec_write_reals(&wide[i], sizes.at[i], 2, (const double[]){8, -1});
   static const struct {
     int sized, waits, corrects;
   } kinds[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
@@ -370,8 +370,8 @@ static void operations_agree(void **state)
     }
 }
 
-/* Rows that stream through warps, on large levels, and pairs where they do not. */
-static void operations_agree_in_strips(void **state)
+/* Rows, one a warp, on large levels, and pairs where they do not. */
+static void operations_agree_in_rows(void **state)
 {
   static const plain_case flat[] = {{"few columns", {2, {8, 300, 1}, GMG_CELL, "ndrd"}},  {"vertices", {2, {128, 97, 1}, GMG_VERTEX, "ppdd"}},
                                     {"large", {2, {704, 500, 1}, GMG_CELL, "dndd"}},      {"periodic", {2, {640, 502, 1}, GMG_CELL, "ppdd"}},
@@ -441,7 +441,7 @@ int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_strips),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_rows),
                                      cmocka_unit_test(operations_agree_in_media), cmocka_unit_test(operations_agree_on_faces)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

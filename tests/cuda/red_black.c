@@ -2,18 +2,22 @@
 #include "twins.h"
 
 
-/* Red-black on the finest level in all ways that there are: 1 to 3 steps; reversed; from zero. */
+/* Red-black on the finest level: one to three steps, reversed, from zero. */
 static void red_black_agrees(const char *name, const gmg_problem *p)
 {
   gmg_params q = gmg_params_default();
-  char what[20];
+  static const struct {
+    const char *name;
+    int steps, from_zero;
+    gmg_leg leg;
+  } sweeps[] = {{"one step", 1, 0, GMG_LEG_DOWN},          {"two steps", 2, 0, GMG_LEG_DOWN},
+                {"three steps", 3, 0, GMG_LEG_DOWN},       {"reversed", 1, 0, GMG_LEG_UP_REVERSED},
+                {"two from zero", 2, 1, GMG_LEG_DOWN},     {"three from zero", 3, 1, GMG_LEG_DOWN}};
   q.smoother = gmg_smoother_by_name("red_black"), q.precision = GMG_PRECISION_SAME;
   q.coarse_cells = 2; /* no grid above is the coarsest, which has no smoother */
   both b = begin_both(p, &q, name);
-  for (int way = 0; way < 6; way++) {
-    snprintf(what, sizeof what, "way %d", way);
-    same_sweeps(name, what, &b, 0, 1 + way % 3, way == 3 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN, way > 3, 64);
-  }
+  for (int i = 0; i < COUNT(sweeps); i++)
+    same_sweeps(name, sweeps[i].name, &b, 0, sweeps[i].steps, sweeps[i].leg, sweeps[i].from_zero, 64);
   end_both(&b);
 }
 

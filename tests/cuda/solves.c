@@ -177,14 +177,10 @@ static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coar
   both b = begin_both(&p, &q, name);
   const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
   twin f = begin_twin(e[0], e[1], unknowns(&p), 61), u = begin_twin(e[0], e[1], unknowns(&p), 62);
-  for (int turn = 0; turn < 2; turn++) { /* nothing of the first stays */
-#ifdef GMG_CUDA
+  for (int repeat = 0; repeat < 2; repeat++) { /* nothing of the first stays */
     const size_t before = gmg_cuda_synchronisations(b.context[DEVICE]);
-#endif
     ON_BOTH(i) assert_ok(b.context[i], gmg_precondition(b.solver[i], f.at[i], u.at[i]));
-#ifdef GMG_CUDA
     assert_int_equal(gmg_cuda_synchronisations(b.context[DEVICE]), before);
-#endif
     const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
     if (!(difference <= (type == GMG_F64 ? 1e-8 : 1e-2))) fail_msg("coarsest grid, %s: host and device differ by %g", name, difference);
     ON_BOTH(i) e[i]->vector->add(e[i], f.n, 0.25, f.at[i]);
@@ -260,12 +256,12 @@ static void refuses(const char *name, const both *b, twin *f, twin *u, int in_gu
     double before;
     e->vector->fill(e, u->n, 0, u->at[i]);
     gmg_exec_read_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
-    (void)gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &bad);
+    gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &bad);
     status[i] = gmg_solve(b->solver[i], f->at[i], u->at[i], NULL);
     if (status[i] != GMG_ERR_ARGUMENT || strncmp(gmg_context_error(b->context[i]), in_guess ? "u (the guess)" : "f holds NaN", 11) != 0)
       fail_msg("%s, %g in %s, on the %s: %s: %s", name, bad, in_guess ? "u" : "f", i ? "device" : "host",
                gmg_status_string(status[i]), gmg_context_error(b->context[i]));
-    (void)gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
+    gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
     if (in_guess) assert_true(e->vector->norm2(e, u->n, u->at[i]) == 0);
     assert_ok(b->context[i], gmg_solve(b->solver[i], f->at[i], u->at[i], NULL)); /* still usable */
   }
@@ -279,10 +275,10 @@ static void unseen(const both *b, twin *f, twin *u)
     const gmg_exec *e = &f->exec[i];
     double before;
     gmg_exec_read_reals(e, f->at[i], 1, &before);
-    (void)gmg_exec_write_reals(e, f->at[i], 1, &nan);
+    gmg_exec_write_reals(e, f->at[i], 1, &nan);
     assert_ok(b->context[i], gmg_precondition(b->solver[i], f->at[i], u->at[i]));
     assert_true(isnan(e->vector->norm2(e, u->n, u->at[i])));
-    (void)gmg_exec_write_reals(e, f->at[i], 1, &before);
+    gmg_exec_write_reals(e, f->at[i], 1, &before);
     assert_ok(b->context[i], gmg_precondition(b->solver[i], f->at[i], u->at[i]));
     assert_true(isfinite(e->vector->norm2(e, u->n, u->at[i])));
   }

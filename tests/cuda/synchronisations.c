@@ -2,9 +2,7 @@
    the caller's own graph. */
 #include "twins.h"
 
-#ifdef GMG_CUDA
 #include <cuda_runtime_api.h>
-
 
 /* The same by the runtime's calls themselves, wherever they come from (ld --wrap): all that may wait for the device. */
 static size_t blocking;
@@ -64,8 +62,8 @@ static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg
   assert_true(norm[1] <= most * norm[0] + 1e4 * epsilon_of(e[0]) * f_norm[0]);
   assert_true(gmg_cuda_synchronisations(b.context[DEVICE]) > 0 && blocking > 0); /* the norm just now: the counters count */
   size_t blocked = 0;
-  for (int turn = 0; turn < 3; turn++) { /* recorded, replayed, and again */
-    if (turn == 1) blocked = blocking;
+  for (int repeat = 0; repeat < 3; repeat++) { /* recorded, replayed, and again */
+    if (repeat == 1) blocked = blocking;
     assert_ok(b.context[DEVICE], gmg_solve(b.solver[DEVICE], f.at[DEVICE], u.at[DEVICE], NULL));
   }
   nothing_blocked(name, blocked);
@@ -151,7 +149,7 @@ static void measured(const char *name, const gmg_problem *p, gmg_params q, size_
   assert_ok(c, create_on_device(c, p, &q, &s));
   const gmg_exec *e = &s->exec;
   twin f = begin_twin(e, e, unknowns(p), 61), u = begin_twin(e, e, unknowns(p), 0);
-  for (int turn = 0; turn < 3; turn++) { /* cycles are enqueued, recorded, replayed */
+  for (int repeat = 0; repeat < 3; repeat++) { /* cycles are enqueued, recorded, replayed */
     gmg_report r;
     e->vector->fill(e, unknowns(p), 0, u.at[0]);
     const size_t before = gmg_cuda_synchronisations(c);
@@ -326,18 +324,13 @@ static void precondition_is_captured(void **state)
   captured("a large coarsest grid", &p, two_levels(), GMG_PRECISION_SAME);
   captured("Cholesky", &p, by_cholesky(), GMG_PRECISION_MIXED);
 }
-#endif
 
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-#ifdef GMG_CUDA
   const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(accelerations_wait_for_nothing),
                                      cmocka_unit_test(iterations_wait_once), cmocka_unit_test(small_calls_only_enqueue),
                                      cmocka_unit_test(only_norms_are_read), cmocka_unit_test(precondition_is_captured)};
   return cmocka_run_group_tests(tests, NULL, NULL);
-#else
-  return SKIPPED;
-#endif
 }

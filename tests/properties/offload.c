@@ -40,7 +40,7 @@ static void same_solves(const char *name, const gmg_problem *p, gmg_params q)
   }
   assert_ok(device, gmg_smoother_offload_seconds(there, &sweeps, &transfers));
   assert_true(sweeps == 0 && transfers == 0);
-  for (int turn = 0; turn < 2; turn++) {
+  for (int repeat = 0; repeat < 2; repeat++) {
     for (int i = 0; i < 2; i++) {
       const gmg_status status = gmg_solve(s[i], f, u[i], &r[i]);
       if (status > GMG_DIVERGED) fail_msg("%s: %s", name, gmg_context_error(host[i]));
@@ -49,7 +49,7 @@ static void same_solves(const char *name, const gmg_problem *p, gmg_params q)
       fail_msg("%s, %s: %d cycles, offloaded %d, or another u", name, q.smoother->name, r[0].cycles, r[1].cycles);
     gmg_problem next = *p;
     next.shift += 3;
-    if (turn == 0 && r[0].status == GMG_OK)
+    if (repeat == 0 && r[0].status == GMG_OK)
       for (int i = 0; i < 2; i++) assert_ok(host[i], gmg_solver_update(s[i], &next));
   }
   assert_ok(device, gmg_smoother_offload_seconds(there, &sweeps, &transfers));

@@ -51,24 +51,25 @@ static gmg_problem shape_problem(int i, gmg_centering centering)
 static void exact_solution_is_a_fixed_point(void **state)
 {
   (void)state;
-  for (int i = 0; i < SHAPES * 2; i++)
-    for (int v = 0; v < VARIANTS; v++) {
-      gmg_problem p = shape_problem(i / 2, i % 2 ? GMG_CELL : GMG_VERTEX);
-      gmg_params params = params_of(&variants[v]);
-      const size_t n = unknowns(&p);
-      double *u = calloc(n, sizeof *u), *f = calloc(n, sizeof *f), *w = calloc(n, sizeof *w);
-      session s = begin_solver(&p, &params, 2);
-      fill_random(u, n, 9);
-      assert_ok(s.context, gmg_residual(s.solver, f, u, w));
-      for (size_t c = 0; c < n; c++) f[c] = -w[c], w[c] = u[c];
-      if (s.solver->levels > 1) {
-        smooth(&s, f, w, 3, GMG_LEG_DOWN);
-        smooth(&s, f, w, 1, GMG_LEG_UP_REVERSED);
+  for (int i = 0; i < SHAPES; i++)
+    for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+      for (int v = 0; v < VARIANTS; v++) {
+        gmg_problem p = shape_problem(i, (gmg_centering)centering);
+        gmg_params params = params_of(&variants[v]);
+        const size_t n = unknowns(&p);
+        double *u = calloc(n, sizeof *u), *f = calloc(n, sizeof *f), *w = calloc(n, sizeof *w);
+        session s = begin_solver(&p, &params, 2);
+        fill_random(u, n, 9);
+        assert_ok(s.context, gmg_residual(s.solver, f, u, w));
+        for (size_t c = 0; c < n; c++) f[c] = -w[c], w[c] = u[c];
+        if (s.solver->levels > 1) {
+          smooth(&s, f, w, 3, GMG_LEG_DOWN);
+          smooth(&s, f, w, 1, GMG_LEG_UP_REVERSED);
+        }
+        for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-12);
+        end_solver(&s);
+        free(u), free(f), free(w);
       }
-      for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-12);
-      end_solver(&s);
-      free(u), free(f), free(w);
-    }
 }
 
 /* One thread, Jacobi in blocks that mirror each other: the backward order does to the mirrored problem what the natural one does
@@ -116,28 +117,30 @@ static void reversed_sweep_is_the_adjoint(void **state)
 {
   (void)state;
   int checked = 0;
-  for (int i = 0; i < SHAPES * 2; i++)
-    for (int v = 0; v < VARIANTS; v++) {
-      gmg_problem p = shape_problem(i / 2, i % 2 ? GMG_CELL : GMG_VERTEX);
-      gmg_params params = params_of(&variants[v]);
-      const size_t n = unknowns(&p);
-      if (!(params.smoother->traits(&params, 2) & GMG_SMOOTHER_ADJOINT) || n > 400) continue;
-      session s = begin_solver(&p, &params, 2);
-      if (s.solver->levels > 1) {
-        double *A = dense_matrix(&p), *D = propagation(&s, n, GMG_LEG_DOWN), *U = propagation(&s, n, GMG_LEG_UP_REVERSED);
-        for (size_t r = 0; r < n; r++)
-          for (size_t c = 0; c < n; c++) A[r * n + c] *= cell_volume(&p, r);
-        for (size_t r = 0; r < n; r++)
-          for (size_t c = 0; c < n; c++) {
-            double left = 0, right = 0;
-            for (size_t k = 0; k < n; k++) left += A[r * n + k] * U[k * n + c], right += D[k * n + r] * A[k * n + c];
-            if (fabs(left - right) > 1e-11) fail_msg("%s variant %d shape %d: %g against %g", variants[v].name, v, i, left, right);
-          }
-        free(A), free(D), free(U);
-        checked++;
+  for (int i = 0; i < SHAPES; i++)
+    for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+      for (int v = 0; v < VARIANTS; v++) {
+        gmg_problem p = shape_problem(i, (gmg_centering)centering);
+        gmg_params params = params_of(&variants[v]);
+        const size_t n = unknowns(&p);
+        if (!(params.smoother->traits(&params, 2) & GMG_SMOOTHER_ADJOINT) || n > 400) continue;
+        session s = begin_solver(&p, &params, 2);
+        if (s.solver->levels > 1) {
+          double *A = dense_matrix(&p), *D = propagation(&s, n, GMG_LEG_DOWN), *U = propagation(&s, n, GMG_LEG_UP_REVERSED);
+          for (size_t r = 0; r < n; r++)
+            for (size_t c = 0; c < n; c++) A[r * n + c] *= cell_volume(&p, r);
+          for (size_t r = 0; r < n; r++)
+            for (size_t c = 0; c < n; c++) {
+              double left = 0, right = 0;
+              for (size_t k = 0; k < n; k++) left += A[r * n + k] * U[k * n + c], right += D[k * n + r] * A[k * n + c];
+              if (fabs(left - right) > 1e-11)
+                fail_msg("%s variant %d shape %d: %g against %g", variants[v].name, v, i, left, right);
+            }
+          free(A), free(D), free(U);
+          checked++;
+        }
+        end_solver(&s);
       }
-      end_solver(&s);
-    }
   assert_true(checked > 10);
 }
 
@@ -325,31 +328,33 @@ static void from_zero_is_a_sweep_of_zeros(void **state)
 {
   (void)state;
   int checked = 0;
-  for (int i = 0; i < SHAPES * 4; i++)
-    for (int v = 0; v < VARIANTS; v++) {
-      gmg_problem p = shape_problem(i / 4, i % 2 ? GMG_CELL : GMG_VERTEX);
-      gmg_params params = params_of(&variants[v]);
-      const size_t n = unknowns(&p);
-      double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w), *beta = calloc(n, sizeof *beta);
-      fill_random(f, n, 3), fill_random(beta, n, 4);
-      for (size_t c = 0; c < n; c++) beta[c] += 1.5;
-      if (i / 2 % 2) p.beta = beta;
-      session s = begin_solver(&p, &params, params.overlap && v % 2 ? 2 : 1);
-      params.deterministic |= params.overlap > 0;
-      session twin = begin_solver(&p, &params, 1);
-      const gmg_smoother_ops *ops = s.solver->mg.smoother;
-      for (int steps = 1; steps < 3 && ops->sweep_from_zero && s.solver->levels > 1; steps++) {
-        gmg_level *L = &s.solver->level[0];
-        if (steps > 1 && !variants[v].deterministic && params.overlap > 0) continue; /* the second one is asynchronous */
-        for (size_t c = 0; c < n; c++) u[c] = NAN, w[c] = 0;
-        ops->sweep_from_zero(&L->view, s.solver->mg.state[0], f, u, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
-        smooth(&twin, f, w, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
-        assert_memory_equal(u, w, n * sizeof *u);
-        checked++;
-      }
-      end_solver(&s), end_solver(&twin);
-      free(f), free(u), free(w), free(beta);
-    }
+  for (int i = 0; i < SHAPES; i++)
+    for (int variable = 0; variable < 2; variable++)
+      for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+        for (int v = 0; v < VARIANTS; v++) {
+          gmg_problem p = shape_problem(i, (gmg_centering)centering);
+          gmg_params params = params_of(&variants[v]);
+          const size_t n = unknowns(&p);
+          double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w), *beta = calloc(n, sizeof *beta);
+          fill_random(f, n, 3), fill_random(beta, n, 4);
+          for (size_t c = 0; c < n; c++) beta[c] += 1.5;
+          if (variable) p.beta = beta;
+          session s = begin_solver(&p, &params, params.overlap && v % 2 ? 2 : 1);
+          params.deterministic |= params.overlap > 0;
+          session twin = begin_solver(&p, &params, 1);
+          const gmg_smoother_ops *ops = s.solver->mg.smoother;
+          for (int steps = 1; steps < 3 && ops->sweep_from_zero && s.solver->levels > 1; steps++) {
+            gmg_level *L = &s.solver->level[0];
+            if (steps > 1 && !variants[v].deterministic && params.overlap > 0) continue; /* the second one is asynchronous */
+            for (size_t c = 0; c < n; c++) u[c] = NAN, w[c] = 0;
+            ops->sweep_from_zero(&L->view, s.solver->mg.state[0], f, u, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
+            smooth(&twin, f, w, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
+            assert_memory_equal(u, w, n * sizeof *u);
+            checked++;
+          }
+          end_solver(&s), end_solver(&twin);
+          free(f), free(u), free(w), free(beta);
+        }
   assert_true(checked > 100);
 }
 

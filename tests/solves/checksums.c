@@ -9,6 +9,7 @@
    test_checksums [--threads N] --record FILE [cuda]  run every case twice, then add or replace the section of this machine
 
    Only the public headers are used. Coefficients and fields are made without the mathematical library. */
+#include "device.h"
 #include "gmg.h"
 #include "gmg_cuda.h"
 
@@ -17,11 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef GMG_CUDA
-#include <cuda_runtime_api.h>
-#endif
-
-enum { SKIPPED = 77, THREADS = 2, CYCLES = 10, NEVER = -1, ROOM = 256 };
+enum { THREADS = 2, CYCLES = 10, NEVER = -1, ROOM = 256 };
 
 typedef enum { CONSTANT, BALL, BOARD, FACES, SIGMA, FACES_AND_SIGMA } medium;
 
@@ -172,34 +169,23 @@ typedef struct {
   size_t bytes;
 } array;
 
-#ifdef GMG_CUDA
-static void device_ok(cudaError_t status)
-{
-  if (status != cudaSuccess) fail("CUDA", "a call of the test", cudaGetErrorString(status));
-}
-
 static void upload(array *a, int device)
 {
   if (!device) return;
-  if (a->there == a->here) device_ok(cudaMalloc(&a->there, a->bytes));
-  device_ok(cudaMemcpy(a->there, a->here, a->bytes, cudaMemcpyHostToDevice));
+  if (a->there == a->here) a->there = device_alloc(a->bytes);
+  device_copy(a->there, a->here, a->bytes);
 }
 
 static void download(array *a)
 {
-  if (a->there != a->here) device_ok(cudaMemcpy(a->here, a->there, a->bytes, cudaMemcpyDeviceToHost));
+  if (a->there != a->here) device_copy(a->here, a->there, a->bytes);
 }
 
 static void release(array *a)
 {
-  if (a->there != a->here) device_ok(cudaFree(a->there));
+  if (a->there != a->here) device_release(a->there);
   free(a->here);
 }
-#else
-static void upload(array *a, int device) { (void)a, (void)device; }
-static void download(array *a) { (void)a; }
-static void release(array *a) { free(a->here); }
-#endif
 
 static array make_array(size_t count, int single)
 {
@@ -390,12 +376,11 @@ static gmg_params params_of(running *x)
 {
   const solve_case *c = x->c;
   gmg_params q = gmg_params_default();
-  const int async = strcmp(c->smoother, "async") == 0;
   q.smoother = gmg_smoother_by_name(c->smoother);
   if (!q.smoother) fail(c->name, "smoother", "there is none of this name");
   q.deterministic = 1;
   if (c->sweeps) q.local_sweeps = c->sweeps;
-  if (async) q.overlap = c->overlap;
+  q.overlap = c->overlap;
   if (c->passes) q.passes = c->passes;
   q.local = on_device && c->local == GMG_LOCAL_GAUSS_SEIDEL ? GMG_LOCAL_JACOBI : c->local;
   for (int a = 0; a < 3; a++) q.block[a] = c->block[a];
@@ -572,14 +557,10 @@ static void make_key(char key[ROOM])
   char host[ROOM];
   host_key(host);
   snprintf(key, ROOM, "host: %.200s", host);
-#ifdef GMG_CUDA
-  int major, minor, processors;
   if (!on_device) return;
-  device_ok(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-  device_ok(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
-  device_ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
-  snprintf(key, ROOM, "cuda: sm_%d%d, %d multiprocessors, nvcc %s; %.150s", major, minor, processors, GMG_NVCC_VERSION, host);
-#endif
+  char device[ROOM];
+  device_describe(device, sizeof device);
+  snprintf(key, ROOM, "cuda: %.60s, nvcc %s; %.150s", device, GMG_NVCC_VERSION, host);
 }
 
 /* --- the file ---------------------------------------------------------------------------------------------------------------- */
@@ -690,23 +671,6 @@ static int compare(const char *path, const char *key)
   printf("%d cases, %d with other bits, %s\n", COUNT, wrong, key);
   printf("[%s] checksums\n", wrong > 0 ? "  FAILED  " : "       OK "); /* as cmocka says it */
   return wrong > 0;
-}
-
-/* 0, or SKIPPED with the reason printed. */
-static int without_device(void)
-{
-#ifdef GMG_CUDA
-  gmg_context *context;
-  const gmg_status status = gmg_context_create_cuda(0, NULL, &context);
-  if (status == GMG_OK) {
-    gmg_context_destroy(context);
-    return 0;
-  }
-  printf("skipped: no CUDA device for this library: %s\n", gmg_status_string(status));
-#else
-  printf("skipped: built without CUDA\n");
-#endif
-  return SKIPPED;
 }
 
 int main(int argc, char **argv)

@@ -49,49 +49,74 @@ typedef struct {
   double factor;
 } entry;
 
+typedef struct {
+  int dim;
+  gmg_centering centering;
+  int size; /* in `sizes` or `media_sizes` */
+  const char *smoother;
+  const char *bc; /* NULL: a medium */
+  gmg_cycle_kind cycle;
+  int medium; /* in `media` */
+} test_case;
+static test_case cases[CASES];
+
+/* Those of constant coefficients come first. The file has them in this order. */
+static void list_cases(void)
+{
+  test_case *c = cases;
+  for (int cycle = 0; cycle < 3; cycle++)
+    for (int smoother = 0; smoother < SMOOTHERS; smoother++)
+      for (int bc = 0; bc < BOUNDARIES; bc++)
+        for (int size = 0; size < 2; size++)
+          for (int centering = 0; centering < 2; centering++)
+            for (int dim = 1; dim <= 3; dim++)
+              *c++ = (test_case){.dim = dim, .centering = (gmg_centering)centering, .size = size, .smoother = smoothers[smoother],
+                                 .bc = boundaries[bc], .cycle = (gmg_cycle_kind)cycle};
+  for (int medium = 0; medium < MEDIA; medium++) /* not in 1D: there jumps of 1e6 leave rounding to decide */
+    for (int smoother = 0; smoother < 2; smoother++)
+      for (int size = 0; size < 2; size++)
+        for (int centering = 0; centering < 2; centering++)
+          for (int dim = 2; dim <= 3; dim++)
+            *c++ = (test_case){.dim = dim, .centering = (gmg_centering)centering, .size = size,
+                               .smoother = media_smoothers[smoother], .medium = medium};
+}
+
 /* Shared with the host; the result is that of its own choice. */
 static double factor_of(const gmg_problem *p, gmg_params params, int cycles)
 {
   const double factor = measured_factor(p, &params, 0, cycles);
-  if (!on_device || strcmp(params.smoother->name, "async") != 0) return factor;
+  if (!on_device || !is_asynchronous(&params)) return factor;
   params.block[0] = p->dim == 1 ? 100 : 16, params.block[1] = 8, params.block[2] = 4;
   measured_factor(p, &params, 0, cycles);
   return factor;
 }
 
-static entry run_medium(int number)
+static entry run_medium(const test_case *c, gmg_params params)
 {
-  const int dim = number % 2 + 2, centering = number / 2 % 2, size = number / 4 % 2, smoother = number / 8 % 2;
-  const int kind = number / 16; /* not in 1D: there jumps of 1e6 leave rounding to decide */
-  const size_t n = media_sizes[dim - 2][size];
-  gmg_params params = gmg_params_default();
-  medium m = media[kind].make(dim, n, media[kind].strength, (gmg_centering)centering);
+  const size_t n = media_sizes[c->dim - 2][c->size];
+  medium m = media[c->medium].make(c->dim, n, media[c->medium].strength, c->centering);
   entry e;
-  params.smoother = gmg_smoother_by_name(media_smoothers[smoother]);
-  params.deterministic = 1;
-  snprintf(e.name, sizeof e.name, "%dD %-6s %s %zu^%d %s", dim, centerings[centering], media[kind].name, n, dim,
-           media_smoothers[smoother]);
+  snprintf(e.name, sizeof e.name, "%dD %-6s %s %zu^%d %s", c->dim, centerings[c->centering], media[c->medium].name, n, c->dim,
+           c->smoother);
   e.factor = factor_of(&m.p, params, 8); /* later a fast solve is all rounding */
   free_medium(&m);
   return e;
 }
 
-/* Case number to name and factor. Deterministic smoothers only: the gate must not depend on luck. */
-static entry run_case(int number)
+/* Name and factor. Deterministic smoothers only: the gate must not depend on luck. */
+static entry run_case(const test_case *c)
 {
-  if (number >= CONSTANT_CASES) return run_medium(number - CONSTANT_CASES);
-  const int dim = number % 3 + 1, centering = number / 3 % 2, size = number / 6 % 2, bc = number / 12 % BOUNDARIES;
-  const int smoother = number / (12 * BOUNDARIES) % SMOOTHERS, cycle = number / (12 * BOUNDARIES * SMOOTHERS);
-  const size_t *n = sizes[dim - 1][size];
-  gmg_problem p = make_problem(dim, n[0], n[1], n[2], (gmg_centering)centering, boundaries[bc]);
   gmg_params params = gmg_params_default();
-  entry e = {.factor = 0};
-  p.h[0] = p.h[1] = p.h[2] = 0.02;
-  params.smoother = gmg_smoother_by_name(smoothers[smoother]);
-  params.cycle = (gmg_cycle_kind)cycle;
+  params.smoother = gmg_smoother_by_name(c->smoother);
   params.deterministic = 1;
-  snprintf(e.name, sizeof e.name, "%dD %-6s %.*s %zux%zux%zu %-12s %s", dim, centerings[centering], 2 * dim, boundaries[bc],
-           n[0], n[1], n[2], smoothers[smoother], cycles[cycle]);
+  if (!c->bc) return run_medium(c, params);
+  const size_t *n = sizes[c->dim - 1][c->size];
+  gmg_problem p = make_problem(c->dim, n[0], n[1], n[2], c->centering, c->bc);
+  entry e;
+  p.h[0] = p.h[1] = p.h[2] = 0.02;
+  params.cycle = c->cycle;
+  snprintf(e.name, sizeof e.name, "%dD %-6s %.*s %zux%zux%zu %-12s %s", c->dim, centerings[c->centering], 2 * c->dim, c->bc,
+           n[0], n[1], n[2], c->smoother, cycles[c->cycle]);
   e.factor = factor_of(&p, params, 15);
   return e;
 }
@@ -107,8 +132,9 @@ static int record(const char *path)
                 "# f = 0, random start, mean of cycles 11 to 15. Boundary letters, lower and upper face of each axis:\n"
                 "# d Dirichlet, n Neumann, r Robin, p periodic. Equal mesh widths. Then hard coefficients: V, cycles 4 to 8,\n"
                 "# default parameters (accelerated where that is the default). Written by: test_regression --record\n");
+  list_cases();
   for (int i = 0; i < CASES; i++) {
-    const entry e = run_case(i);
+    const entry e = run_case(&cases[i]);
     fprintf(file, "%-60s %.4f\n", e.name, e.factor);
   }
   return fclose(file) != 0;
@@ -150,8 +176,9 @@ static void no_factor_got_worse(void **state)
   const int count = read_table(*state, table, CASES);
   int worse = 0, better = 0;
   assert_int_equal(count, CASES);
+  list_cases();
   for (int i = 0; i < CASES; i += SANITIZED ? 7 : 1) { /* 7 meets every dimension, boundary and smoother */
-    const entry e = run_case(i);
+    const entry e = run_case(&cases[i]);
     const double was = recorded(table, count, e.name);
     if (isnan(was)) fail_msg("%s is not in the file", e.name);
     /* an acceleration amplifies rounding, which differs from processor to processor */

@@ -4,7 +4,9 @@ coarse -> mg; demos, bench and study see public headers only, but for the measur
 - src/mg/ holds no #ifdef, no backend's and no precision's name, and tests no flag for a precision, a smoother or a fused leg; fused legs,
   sweeps and recordings are used in one place each; mg/cycle does not know mg/iterate;
 - one smoother's folder does not include another's, and relax/, which they share, includes none;
-- only core/backend.h asks whether the library is built with CUDA; only the registry and the defaults look a smoother up by name.
+- only core/backend.h asks whether the library is built with CUDA; only the registry and the defaults look a smoother up by name;
+- global functions of bench, demos and study begin with bench_, demo_ or study_; so do their global tables;
+- of the tests device.c alone asks whether there is CUDA.
 Usage: check_includes.py ROOT"""
 import pathlib
 import re
@@ -34,8 +36,15 @@ IN_ONE_PLACE = {
     "a sweep": (re.compile(r"\bsweep(_from_zero)?\("), {"src/mg/cycle/legs.c", "src/mg/cycle/watch.c"}),
     "a recording": (re.compile(r"\bgraph->(begin|end|replay)\("), {"src/mg/iterate/replay.c"}),
 }
-# A flag is a condition on a word for a precision or a fused leg; a smoother is a table, whose name is for messages.
-FLAG_IN_MG = re.compile(r"\b(if|while)\s*\(.*\b(mixed|fused_legs|is_(low|mixed|fused|host|cuda)\w*)\b|\b(smoother->name|smoother)\s*[!=]=\s*[^N]")
+# A flag is a condition on a word for a precision or a fused leg, or a parameter of that name; a smoother is a table, whose name is for
+# messages.
+FLAG = r"\b(mixed|low|narrow|narrower|high|is_(low|mixed|fused|host|cuda|high|narrow)\w*|fused_legs|refined_levels\s*([!=]=|>=?)\s*0)\b"
+FLAG_IN_MG = re.compile(rf"\b(if|while)\s*\(.*{FLAG}|{FLAG}[^;]*(\?|&&|\|\|)|\bint (mixed|low|narrow|high|host|cuda|fused)\b"
+                        r"|\b(smoother->name|smoother)\s*[!=]=\s*[^N]")
+# In column 0: what it returns, its name, then parameters; or a table's type, name and values. Macros in capitals define static functions.
+DEFINES = re.compile(r"^(?:[a-z_]\w*[\s*]+)+(?:const )?(\w+)(?:\(|\[\w*\](?:\[\w*\])* =| = |;)")
+NOT_GLOBAL = re.compile(r"^(typedef|extern|return|else|case|template|using)\b|^(struct|union|enum) \w+;|^.*\bstatic\b")
+PREFIX = {"bench": "bench_", "demos": "demo_", "study": "study_"}
 GUARD = re.compile(r"#\s*ifndef\s+GMG_\w+_H\b")
 
 
@@ -50,12 +59,19 @@ def smoother_of(path: pathlib.Path, root: pathlib.Path) -> str:
     return parts[2] if parts[:2] == ("src", "smoothers") and len(parts) > 3 else ""
 
 
+def unprefixed(room: str, code: str) -> str:
+    """The name of a function or table that this line makes global without its folder's prefix, or an empty string."""
+    code = re.sub(r"__attribute__\(\([^)]*\)+\s*|^extern \"C\" ", "", code)
+    found = None if NOT_GLOBAL.match(code) else DEFINES.match(code)
+    return found[1] if room in PREFIX and found and not found[1].startswith(PREFIX[room]) and found[1] != "main" else ""
+
+
 def main(root: pathlib.Path) -> int:
     problems, seen = [], 0
     for path in sorted(p for d in ("include", "src", "demos", "bench", "study") for p in (root / d).rglob("*")):
         if path.suffix not in (".c", ".h", ".cu", ".cuh"):
             continue
-        seen += 1
+        seen, nameless = seen + 1, False
         room = room_of(path, root)
         for number, line in enumerate(path.read_text().splitlines(), 1):
             name_here = str(path.relative_to(root))
@@ -82,6 +98,9 @@ def main(root: pathlib.Path) -> int:
                 problems.append(f"{where}: only core/backend.h asks whether there is CUDA: {line.strip()}")
             if room in ALLOWED["mg"] - {"include"} and BY_NAME.search(re.sub(r'"[^"]*"', "", code)) and name_here not in MAY_LOOK_UP:
                 problems.append(f"{where}: a smoother is looked up by its name: {line.strip()}")
+            nameless = line.startswith("namespace {") or (nameless and not line.startswith("} // namespace"))
+            if not nameless and (name := unprefixed(room, code)):
+                problems.append(f"{where}: {name} is global and does not begin with {PREFIX[room]}: {line.strip()}")
             for what, (pattern, places) in IN_ONE_PLACE.items():
                 if room == "mg" and pattern.search(code) and name_here not in places:
                     problems.append(f"{where}: {what} is the business of {', '.join(sorted(places))}: {line.strip()}")
@@ -90,6 +109,10 @@ def main(root: pathlib.Path) -> int:
             default = path.name == "defaults.c" and ".type =" in code  # the documented default is a name of the API
             if room == "mg" and FORBIDDEN_IN_MG.search(code) and not GUARD.match(code) and not default:
                 problems.append(f"{where}: mg names a backend, a precision or a condition: {line.strip()}")
+    for path in sorted((root / "tests").rglob("*.[ch]")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if ASKS_FOR_CUDA.search(line) and path.name != "device.c":
+                problems.append(f"{path.relative_to(root)}:{number}: only device.c asks whether there is CUDA: {line.strip()}")
     print("\n".join(problems) if problems else f"{seen} files, every include points the right way")
     return 1 if problems or seen == 0 else 0
 

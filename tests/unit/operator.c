@@ -118,26 +118,34 @@ static void solutions_match_elimination(void **state)
 {
   (void)state;
   static const size_t sizes[] = {1, 2, 3, 5, 8, 9, 13};
-  int turn = 0;
+  static const gmg_coarse_kind coarse[] = {GMG_COARSE_CHOLESKY, GMG_COARSE_CG, GMG_COARSE_CG};
+  static const gmg_accel accels[] = {GMG_ACCEL_NONE, GMG_ACCEL_NONE, GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG};
+  static const gmg_cycle_kind cycles[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};
+  static const int fmg[] = {1, 0, 0, 0, 0, 0, 0};
+  static const double shifts_3d[] = {0, 1};
+  enum { SMOOTHERS = 5, SMALL_SIZES = 5 };
+  int number = 0;
   gmg_params params = gmg_params_default();
   params.rtol = 1e-11;
   params.max_cycles = 300;
   for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
     for (int x = 0; x < PAIRS; x++)
-      for (int y = 0; y < PAIRS; y++, turn++) {
+      for (int y = 0; y < PAIRS; y++, number++) {
         char bc[7] = "";
         strcat(strcat(strcat(bc, pairs[x]), pairs[y]), pairs[(x + 2 * y) % PAIRS]);
-        params.smoother = gmg_smoother_by_name(gmg_smoother_name(turn % 5));
-        params.coarse = turn % 3 ? GMG_COARSE_CG : GMG_COARSE_CHOLESKY;
-        params.accel = turn % 4 == 3 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
-        params.cycle = (gmg_cycle_kind)(turn % 3);
-        params.fmg = turn % 7 == 0;
-        gmg_problem p = make_problem(2, sizes[turn % 7], sizes[(turn / 7) % 7], 1, centering, bc);
+        params.smoother = gmg_smoother_by_name(gmg_smoother_name(number % SMOOTHERS));
+        params.coarse = ROUND_ROBIN(coarse, number);
+        params.accel = ROUND_ROBIN(accels, number);
+        params.cycle = ROUND_ROBIN(cycles, number);
+        params.fmg = ROUND_ROBIN(fmg, number);
+        const size_t size = ROUND_ROBIN(sizes, number), other = ROUND_ROBIN(sizes, number / COUNT(sizes));
+        gmg_problem p = make_problem(2, size, other, 1, centering, bc);
         check_solution(&p, &params);
-        p = make_problem(3, sizes[(turn + 3) % 7], sizes[(turn + 1) % 7], sizes[(turn / 5) % 5], centering, bc);
-        if (turn % 2) p.shift = 1;
+        const size_t nz = sizes[number / SMALL_SIZES % SMALL_SIZES];
+        p = make_problem(3, ROUND_ROBIN(sizes, number + 3), ROUND_ROBIN(sizes, number + 1), nz, centering, bc);
+        p.shift = ROUND_ROBIN(shifts_3d, number);
         check_solution(&p, &params);
-        p = make_problem(1, sizes[turn % 7] * 5, 1, 1, centering, pairs[x]);
+        p = make_problem(1, 5 * size, 1, 1, centering, pairs[x]);
         check_solution(&p, &params);
       }
 }

@@ -68,10 +68,10 @@ struct gmg_device {
   size_t waits;        /* how often the host has waited for the device: tests count */
   cudaError_t failed;  /* the first failure */
   const char *failed_in;
-  void *profiler; /* ranges go there; NULL: nobody looks */
+  void *profiler; /* ranges go there; NULL: there is none */
 };
 
-/* The calling thread's current device: GMG_VISIT (launches on another one's stream fail). */
+/* exec's device, which must be the calling thread's current one (GMG_VISIT), or launches on its stream fail. */
 static inline gmg_device *gmg_device_of(const gmg_exec *e) { return e->context->device; }
 
 static inline void gmg_cuda_note(gmg_device *d, cudaError_t error, const char *where)

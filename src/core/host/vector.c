@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { SMALL = 8192, CHUNKS = 256 }; /* below SMALL a parallel region costs more than it saves */
+enum { CHUNKS = 256 };
 
 static void fill(const gmg_exec *e, size_t n, double a, void *x)
 {
   real *restrict X = x;
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) X[i] = (real)a;
 }
 
@@ -20,7 +20,7 @@ static void copy(const gmg_exec *e, size_t n, const void *x, void *y)
 {
   const real *restrict X = x;
   real *restrict Y = y;
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) Y[i] = X[i];
 }
 
@@ -28,7 +28,7 @@ static void axpy(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
   const real *restrict X = x, A = (real)a;
   real *restrict Y = y;
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) Y[i] += A * X[i];
 }
 
@@ -36,14 +36,14 @@ static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y)
 {
   const real *restrict X = x, A = (real)a;
   real *restrict Y = y;
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) Y[i] = X[i] + A * Y[i];
 }
 
 static void add(const gmg_exec *e, size_t n, double a, void *x)
 {
   real *restrict X = x, A = (real)a;
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) X[i] += A;
 }
 
@@ -62,7 +62,7 @@ static void convert_to_low(const gmg_exec *e, size_t n, double a, const void *x,
 {
   const real *restrict X = x, A = (real)a;
   narrow_real *restrict Y = y;
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) Y[i] = (narrow_real)(A * X[i]);
 }
 
@@ -75,7 +75,7 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
     axpy(e, n, scale, c.z, x);
     return;
   }
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > SMALL)
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) X[i] += A * (real)Z[i];
 }
 
@@ -104,7 +104,7 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   const double scale = low ? s->next : 1;
   const real A = (real)a, S = (real)scale, *restrict residual = r;
   narrow_real *restrict to = low;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (int c = 0; c < CHUNKS; c++) {
     enum { PIECE = 1024 }; /* what is written is read again from the cache */
     const share mine = share_of(n, c);
@@ -128,7 +128,7 @@ static double norm2(const gmg_exec *e, size_t n, const void *x)
 {
   const real *restrict X = x;
   double part[CHUNKS] = {0}, sum = 0;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (int c = 0; c < CHUNKS; c++) {
     const share s = share_of(n, c);
     double squares = 0;
@@ -144,7 +144,7 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
 {
   const real *restrict X = x;
   double sum[CHUNKS] = {0}, bad[CHUNKS] = {0}, low[CHUNKS], high[CHUNKS];
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > SMALL)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (int c = 0; c < CHUNKS; c++) {
     const share mine = share_of(n, c);
     double s = 0, b = 0;
@@ -183,7 +183,7 @@ static void axpby_from_low(const gmg_exec *e, size_t n, const double *size, cons
   const narrow_real *restrict Z = z;
   real *restrict Y = y;
   const real S = (real)*size, K = (real)keep;
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > 8192)
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) Y[i] = S * (real)Z[i] + (K != 0 ? K * Y[i] : 0); /* y may hold anything where it is not kept */
 }
 

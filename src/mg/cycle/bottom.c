@@ -2,7 +2,8 @@
    once. Chosen at create. Called by the cycle. */
 #include "cycle.h"
 
-/* The levels from `from` on, in the words of coarse/. 0: there are too many, or the smoother is no red-black relaxation there. */
+/* The levels from `from` on, in the words of coarse/. Returns 0 if there are too many, or if the smoother is not equivalent to red-black
+   sweeps there. */
 static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
 {
   const gmg_params *q = &s->params;
@@ -43,7 +44,7 @@ static gmg_status create_coarsest(gmg_solver *s)
   return GMG_OK;
 }
 
-/* As many small levels as a backend does at once; not the finest. */
+/* The kernel of small levels takes as many as its backend can; the finest is never among them. */
 static gmg_status create_fused_levels(gmg_solver *s)
 {
   gmg_bottom_problem *p = &s->bottom_problem[1];
@@ -71,17 +72,6 @@ gmg_status gmg_bottoms_update(gmg_solver *s)
 {
   if (s->mg.bottom.level != s->coarsest.level) GMG_TRY(update(s, &s->mg.bottom));
   return update(s, &s->coarsest);
-}
-
-static void destroy(gmg_solver *s, const gmg_bottom *b)
-{
-  if (b->ops) b->ops->destroy(s->levels_exec, b->problem, b->state);
-}
-
-void gmg_bottoms_destroy(gmg_solver *s)
-{
-  if (s->mg.bottom.level != s->coarsest.level) destroy(s, &s->mg.bottom);
-  destroy(s, &s->coarsest);
 }
 
 /* f is the level's own, so the solver may change it. */

@@ -27,7 +27,6 @@ int gmg_prolong_postsmooth(const gmg_multigrid *m, int l, const void *f, void *u
 /* bottom.c: create after all levels; update when their values are new */
 gmg_status gmg_bottoms_create(gmg_solver *s);
 gmg_status gmg_bottoms_update(gmg_solver *s);
-void gmg_bottoms_destroy(gmg_solver *s);
 void gmg_bottom_solve(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start);
 
 /* watch.c: one cycle on the finest level that looks for the level where the residual first stops being a number, or else grows most */
@@ -37,8 +36,8 @@ typedef struct gmg_watch {
 } gmg_watch;
 gmg_watch gmg_watched_cycle(const gmg_multigrid *m, const void *f, void *u, gmg_cycle_kind kind);
 
-/* fmg.c: a full multigrid start. u becomes the approximation but for the correction that is returned, which is still to be added. f: the
-   caller's; f_eff: gmg_effective_rhs() of it. Only enqueues. */
+/* fmg.c: computes a full multigrid start. Returns a last correction, not yet added to u. f: the caller's; f_eff: gmg_effective_rhs() of it.
+   Only enqueues. */
 gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_eff, void *u);
 
 /* The parts of a full multigrid start that depend on the type of the levels: fmg.c has those of levels in the problem's type, fmg_low.c
@@ -48,6 +47,8 @@ typedef struct gmg_fmg_ops {
   int (*sample_finest)(gmg_solver *s, const void *f, const void *f_eff);
   /* From the solution of the level below them to that of the levels above, and the finest. */
   gmg_correction (*finish)(gmg_solver *s, const void *f_eff, void *u);
+  /* That correction is added to u, on level L. */
+  void (*add)(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u);
 } gmg_fmg_ops;
 extern const gmg_fmg_ops gmg_fmg_same_type, gmg_fmg_low_type;
 

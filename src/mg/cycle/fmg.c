@@ -28,7 +28,7 @@ static void sample_problem(gmg_solver *s, const void *f, const void *f_eff)
       gmg_fmg_sample_faces(s, e, L, C, &s->single_cell_map);
       s->mg.stencil->fold(e, &C->A, &C->faces, C->f);
     }
-    if (s->singular) gmg_remove_mean(e, &C->A, C->volume, C->f);
+    gmg_project(s, e, C, C->f);
   }
 }
 
@@ -55,7 +55,7 @@ static void ascend(gmg_solver *s, int l, const void *f, void *u)
   const gmg_level *L = &s->level[l];
   gmg_charge(s, l);
   interpolate(s, l, u);
-  if (s->singular) gmg_remove_mean(s->levels_exec, &L->A, L->volume, u);
+  gmg_project(s, s->levels_exec, L, u);
   for (int i = 0; i < s->params.fmg; i++) (void)gmg_cycle(&s->mg, l, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
 }
 
@@ -66,7 +66,7 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
   gmg_charge(s, 0);
   sample_problem(s, f, f_eff);
   (void)gmg_cycle(&s->mg, coarsest, C->f, C->u, s->params.cycle, GMG_FROM_CURRENT, NULL);
-  for (int l = coarsest - 1; l > 0 && l >= s->high_levels; l--) ascend(s, l, s->level[l].f, s->level[l].u);
+  for (int l = coarsest - 1; l > 0 && l >= s->refined_levels; l--) ascend(s, l, s->level[l].f, s->level[l].u);
   return s->fmg->finish(s, f_eff, u);
 }
 
@@ -86,4 +86,7 @@ static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
   return (gmg_correction){.z = NULL};
 }
 
-const gmg_fmg_ops gmg_fmg_same_type = {sample_finest, finish};
+/* There is none: u was improved in place. */
+static void add(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u) { (void)s, (void)L, (void)c, (void)u; }
+
+const gmg_fmg_ops gmg_fmg_same_type = {sample_finest, finish, add};

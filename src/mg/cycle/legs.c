@@ -57,6 +57,8 @@ const gmg_legs gmg_plain_legs = {plain_down, plain_up};
 
 /* --- in one pass, where the smoother can do so -------------------------------------------------------------------------- */
 
+/* It may decline a call, as when a caller's array is not aligned: then the leg is done plainly. */
+
 static int fused_down_to(const gmg_multigrid *m, int l, const void *f, void *u, void *to, gmg_start start)
 {
   const gmg_level *L = &m->level[l];
@@ -65,12 +67,12 @@ static int fused_down_to(const gmg_multigrid *m, int l, const void *f, void *u, 
   return m->fused->presmooth_restrict(&L->view, m->state[l], f, u, to, m->pre, start, L->restrict_, L[1].f);
 }
 
-static int fused_up_to(const gmg_multigrid *m, int l, const void *f, void *u, gmg_update_target to, int with_correction)
+static int fused_up_to(const gmg_multigrid *m, int l, const void *f, void *u, gmg_update_target to, const void *coarse)
 {
   const gmg_level *L = &m->level[l];
   if (m->post == 0) return 0;
-  GMG_AT_LEVEL(m->solver, l, with_correction ? "prolong and smooth" : "smooth");
-  to.coarse = with_correction ? L[1].u : NULL;
+  GMG_AT_LEVEL(m->solver, l, coarse ? "prolong and smooth" : "smooth");
+  to.coarse = coarse;
   to.prolong = L->prolong;
   return m->fused->postsmooth_update(&L->view, m->state[l], f, u, m->post, m->up, &to);
 }
@@ -84,9 +86,9 @@ static void fused_down(const gmg_multigrid *m, int l, const void *f, void *u, gm
 static int fused_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
 {
   if (!to) return plain_up(m, l, f, u, to);
-  if (fused_up_to(m, l, f, u, *to, 1)) return 1;
+  if (fused_up_to(m, l, f, u, *to, m->level[l + 1].u)) return 1;
   prolong(m, l, u);
-  if (fused_up_to(m, l, f, u, *to, 0)) return 1;
+  if (fused_up_to(m, l, f, u, *to, NULL)) return 1;
   smooth(m, l, f, u, m->post, m->up);
   return 0;
 }
@@ -97,13 +99,13 @@ static const gmg_legs fused_legs = {fused_down, fused_up};
 
 static void buffered_down(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
-  (void)fused_down_to(m, l, f, u, m->level[l].r, start); /* promised at create */
+  (void)fused_down_to(m, l, f, u, m->level[l].r, start); /* cannot fail: double_buffered() said so */
 }
 
 static int buffered_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
 {
   const gmg_update_target back = {.x = u};
-  (void)fused_up_to(m, l, f, m->level[l].r, to ? *to : back, 1); /* promised at create */
+  (void)fused_up_to(m, l, f, m->level[l].r, to ? *to : back, m->level[l + 1].u); /* cannot fail: double_buffered() said so */
   return to != NULL;
 }
 
@@ -124,7 +126,7 @@ void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *
 {
   const gmg_level *C = &m->level[l + 1];
   m->legs[l]->presmooth_restrict(m, l, f, u, start);
-  if (m->solver->singular) gmg_remove_mean(m->exec, &C->A, C->volume, C->f);
+  gmg_project(m->solver, m->exec, C, C->f);
 }
 
 int gmg_prolong_postsmooth(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)

@@ -84,7 +84,7 @@ static void coarsen(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_le
 /* A level's in the lower precision. */
 static void convert_coefficients(gmg_solver *s, int l)
 {
-  const gmg_operator *from = &s->high[l].A, *to = &s->level[l].A;
+  const gmg_operator *from = &s->refined[l].A, *to = &s->level[l].A;
   for (int a = 0; a < from->dim && from->face[a]; a++)
     s->vector->convert_to_low(&s->exec, gmg_face_count(from, a), 1, from->face[a], (void *)to->face[a]);
   if (from->sigma) s->vector->convert_to_low(&s->exec, from->cells, 1, from->sigma, (void *)to->sigma);
@@ -97,9 +97,9 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
   if (p->beta) s->stencil->harmonic_faces(&s->exec, &fine->A, &fine->faces, p->beta);
   for (int a = 0; a < p->dim && p->beta_face[a]; a++) s->stencil->copy_faces(&s->exec, &fine->A, a, p->beta_face[a]);
   if (p->sigma) s->vector->copy(&s->exec, fine->A.cells, p->sigma, (void *)fine->A.sigma);
-  for (int l = 0; l < s->high_levels; l++) {
-    convert_coefficients(s, l);
-    if (l + 1 < s->high_levels) coarsen(s, &s->exec, &s->high[l], &s->high[l + 1]);
+  for (int l = 0; l < s->levels; l++) {
+    if (l > 0 && l < s->refined_levels) coarsen(s, &s->exec, &s->refined[l - 1], &s->refined[l]);
+    if (l < s->refined_levels) convert_coefficients(s, l);
+    else if (l > 0) coarsen(s, s->levels_exec, &s->level[l - 1], &s->level[l]);
   }
-  for (int l = s->high_levels > 0 ? s->high_levels - 1 : 0; l + 1 < s->levels; l++) coarsen(s, s->levels_exec, &s->level[l], &s->level[l + 1]);
 }

@@ -1,36 +1,26 @@
 /* Building the levels: axes coarsened by coupling strength, operators rediscretised, maps between neighbours, fields,
    smoother states. Runs on a dry exec too (gmg_plan), where memory is only counted. */
-#include "mg/cycle/cycle.h"
+#include "mg/iterate/iterate.h"
 
 #include <string.h>
 
 /* The unknowns of one face. */
 static size_t face_cells(const gmg_operator *A, int axis) { return A->cells / A->n[axis]; }
 
-static gmg_status field(gmg_exec *e, const char *what, size_t cells, void **p)
+gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **p)
 {
   return gmg_exec_alloc(e, what, cells * e->real_size, p);
 }
 
-static void release_field(gmg_exec *e, size_t cells, void *p) { gmg_exec_release(e, p, cells * e->real_size); }
-
 /* With one ghost layer all around. */
 size_t gmg_padded_cells(const gmg_operator *A) { return (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2); }
 
-/* Of level 0's u. A full multigrid start needs it as room for level 1's padded field in the problem's type. */
-static size_t correction_bytes(const gmg_solver *s)
-{
-  const size_t bytes = s->level[0].A.cells * s->levels_exec->real_size;
-  const size_t room = s->high_levels > 0 && s->params.fmg > 0 && s->levels > 1 ? gmg_padded_cells(&s->level[1].A) * s->exec.real_size : 0;
-  return bytes > room ? bytes : room;
-}
-
-gmg_status gmg_create_correction_fields(gmg_solver *s)
+gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room)
 {
   gmg_level *L = &s->level[0];
-  if (s->high_levels == 0 && s->levels > 1) return GMG_OK; /* u is improved in place */
-  GMG_TRY(field(s->levels_exec, "residual to correct from", L->A.cells, &L->f));
-  return gmg_exec_alloc(s->levels_exec, "correction", correction_bytes(s), &L->u);
+  const size_t bytes = L->A.cells * s->levels_exec->real_size;
+  GMG_TRY(gmg_create_field(s->levels_exec, "residual to correct from", L->A.cells, &L->f));
+  return gmg_exec_alloc(s->levels_exec, "correction", bytes > room ? bytes : room, &L->u);
 }
 
 static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int needed)
@@ -44,7 +34,7 @@ static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const g
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
       if (!needed || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
       const size_t cells = face_cells(&L->A, a);
-      GMG_TRY(field(e, "boundary values", cells, &L->faces.g[a][side]));
+      GMG_TRY(gmg_create_field(e, "boundary values", cells, &L->faces.g[a][side]));
       if (!e->dry) e->vector->fill(e, cells, 0, L->faces.g[a][side]);
     }
   return GMG_OK;
@@ -77,82 +67,71 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, cons
   return GMG_OK;
 }
 
-/* The finest grid in the problem's type. It is level 0, unless that computes in a lower precision. */
+gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int with_values)
+{
+  GMG_TRY(create_operator(s, e, L, axis));
+  return create_faces(s, e, L, axis, with_values);
+}
+
+/* How the next coarser level follows from this one. */
+static void describe(const gmg_solver *s, gmg_level *L, const int coarsened[3])
+{
+  for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
+  L->A.adjoint = restrict_by_adjoint(s, coarsened);
+  L->by_faces = L->A.face[0] && !s->symmetric;
+}
+
+/* The finest grid, in the problem's type, tells what type corrections can have. */
 static gmg_status create_finest(gmg_solver *s, const gmg_axis axis[3])
 {
-  s->finest = &s->high[0];
-  GMG_TRY(create_operator(s, &s->exec, s->finest, axis));
-  GMG_TRY(create_faces(s, &s->exec, s->finest, axis, 1));
-  GMG_TRY(gmg_choose_precision(s));
-  if (s->levels_exec != &s->exec) { /* a full multigrid start takes its boundary values to the coarser levels from there */
-    s->high_levels = 1;
-    GMG_TRY(create_operator(s, s->levels_exec, &s->level[0], axis));
-    return create_faces(s, s->levels_exec, &s->level[0], axis, s->params.fmg > 0);
-  }
-  s->level[0] = s->high[0];
-  s->high[0] = (gmg_level){0};
   s->finest = &s->level[0];
-  return GMG_OK;
-}
-
-/* A coarser level in the problem's type. f is the data of a full multigrid start, u its solution. */
-static gmg_status create_high(gmg_solver *s, int l, const gmg_axis axis[3])
-{
-  gmg_level *H = &s->high[l];
-  s->high_levels = l + 1;
-  GMG_TRY(create_operator(s, &s->exec, H, axis));
-  GMG_TRY(create_faces(s, &s->exec, H, axis, 1));
-  GMG_TRY(field(&s->exec, "solution of a coarse level", H->A.cells, &H->u));
-  return field(&s->exec, "right-hand side of a coarse level", H->A.cells, &H->f);
-}
-
-/* Whether level l is one of those. The coarsest is not. */
-static int wants_high(const gmg_solver *s, int l, const int coarsened[3])
-{
-  const int more = coarsened[0] || coarsened[1] || coarsened[2];
-  return l > 0 && l < GMG_MOST_HIGH_LEVELS && more && s->params.fmg > 0 && s->high_levels == l && gmg_start_is_spoiled(s, &s->level[l - 1].A);
+  GMG_TRY(gmg_create_grid(s, &s->exec, s->finest, axis, 1));
+  return gmg_choose_precision(s);
 }
 
 static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3])
 {
   gmg_level *L = &s->level[l];
+  const int with_fmg = s->params.fmg > 0, is_coarsest = !coarsened[0] && !coarsened[1] && !coarsened[2];
+  GMG_TRY(l == 0 ? create_finest(s, axis) : gmg_create_grid(s, s->levels_exec, L, axis, with_fmg));
+  GMG_TRY(s->corrections->create_level(s, l, axis, is_coarsest));
   gmg_exec *e = s->levels_exec;
-  const int with_fmg = s->params.fmg > 0;
-  GMG_TRY(l == 0 ? create_finest(s, axis) : create_operator(s, e, L, axis));
-  if (wants_high(s, l, coarsened)) GMG_TRY(create_high(s, l, axis));
-  e = s->levels_exec;
-  for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
-  for (int a = 0; a < 3 && l < s->high_levels; a++) s->high[l].A.coarsened[a] = coarsened[a];
-  L->A.adjoint = restrict_by_adjoint(s, coarsened);
-  L->by_faces = L->A.face[0] && !s->symmetric;
+  describe(s, L, coarsened);
+  if (l < s->refined_levels) describe(s, &s->refined[l], coarsened);
   if (l > 0) {
-    GMG_TRY(field(e, "solution of a coarse level", L->A.cells, &L->u));
-    GMG_TRY(field(e, "right-hand side of a coarse level", L->A.cells, &L->f));
-    GMG_TRY(create_faces(s, e, L, axis, with_fmg));
-    if (with_fmg && l >= s->high_levels) GMG_TRY(field(e, "ghosts of a full multigrid start", gmg_padded_cells(&L->A), &L->padded));
+    GMG_TRY(gmg_create_field(e, "solution of a coarse level", L->A.cells, &L->u));
+    GMG_TRY(gmg_create_field(e, "right-hand side of a coarse level", L->A.cells, &L->f));
+    if (with_fmg && l >= s->refined_levels)
+      GMG_TRY(gmg_create_field(e, "ghosts of a full multigrid start", gmg_padded_cells(&L->A), &L->padded));
   }
-  return field(e, "residual", L->A.cells, &L->r);
+  return gmg_create_field(e, "residual", L->A.cells, &L->r);
 }
 
-/* From level l to the next coarser one and back; in the problem's type what a full multigrid start and coefficients need. */
-static gmg_status create_maps(gmg_solver *s, int l, int high, const gmg_axis fine[3], const gmg_axis coarse[3])
+/* From a level to the next coarser one and back. */
+static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis fine[3], const gmg_axis coarse[3])
 {
-  const int with_fmg = s->params.fmg > 0, faces = s->level[l].A.face[0] != NULL;
-  const gmg_level *L = &s->level[l];
-  gmg_level *to = high ? &s->high[l] : &s->level[l];
+  const int with_fmg = s->params.fmg > 0, faces = L->A.face[0] != NULL;
   const struct {
     int wanted;
     gmg_map_kind kind;
     gmg_map *map;
-  } maps[] = {{1, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, to->prolong},
-              {!high || faces, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, to->restrict_},
-              {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, to->average},
-              {with_fmg, GMG_MAP_INTERPOLATE, to->interpolate},
-              {faces, GMG_MAP_FACES, to->faces_map}};
-  gmg_exec *e = high ? &s->exec : s->levels_exec;
+  } maps[] = {{1, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, L->prolong},
+              {1, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
+              {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, L->average},
+              {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate},
+              {faces, GMG_MAP_FACES, L->faces_map}};
   for (int m = 0; m < 5; m++)
     for (int a = 0; a < 3 && maps[m].wanted; a++)
       GMG_TRY(gmg_map_create(e, maps[m].kind, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
+  return GMG_OK;
+}
+
+/* A refined level needs maps for a full multigrid start alone. */
+static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gmg_axis coarse[3])
+{
+  GMG_TRY(create_maps(s, s->levels_exec, &s->level[l], fine, coarse));
+  if (l < s->refined_levels && s->params.fmg > 0) GMG_TRY(create_maps(s, &s->exec, &s->refined[l], fine, coarse));
+  gmg_choose_legs(&s->mg, l);
   return GMG_OK;
 }
 
@@ -214,14 +193,14 @@ static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gm
 }
 
 /* The identity that stands for a face's normal axis when boundary values are sampled. */
-static gmg_status create_lone_map(gmg_solver *s)
+static gmg_status create_single_cell_maps(gmg_solver *s)
 {
   const gmg_problem none = {.dim = 0};
   const gmg_axis_spec spec = gmg_axis_spec_of(&none, 0);
   gmg_axis axis;
   GMG_TRY(gmg_axis_create(s->context, &spec, &axis));
   gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map);
-  if (status == GMG_OK && s->high_levels > 0) status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map_high);
+  if (status == GMG_OK) status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map_refined);
   gmg_axis_destroy(&axis);
   return status;
 }
@@ -240,10 +219,8 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     s->levels = l + 1;
     status = create_axes(s, now, mine);
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
-    if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_lone_map(s);
-    if (status == GMG_OK && l > 0) status = create_maps(s, l - 1, 0, above, mine);
-    if (status == GMG_OK && l > 0 && l <= s->high_levels && s->params.fmg > 0) status = create_maps(s, l - 1, 1, above, mine);
-    if (status == GMG_OK && l > 0) gmg_choose_legs(&s->mg, l - 1);
+    if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_single_cell_maps(s);
+    if (status == GMG_OK && l > 0) status = connect(s, l - 1, above, mine);
     if (status == GMG_OK && more) status = create_smoother(s, l);
     destroy_axes(above);
     memcpy(now, next, sizeof now);
@@ -253,37 +230,10 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
   return status;
 }
 
-static void destroy_level(gmg_exec *e, gmg_level *L)
-{
-  for (int a = 0; a < 3; a++) {
-    gmg_map *const maps[] = {&L->prolong[a], &L->restrict_[a], &L->average[a], &L->interpolate[a], &L->faces_map[a]};
-    for (int m = 0; m < 5; m++) gmg_map_destroy(e, maps[m]);
-    for (int side = 0; side < 2; side++)
-      if (L->faces.g[a][side]) release_field(e, face_cells(&L->A, a), L->faces.g[a][side]);
-  }
-  release_field(e, L->A.cells, L->r);
-  release_field(e, gmg_padded_cells(&L->A), L->padded);
-  gmg_operator_destroy(e, &L->A);
-}
-
 void gmg_hierarchy_destroy(gmg_solver *s)
 {
-  gmg_exec *e = s->levels_exec;
   for (int l = 0; l < s->levels; l++) {
     gmg_level *L = &s->level[l];
     if (L->view.A && has_smoothers(s) && s->mg.smoother->destroy) s->mg.smoother->destroy(&L->view, s->mg.state[l]);
-    release_field(e, L->A.cells, L->f);
-    if (l > 0) release_field(e, L->A.cells, L->u);
-    else if (L->u) gmg_exec_release(e, L->u, correction_bytes(s));
-    destroy_level(e, L);
   }
-  for (int l = 0; l < s->high_levels || l == 0; l++) {
-    gmg_level *H = &s->high[l];
-    release_field(&s->exec, H->A.cells, H->u);
-    release_field(&s->exec, H->A.cells, H->f);
-    destroy_level(&s->exec, H);
-  }
-  gmg_map_destroy(e, &s->single_cell_map);
-  gmg_map_destroy(&s->exec, &s->single_cell_map_high);
-  s->levels = 0;
 }

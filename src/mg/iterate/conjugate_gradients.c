@@ -8,12 +8,12 @@
 static void start(gmg_solver *s, gmg_iteration *it)
 {
   it->has_direction = 0;
-  it->fresh = 0;
+  it->is_stored = 0;
   it->norm = NAN;
   GMG_AT_LEVEL(s, 0, "residual");
   s->vector->fill(&s->exec, sizeof *s->cg / s->exec.real_size, 0, s->cg);
-  s->stencil->residual(&s->exec, &s->finest->A, it->f, it->u, s->krylov[0]);
-  if (it->wait) it->norm = s->vector->norm2(&s->exec, s->finest->A.cells, s->krylov[0]);
+  s->stencil->residual(&s->exec, &s->finest->A, it->f, it->u, s->krylov.r);
+  if (it->wait) it->norm = s->vector->norm2(&s->exec, s->finest->A.cells, s->krylov.r);
 }
 
 static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
@@ -28,18 +28,16 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
   const gmg_exec *e = &s->exec;
   const gmg_operator *A = &s->finest->A;
   const gmg_level *L = &s->level[0];
-  void *r = s->krylov[0], *p = s->krylov[2], *q = s->krylov[3];
+  void *r = s->krylov.r, *p = s->krylov.p, *q = s->krylov.q;
   const int flexible = s->params.accel == GMG_ACCEL_FLEXIBLE_CG;
 
   const gmg_correction z = s->corrections->precondition(s, it);
   gmg_charge(s, 0);
-  if (s->singular) gmg_remove_mean(s->levels_exec, &L->A, L->volume, (void *)z.z); /* else u drifts */
+  gmg_project(s, s->levels_exec, L, (void *)z.z); /* else u drifts */
   if (!flexible || it->has_direction) s->stencil->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg); /* q: nothing yet at first */
   s->stencil->cg_direction(e, A, z, s->cg, p, r, q);
   it->has_direction = 1;
-  void *low = s->scale ? L->f : NULL;
-  it->norm = s->vector->cg_update(e, A->cells, s->cg, p, q, it->u, r, s->scale, low, it->wait);
-  if (low) gmg_note_low_residual(it, it->norm);
+  it->norm = s->corrections->step(s, it);
 }
 
-const gmg_method gmg_conjugate_gradients = {.by_recursion = 1, .start = start, .residual = residual, .cycle = cycle};
+const gmg_method gmg_conjugate_gradients = {.norm_is_recursive = 1, .start = start, .residual = residual, .cycle = cycle};

@@ -59,20 +59,20 @@ static double amplification(const gmg_solver *s, const gmg_operator *A)
 }
 
 /* Measured: rounding errors are random, and A does not magnify all of them most. */
-static const double TYPICAL = 0.5;
+static const double MEASURED_OVER_BOUND = 0.5;
 
-double gmg_floor_estimate(const gmg_solver *s) { return TYPICAL * unit_roundoff(s->problem.type) * amplification(s, &s->finest->A); }
+double gmg_floor_estimate(const gmg_solver *s) { return MEASURED_OVER_BOUND * unit_roundoff(s->problem.type) * amplification(s, &s->finest->A); }
 
 static double low_floor(const gmg_solver *s, const gmg_operator *A)
 {
-  return TYPICAL * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * amplification(s, A);
+  return MEASURED_OVER_BOUND * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * amplification(s, A);
 }
 
 double gmg_low_floor(const gmg_solver *s) { return low_floor(s, &s->finest->A); }
 
 /* Rounding errors of the residual are noise, of which a smooth mode holds one part in the root of the unknowns; the scheme's
    error is about one over the amplification. */
-double gmg_low_start(const gmg_solver *s, const gmg_operator *A)
+double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A)
 {
   return low_floor(s, A) * amplification(s, A) / sqrt((double)A->cells);
 }

@@ -11,15 +11,15 @@ typedef struct gmg_iteration {
   gmg_wait wait;     /* whether somebody asks for the residual that the next cycle leaves */
   double norm;       /* ||r||_2, where somebody asked for it, else NaN; by recursion with an acceleration */
   int has_direction; /* conjugate gradients: there was a step */
-  /* Lower precision: */
-  int fresh;         /* the residual in level[0].f is that of u, and well scaled */
-  int scaled;        /* solver.scale->next is about one over the norm of the residual */
-  double scaled_by;  /* the norm that it is one over; 0: the host does not know */
+  /* In a lower precision, what the host knows of the residual in level[0].f and of its scale: */
+  int is_stored;     /* it is the residual of u, and well scaled */
+  int has_scale;     /* solver.scales->residual.next is about one over its norm */
+  double scale_norm; /* the norm that it is one over; 0: the host does not know */
 } gmg_iteration;
 
 /* How a cycle improves u: chosen at create, by what was asked for. */
 typedef struct gmg_method {
-  int by_recursion; /* norms are, which rounding takes away from the truth */
+  int norm_is_recursive; /* norms are, which rounding takes away from the truth */
   /* The iteration begins at the u that stands; recursions are forgotten. Leaves the norm where it is waited for. */
   void (*start)(gmg_solver *s, gmg_iteration *it);
   /* ||r||_2 and, unless NULL, ||f||_2 of the u that stands. Blocks. */
@@ -41,12 +41,17 @@ typedef struct gmg_correction_ops {
   gmg_precision precision;    /* for reports */
   const gmg_fmg_ops *fmg;     /* full multigrid starts */
   const gmg_method *plain;    /* without acceleration */
-  /* z = M^-1 r, a cycle from zero. Nobody waits. z: field of the problem. */
-  void (*apply)(gmg_solver *s, const void *r, gmg_scale *scale, void *z);
+  /* What they need of the hierarchy, once level l has its operator (at create); and besides it. */
+  gmg_status (*create_level)(gmg_solver *s, int l, const gmg_axis axis[3], int is_coarsest);
+  gmg_status (*create)(gmg_solver *s);
+  gmg_status (*check)(gmg_solver *s); /* of the solver's coefficients: an error where corrections cannot be found so */
+  /* z = M^-1 r, a cycle from zero. Only enqueues. z: field of the problem. */
+  void (*apply)(gmg_solver *s, const void *r, void *z);
   /* The correction for the acceleration's residual. */
   gmg_correction (*precondition)(gmg_solver *s, gmg_iteration *it);
-  /* f and u for a cycle that is watched: of the iterate, in which what grows is large, or of 1 where that is no number any more. The
-     caller's u stays, f_eff may change. */
+  /* A step of the acceleration along its direction. Returns the residual's norm. */
+  double (*step)(gmg_solver *s, gmg_iteration *it);
+  /* f and u for a diagnostic cycle: the current iterate, or u = 1 if that is not finite. The caller's u stays, f_eff may change. */
   void (*watched)(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u);
 } gmg_correction_ops;
 extern const gmg_correction_ops gmg_same_type, gmg_low_type;
@@ -54,7 +59,7 @@ extern const gmg_correction_ops gmg_same_type, gmg_low_type;
 /* rhs.c: f with boundary values folded in and, if singular, its mean taken off; f itself where nothing is to be done. With
    mean_removed = NULL nobody waits. */
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed);
-const void *gmg_made_rhs(const gmg_solver *s, const void *f); /* where that has put it */
+const void *gmg_current_rhs(const gmg_solver *s, const void *f); /* where that has put it */
 
 /* replay.c: runs work, or replays what was recorded of it */
 void gmg_replay(gmg_solver *s, gmg_work *work, const void *f, void *u);
@@ -62,15 +67,11 @@ int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u); /* 0
 gmg_graph *gmg_recorded_loop(gmg_solver *s, gmg_work *loop, const void *f, void *u); /* NULL: not now */
 void gmg_forget_recordings(gmg_solver *s); /* when what they were made of changes or ends */
 
-/* refinement.c: what the host learns where a residual of that norm was stored in the lower precision (NaN: nobody waited) */
-void gmg_note_low_residual(gmg_iteration *it, double norm);
-
 /* start.c: u becomes a full multigrid start, and the iteration begins there. f: as the caller gave it */
 void gmg_full_multigrid(gmg_solver *s, const void *f, gmg_iteration *it);
 
 /* stationary.c */
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it); /* ||f - A u||_2 */
-void gmg_add_correction(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u); /* to a u in the problem's type */
 int gmg_loop_measures_first(gmg_solver *s);  /* whether a recorded loop finds its first residual */
 
 #endif

@@ -6,131 +6,132 @@
 #include <math.h>
 
 /* A cycle for the residual in level[0].f. The correction goes to u, or is returned to be added. */
-static gmg_correction correction_for(gmg_solver *s, gmg_scale *scale, double keep, void *u)
+static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
 {
   gmg_level *L = &s->level[0];
-  const gmg_update_target to = {.x = u, .size = &scale->size, .keep = keep != 0};
+  const double *size = &s->scales->residual.size;
+  const gmg_update_target to = {.x = u, .size = size, .keep = keep};
   const int done = gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to);
   gmg_charge(s, 0);
-  return (gmg_correction){.z = done ? NULL : L->u, .size = &scale->size, .narrow = 1};
+  return (gmg_correction){.z = done ? NULL : L->u, .size = size, .narrow = 1};
+}
+
+static void add(gmg_solver *s, gmg_correction c, void *u)
+{
+  if (c.z) s->vector->correct(&s->exec, s->finest->A.cells, c, u);
 }
 
 /* The residual of u, divided by size[0] (NULL: by the norm of the one before), into level[0].f unless low is NULL. */
 static double measure(gmg_solver *s, gmg_iteration *it, const double *size, void *low, double *f_norm, gmg_wait wait)
 {
   GMG_AT_LEVEL(s, 0, "residual");
-  return s->stencil->residual_to_low(&s->exec, &s->finest->A, it->f, it->u, size, s->scale, low, f_norm, wait);
+  return s->stencil->residual_to_low(&s->exec, &s->finest->A, it->f, it->u, size, &s->scales->residual, low, f_norm, wait);
 }
 
 /* Until its size is known a residual is taken as it is. */
-static const double *size_of(const gmg_solver *s, const gmg_iteration *it) { return it->scaled ? NULL : s->one; }
+static const double *size_of(const gmg_solver *s, const gmg_iteration *it) { return it->has_scale ? NULL : &s->scales->one; }
 
-void gmg_note_low_residual(gmg_iteration *it, double norm)
+static void note_low_residual(gmg_iteration *it, double norm)
 {
-  const double scaled_by = it->scaled ? it->scaled_by : 1;
+  const double scale_norm = it->has_scale ? it->scale_norm : 1;
   it->norm = norm;
-  it->fresh = !(scaled_by > 0) || !gmg_can_scale_by(norm) || gmg_is_well_scaled(norm / scaled_by);
-  it->scaled = 1;
-  if (isnan(norm)) it->scaled_by = 0;
-  else if (gmg_can_scale_by(norm)) it->scaled_by = norm;
+  it->is_stored = !(scale_norm > 0) || !gmg_can_scale_by(norm) || gmg_is_well_scaled(norm / scale_norm);
+  it->has_scale = 1;
+  if (isnan(norm)) it->scale_norm = 0;
+  else if (gmg_can_scale_by(norm)) it->scale_norm = norm;
 }
 
-/* Its norm was measured where the scale is known, so one more pass scales it well. */
-static void make_fresh(gmg_solver *s, gmg_iteration *it)
+/* Stores the residual again, divided by its own norm, unless it is well scaled already. */
+static void store_residual(gmg_solver *s, gmg_iteration *it)
 {
-  if (it->fresh) return;
-  if (!it->scaled) (void)measure(s, it, s->one, NULL, NULL, GMG_NOBODY_WAITS);
-  it->scaled = 1;
+  if (it->is_stored) return;
+  if (!it->has_scale) (void)measure(s, it, &s->scales->one, NULL, NULL, GMG_NOBODY_WAITS);
+  it->has_scale = 1;
   (void)measure(s, it, NULL, s->level[0].f, NULL, GMG_NOBODY_WAITS);
-  it->fresh = 1;
+  it->is_stored = 1;
 }
 
 static void start(gmg_solver *s, gmg_iteration *it)
 {
   (void)s;
   it->norm = NAN;
-  it->fresh = 0;
+  it->is_stored = 0;
 }
 
 static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 {
-  if (isnan(it->norm) || f_norm) gmg_note_low_residual(it, measure(s, it, size_of(s, it), s->level[0].f, f_norm, GMG_WAIT));
+  if (isnan(it->norm) || f_norm) note_low_residual(it, measure(s, it, size_of(s, it), s->level[0].f, f_norm, GMG_WAIT));
   return it->norm;
 }
 
 /* u takes the correction. Where somebody asks for the residual, it is stored, divided by size[0], and its norm is known. */
 static void correct(gmg_solver *s, gmg_iteration *it, const double *size, gmg_correction c)
 {
-  it->fresh = 0;
+  it->is_stored = 0;
   it->norm = NAN;
   if (!it->wait) {
-    gmg_add_correction(s, s->finest, c, it->u);
+    add(s, c, it->u);
   } else if (!c.z) {
-    gmg_note_low_residual(it, measure(s, it, size, s->level[0].f, NULL, GMG_WAIT));
+    note_low_residual(it, measure(s, it, size, s->level[0].f, NULL, GMG_WAIT));
   } else {
     GMG_AT_LEVEL(s, 0, "residual");
-    gmg_note_low_residual(it, s->stencil->correct_residual(&s->exec, &s->finest->A, c, it->f, it->u, size, s->scale, s->level[0].f, GMG_WAIT));
+    note_low_residual(it, s->stencil->correct_residual(&s->exec, &s->finest->A, c, it->f, it->u, size, &s->scales->residual, s->level[0].f, GMG_WAIT));
   }
-}
-
-static void remove_mean(gmg_solver *s, void *u)
-{
-  if (s->singular) gmg_remove_mean(&s->exec, &s->finest->A, s->finest->volume, u); /* else rounding lets it drift */
 }
 
 /* A cycle of which the host learns nothing. */
 static void improve(gmg_solver *s, const void *f, void *u)
 {
-  gmg_iteration it = {.f = f, .u = u, .scaled = 1};
-  make_fresh(s, &it);
-  gmg_add_correction(s, s->finest, correction_for(s, s->scale, 1, u), u);
+  gmg_iteration it = {.f = f, .u = u, .has_scale = 1};
+  store_residual(s, &it);
+  add(s, correction_for(s, 1, u), u);
 }
 
 static void cycle(gmg_solver *s, gmg_iteration *it)
 {
-  if (!it->wait && it->scaled && !it->fresh) {
+  if (!it->wait && it->has_scale && !it->is_stored) {
     it->norm = NAN;
-    it->scaled_by = 0;
+    it->scale_norm = 0;
     gmg_replay(s, improve, it->f, it->u);
   } else {
-    make_fresh(s, it);
-    correct(s, it, NULL, correction_for(s, s->scale, 1, it->u));
+    store_residual(s, it);
+    correct(s, it, NULL, correction_for(s, 1, it->u));
   }
-  remove_mean(s, it->u);
+  gmg_project(s, &s->exec, s->finest, it->u);
 }
 
 /* The residual is about of the data's size, or smaller. */
 static void start_from(gmg_solver *s, gmg_iteration *it, gmg_correction c)
 {
-  it->scaled = 1;
-  it->scaled_by = 0;
-  correct(s, it, &s->data_scale->size, c);
+  it->has_scale = 1;
+  it->scale_norm = 0;
+  correct(s, it, &s->scales->data.size, c);
 }
 
 static void loop(gmg_solver *s, const void *f, void *u)
 {
   const gmg_operator *A = &s->finest->A;
   const int with_first = gmg_loop_measures_first(s);
-  if (with_first) s->stencil->loop_first_residual(&s->exec, A, f, u, s->one, s->scale, s->level[0].f);
+  if (with_first) s->stencil->loop_first_residual(&s->exec, A, f, u, &s->scales->one, &s->scales->residual, s->level[0].f);
   s->exec.graph->loop_body_begin(s->context, with_first);
-  s->stencil->loop_residual(&s->exec, A, correction_for(s, s->scale, 1, u), f, u, s->scale, s->level[0].f);
-  remove_mean(s, u);
+  s->stencil->loop_residual(&s->exec, A, correction_for(s, 1, u), f, u, &s->scales->residual, s->level[0].f);
+  gmg_project(s, &s->exec, s->finest, u);
 }
 
 static void loop_begin(gmg_solver *s, gmg_iteration *it, gmg_loop *l)
 {
   l->rescales = 1;
-  if (!l->measures_first) make_fresh(s, it);
+  if (!l->measures_first) store_residual(s, it);
 }
 
 static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const double *norms, int cycles)
 {
   (void)s;
   if (l->measures_first) {
-    it->scaled = 0;
-    gmg_note_low_residual(it, l->standing.first);
+    it->has_scale = 0;
+    note_low_residual(it, l->standing.first);
   }
-  for (int i = 0; i < cycles; i++) gmg_note_low_residual(it, norms[i]);
+  for (int i = 0; i < cycles; i++) note_low_residual(it, norms[i]);
 }
 
 const gmg_method gmg_refinement = {.start = start,
@@ -141,13 +142,56 @@ const gmg_method gmg_refinement = {.start = start,
                                    .loop_begin = loop_begin,
                                    .loop_end = loop_end};
 
+/* --- what it needs ------------------------------------------------------------------------------------------------------- */
+
+/* The finest grid stays in the problem's type, as the first refined level, and comes once more as level 0. A full multigrid start takes its
+   boundary values from there to the coarser levels. */
+static gmg_status refine_finest(gmg_solver *s, const gmg_axis axis[3])
+{
+  s->refined[0] = s->level[0];
+  s->level[0] = (gmg_level){.volume = s->refined[0].volume};
+  s->finest = &s->refined[0];
+  s->refined_levels = 1;
+  return gmg_create_grid(s, s->levels_exec, &s->level[0], axis, s->params.fmg > 0);
+}
+
+/* A coarser level in the problem's type. f is the data of a full multigrid start, u its solution. */
+static gmg_status refine_coarser(gmg_solver *s, int l, const gmg_axis axis[3])
+{
+  gmg_level *R = &s->refined[l];
+  s->refined_levels = l + 1;
+  GMG_TRY(gmg_create_grid(s, &s->exec, R, axis, 1));
+  GMG_TRY(gmg_create_field(&s->exec, "solution of a coarse level", R->A.cells, &R->u));
+  return gmg_create_field(&s->exec, "right-hand side of a coarse level", R->A.cells, &R->f);
+}
+
+static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], int is_coarsest)
+{
+  if (l == 0) return refine_finest(s, axis);
+  const int may = s->params.fmg > 0 && s->refined_levels == l && l < GMG_MAX_REFINED_LEVELS && !is_coarsest;
+  return may && gmg_fmg_needs_refinement(s, &s->level[l - 1].A) ? refine_coarser(s, l, axis) : GMG_OK;
+}
+
+/* A full multigrid start needs level 0's u as room for level 1's padded field in the problem's type. */
+static gmg_status create(gmg_solver *s)
+{
+  static const gmg_scales unknown = {.one = 1};
+  const int with_room = s->params.fmg > 0 && s->levels > 1;
+  void *scales = NULL;
+  GMG_TRY(gmg_create_correction_fields(s, with_room ? gmg_padded_cells(&s->level[1].A) * s->exec.real_size : 0));
+  GMG_TRY(gmg_exec_alloc(&s->exec, "scales of the residual and of f", sizeof unknown, &scales));
+  if (!s->exec.dry) s->exec.memory->upload(s->context, scales, &unknown, sizeof unknown);
+  s->scales = scales;
+  return GMG_OK;
+}
+
 /* --- a correction for a residual --------------------------------------------------------------------------------------- */
 
-static void apply(gmg_solver *s, const void *r, gmg_scale *scale, void *z)
+static void apply(gmg_solver *s, const void *r, void *z)
 {
   const size_t cells = s->finest->A.cells;
-  s->vector->normalize_to_low(&s->exec, cells, r, scale, s->level[0].f);
-  const gmg_correction c = correction_for(s, scale, 0, z);
+  s->vector->normalize_to_low(&s->exec, cells, r, &s->scales->residual, s->level[0].f);
+  const gmg_correction c = correction_for(s, 0, z);
   if (c.z) s->vector->axpby_from_low(&s->exec, cells, c.size, c.z, 0, z);
 }
 
@@ -159,20 +203,29 @@ static void low_cycle(gmg_solver *s, const void *f, void *u)
 static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
 {
   gmg_level *L = &s->level[0];
-  if (!it->fresh) s->vector->normalize_to_low(&s->exec, L->A.cells, s->krylov[0], s->scale, L->f);
-  if (!it->fresh && !isnan(it->norm)) it->scaled_by = it->norm;
-  it->scaled = 1;
+  if (!it->is_stored) s->vector->normalize_to_low(&s->exec, L->A.cells, s->krylov.r, &s->scales->residual, L->f);
+  if (!it->is_stored && !isnan(it->norm)) it->scale_norm = it->norm;
+  it->has_scale = 1;
   gmg_replay(s, low_cycle, L->f, L->u);
-  return (gmg_correction){.z = L->u, .size = &s->scale->size, .narrow = 1};
+  return (gmg_correction){.z = L->u, .size = &s->scales->residual.size, .narrow = 1};
+}
+
+/* The residual's low-precision copy goes with it. */
+static double step(gmg_solver *s, gmg_iteration *it)
+{
+  const double norm = s->vector->cg_update(&s->exec, s->finest->A.cells, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r,
+                                           &s->scales->residual, s->level[0].f, it->wait);
+  note_low_residual(it, norm);
+  return norm;
 }
 
 static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)
 {
   gmg_level *L = &s->level[0];
   const gmg_exec *e = s->levels_exec;
-  it->fresh = 0;
-  it->scaled = 0;
-  if (finite) make_fresh(s, it);
+  it->is_stored = 0;
+  it->has_scale = 0;
+  if (finite) store_residual(s, it);
   else e->vector->fill(e, L->A.cells, 0, L->f);
   e->vector->fill(e, L->A.cells, finite ? 0 : 1, L->u);
   *f = L->f;
@@ -182,6 +235,10 @@ static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f
 const gmg_correction_ops gmg_low_type = {.precision = GMG_PRECISION_MIXED,
                                          .fmg = &gmg_fmg_low_type,
                                          .plain = &gmg_refinement,
+                                         .create_level = create_level,
+                                         .create = create,
+                                         .check = gmg_check_precision,
                                          .apply = apply,
                                          .precondition = precondition,
+                                         .step = step,
                                          .watched = watched};

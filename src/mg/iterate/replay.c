@@ -3,12 +3,11 @@
    second time. Called by solve, the iterations and the calls of the API. */
 #include "iterate.h"
 
-/* A user's smoother may do anything; times of levels are taken between their launches. Part of a work that is replayed as a whole goes
-   into that. */
+/* A user's smoother may do anything, and times of levels are taken between their launches. Nested calls go into the outer recording. */
 static int can_be_recorded(const gmg_solver *s)
 {
   const gmg_params *q = &s->params;
-  return s->exec.graph && !s->inside && !s->unrecordable && !q->time_levels && gmg_builtin_of(q->smoother);
+  return s->exec.graph && !s->replay_depth && !s->capture_failed && !q->time_levels && gmg_builtin_of(q->smoother);
 }
 
 static int same(const gmg_recording *a, const gmg_recording *b)
@@ -29,20 +28,20 @@ static gmg_recording *find(gmg_solver *s, gmg_work *work, const void *f, void *u
   return NULL;
 }
 
-static void do_whole(gmg_solver *s, gmg_work *work, const void *f, void *u)
+static void run_whole(gmg_solver *s, gmg_work *work, const void *f, void *u)
 {
-  s->inside++;
+  s->replay_depth++;
   work(s, f, u);
-  s->inside--;
+  s->replay_depth--;
 }
 
-/* Unless it is there already. */
+/* Records the work unless that is done already. */
 static void record(gmg_solver *s, gmg_recording *r, int loop)
 {
   if (r->graph || !s->exec.graph->begin(s->context, loop)) return;
-  do_whole(s, r->work, r->f, r->u);
+  run_whole(s, r->work, r->f, r->u);
   r->graph = s->exec.graph->end(s->context);
-  s->unrecordable = !r->graph;
+  s->capture_failed = !r->graph;
 }
 
 int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u)
@@ -54,7 +53,7 @@ int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u)
 
 void gmg_replay(gmg_solver *s, gmg_work *work, const void *f, void *u)
 {
-  if (!gmg_is_replayed(s, work, f, u)) do_whole(s, work, f, u);
+  if (!gmg_is_replayed(s, work, f, u)) run_whole(s, work, f, u);
 }
 
 gmg_graph *gmg_recorded_loop(gmg_solver *s, gmg_work *loop, const void *f, void *u)
@@ -70,5 +69,5 @@ void gmg_forget_recordings(gmg_solver *s)
     if (s->recording[i].graph) s->exec.graph->destroy(s->recording[i].graph);
     s->recording[i] = (gmg_recording){.graph = NULL};
   }
-  s->unrecordable = 0;
+  s->capture_failed = 0;
 }

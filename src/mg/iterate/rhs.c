@@ -15,16 +15,16 @@ static double remove_mean(gmg_solver *s, const gmg_level *L)
   return mean;
 }
 
-const void *gmg_made_rhs(const gmg_solver *s, const void *f) { return s->has_values || s->singular ? s->f_eff : f; }
+const void *gmg_current_rhs(const gmg_solver *s, const void *f) { return s->has_values || s->singular ? s->f_eff : f; }
 
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed)
 {
   const gmg_level *L = s->finest;
   if (mean_removed) *mean_removed = 0;
-  if (gmg_made_rhs(s, f) == f) return f;
+  if (gmg_current_rhs(s, f) == f) return f;
   s->vector->copy(&s->exec, L->A.cells, f, s->f_eff);
   if (s->has_values) s->stencil->fold(&s->exec, &L->A, &L->faces, s->f_eff);
   if (s->singular && mean_removed) *mean_removed = remove_mean(s, L);
-  else if (s->singular) gmg_remove_mean(&s->exec, &L->A, L->volume, s->f_eff);
+  else gmg_project(s, &s->exec, L, s->f_eff);
   return s->f_eff;
 }

@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-static const double GROWTH = 1e3;       /* of a residual: more than that is divergence */
-static const double GROWTH_CG = 1e8;    /* conjugate gradients make the error fall, not the residual */
-static const double RATE_SLOW = 0.5;    /* a cycle that reduces less is looked at */
-static const double RATE_STALLED = 0.98; /* and this is not falling at all */
-static const double RECURSION_DRIFT = 2; /* a recursion that far from the truth starts anew */
-static const double NEAR_FLOOR = 8;      /* within that of eps ||A|| ||u|| the floor is reached */
+static const double MAX_GROWTH = 1e3;    /* of a residual: more than that is divergence */
+static const double MAX_GROWTH_CG = 1e8; /* conjugate gradients make the error fall, not the residual */
+static const double RATE_SLOW = 0.5;     /* a cycle that reduces less is slow */
+static const double RATE_STALLED = 0.98; /* a cycle that reduces less has stalled */
+static const double MAX_DRIFT = 2;       /* of the true residual over that by recursion: beyond it the recursion starts anew */
+static const double NEAR_FLOOR = 8;      /* within that times eps || |A| |u| || the rounding floor is reached */
 
 /* --- how a solve ends ---------------------------------------------------------------------------------------------------- */
 
@@ -53,33 +53,34 @@ static gmg_status bad_rhs(gmg_solver *s, double norm)
 
 /* --- judging a residual ---------------------------------------------------------------------------------------------------- */
 
-/* The last residual is another one than was measured. */
-static void correct_history(gmg_solver *s, gmg_progress *p, double norm)
+/* The last residual is another one than was measured: it is judged again. */
+static void judge_again(gmg_solver *s, gmg_progress *p, double norm)
 {
-  const int last = p->measured - 1;
-  s->history[last] = p->standing.norm = norm;
-  p->standing.rate = last > 0 ? norm / s->history[last - 1] : 0;
+  s->history[p->measured - 1] = norm;
+  p->standing = p->before;
+  p->verdict = gmg_judge_next(&p->rule, &p->standing, norm);
 }
 
-/* An acceleration knows its residual by recursion, which rounding takes away from the truth. Where it meets the target,
-   hardly falls or falls below what rounding leaves of f the truth is looked up; where they differ the recursion starts anew from the
-   truth. A truth that stays where it was the last time is at the floor. */
+/* Conjugate gradients update their residual by recursion, from which rounding takes the true one away. The true residual is computed
+   where the recursion meets the target, stalls or falls below the rounding of f. If they differ, the recursion starts anew. If the true
+   residual has stopped falling, it is at the floor. */
 static int recursion_is_at_floor(gmg_solver *s, gmg_progress *p)
 {
-  const double recursion = gmg_residual_now(p), truth = gmg_true_residual(s, &p->it), target = p->standing.target;
-  correct_history(s, p, truth);
-  if (truth <= target || (truth < RECURSION_DRIFT * recursion && recursion > target)) return 0;
+  const int met = p->verdict == GMG_MET;
+  const double recursion = gmg_residual_now(p), truth = gmg_true_residual(s, &p->it);
+  judge_again(s, p, truth);
+  if (p->verdict == GMG_MET || (!met && truth < MAX_DRIFT * recursion)) return 0;
   p->floor = gmg_floor_of(s, p->it.u);
   if (truth <= NEAR_FLOOR * p->floor && truth > p->true_before / 2) return 1;
   p->true_before = truth;
-  if (s->singular) gmg_remove_mean(&s->exec, &s->finest->A, s->finest->volume, p->it.u);
+  gmg_project(s, &s->exec, s->finest, p->it.u);
   s->method->start(s, &p->it);
   return 0;
 }
 
 static int is_at_floor(gmg_solver *s, gmg_progress *p)
 {
-  if (s->method->by_recursion) {
+  if (s->method->norm_is_recursive) {
     const double rounding = gmg_type_traits_of(s->problem.type)->epsilon * p->standing.f_norm;
     const int doubtful = p->verdict != GMG_GO_ON || gmg_residual_now(p) <= rounding;
     return doubtful && recursion_is_at_floor(s, p);
@@ -89,25 +90,67 @@ static int is_at_floor(gmg_solver *s, gmg_progress *p)
   return gmg_residual_now(p) <= NEAR_FLOOR * p->floor;
 }
 
-/* GMG_OK while the solve should go on is told apart by *done. */
-static gmg_status judge(gmg_solver *s, gmg_progress *p, int *done)
+/* Where the cycle was left to gmg and F cycles turn out slow (a coarse grid that corrects too much does so more often in them),
+   the rest is done by V cycles. */
+static void reconsider_cycle(gmg_solver *s, gmg_progress *p)
 {
-  *done = 1;
-  if (p->verdict == GMG_BLEW_UP) return diverged(s, p);
-  if (is_at_floor(s, p)) return stagnated(s, p);
-  *done = gmg_residual_now(p) <= p->standing.target;
-  return GMG_OK;
+  enum { MIN_CYCLES = 12, SPAN = 6 };
+  const double *now = s->history + p->measured - 1;
+  if (!s->cycle_is_auto || s->params.cycle == GMG_CYCLE_V || p->cycles < MIN_CYCLES || p->measured <= SPAN) return;
+  if (now[0] < pow(p->rule.rate_slow, SPAN) * now[-SPAN]) return;
+  s->params.cycle = GMG_CYCLE_V;
+  s->method->start(s, &p->it);
 }
 
-/* --- a solve ---------------------------------------------------------------------------------------------------------------- */
+/* A full multigrid start that is worse than u = 0 (layers that no grid resolves, strong stretch) is no use. */
+static void forget_bad_start(gmg_solver *s, gmg_progress *p)
+{
+  if (p->cycles != 1 || s->params.fmg == 0 || gmg_residual_now(p) <= s->history[0]) return;
+  s->vector->fill(&s->exec, s->finest->A.cells, 0, p->it.u);
+  s->method->start(s, &p->it);
+  judge_again(s, p, s->history[0]);
+  if (p->verdict != GMG_MET) p->verdict = GMG_GO_ON;
+}
 
 static int monitor_stops(const gmg_solver *s, const gmg_progress *p)
 {
   return s->params.monitor && s->params.monitor(s->params.monitor_data, p->cycles, gmg_residual_now(p), p->standing.target) != 0;
 }
 
+/* Whether the solve ends at its first residual, and how. With f = 0 a full multigrid start does not use the guess. */
+static gmg_status judge_start(gmg_solver *s, gmg_progress *p, int *done)
+{
+  const int starts_from_zero = s->params.fmg > 0;
+  *done = 1;
+  if (!isfinite(p->standing.f_norm)) return bad_rhs(s, p->standing.f_norm);
+  if (!isfinite(p->standing.first)) return bad_guess(s, p->standing.first);
+  if (monitor_stops(s, p)) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor before the first cycle");
+  *done = p->cycles == 0 && p->verdict == GMG_MET && (!starts_from_zero || p->standing.first == 0);
+  if (*done && starts_from_zero) s->vector->fill(&s->exec, s->finest->A.cells, 0, p->it.u);
+  return GMG_OK;
+}
+
+/* Whether it ends after these cycles, and how. */
+static gmg_status judge(gmg_solver *s, gmg_progress *p, int *done)
+{
+  gmg_status status = GMG_OK;
+  *done = 1;
+  forget_bad_start(s, p);
+  if (p->verdict == GMG_BLEW_UP) status = diverged(s, p);
+  else if (is_at_floor(s, p)) status = stagnated(s, p);
+  else *done = p->verdict == GMG_MET;
+  const int stops = monitor_stops(s, p);
+  if (*done) return status;
+  *done = stops;
+  if (stops) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor after cycle %d", p->cycles);
+  reconsider_cycle(s, p);
+  return GMG_OK;
+}
+
+/* --- a solve ---------------------------------------------------------------------------------------------------------------- */
+
 /* Whether ||f|| and the first residual are found in one pass. */
-static int in_one_pass(const gmg_solver *s) { return s->params.fmg == 0 && !s->singular && !s->method->by_recursion; }
+static int in_one_pass(const gmg_solver *s) { return s->params.fmg == 0 && !s->singular && !s->method->norm_is_recursive; }
 
 /* The right-hand side, the guess and the iteration are made ready. */
 static gmg_status start(gmg_solver *s, gmg_progress *p)
@@ -115,7 +158,7 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   const gmg_params *q = &s->params;
   const gmg_level *L = s->finest;
   const int measured = q->check_every > 0;
-  p->rule = (gmg_stopping){.rtol = q->rtol, .atol = q->atol, .growth = s->method->by_recursion ? GROWTH_CG : GROWTH,
+  p->rule = (gmg_stopping){.rtol = q->rtol, .atol = q->atol, .growth = s->method->norm_is_recursive ? MAX_GROWTH_CG : MAX_GROWTH,
                            .rate_slow = RATE_SLOW, .rate_stalled = RATE_STALLED};
   p->it.wait = measured ? GMG_WAIT : GMG_NOBODY_WAITS;
   if (!measured) p->mean_removed = NAN;
@@ -129,80 +172,35 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   if (s->singular) {
     const double u_norm = measured ? s->vector->norm2(&s->exec, L->A.cells, p->it.u) : 0;
     if (!isfinite(u_norm)) return bad_guess(s, u_norm); /* u is left as it was */
-    gmg_remove_mean(&s->exec, &L->A, L->volume, p->it.u);
+    gmg_project(s, &s->exec, L, p->it.u);
   }
   s->method->start(s, &p->it);
   return GMG_OK;
-}
-
-/* Where the cycle was left to gmg and F cycles turn out slow (a coarse grid that corrects too much does so more often in them),
-   the rest is done by V cycles. */
-static void reconsider_cycle(gmg_solver *s, gmg_progress *p)
-{
-  enum { PATIENCE = 12 };
-  const int n = p->measured;
-  if (!s->free_cycle || s->params.cycle == GMG_CYCLE_V || p->cycles < PATIENCE || n < 7) return;
-  if (s->history[n - 1] < pow(RATE_SLOW, 6) * s->history[n - 7] || gmg_residual_now(p) <= p->standing.target) return;
-  s->params.cycle = GMG_CYCLE_V;
-  s->method->start(s, &p->it);
-}
-
-/* A full multigrid start that is worse than u = 0 (layers that no grid resolves, strong stretch) is no use. */
-static void forget_bad_start(gmg_solver *s, gmg_progress *p)
-{
-  if (p->cycles != 1 || s->params.fmg == 0 || gmg_residual_now(p) <= s->history[0]) return;
-  s->vector->fill(&s->exec, s->finest->A.cells, 0, p->it.u);
-  s->method->start(s, &p->it);
-  correct_history(s, p, s->history[0]);
-  p->verdict = GMG_GO_ON;
-}
-
-/* Whether there is nothing to be done. With f = 0 a full multigrid start does not use the guess. */
-static int is_solved(gmg_solver *s, const gmg_progress *p)
-{
-  const int zero_start = s->params.fmg > 0;
-  if (p->cycles > 0 || p->standing.first > p->standing.target || (zero_start && p->standing.first != 0)) return 0;
-  if (zero_start) s->vector->fill(&s->exec, s->finest->A.cells, 0, p->it.u);
-  return 1;
 }
 
 static gmg_status run(gmg_solver *s, gmg_progress *p)
 {
-  gmg_first_residual(s, p);
-  if (!isfinite(p->standing.f_norm)) return bad_rhs(s, p->standing.f_norm);
-  if (!isfinite(p->standing.first)) return bad_guess(s, p->standing.first);
-  if (monitor_stops(s, p)) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor before the first cycle");
-  if (is_solved(s, p)) return GMG_OK;
-  for (;;) {
-    int done = 0, stop = 0;
-    gmg_status status = GMG_OK;
-    if (p->cycles > 0) { /* a recorded loop may have done some with the first residual */
-      forget_bad_start(s, p);
-      status = judge(s, p, &done);
-      stop = monitor_stops(s, p);
-      if (!done) reconsider_cycle(s, p);
-    }
-    if (done) return status;
-    if (stop) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor after cycle %d", p->cycles);
-    if (p->cycles >= s->params.max_cycles) break;
+  int done = 0;
+  gmg_step(s, p);
+  gmg_status status = judge_start(s, p, &done);
+  if (!done && p->cycles > 0) status = judge(s, p, &done); /* a recorded loop does not stop at the first residual */
+  while (!done && p->cycles < s->params.max_cycles) {
     gmg_step(s, p);
+    status = judge(s, p, &done);
   }
+  if (done) return status;
   return gmg_fail(s->context, GMG_NOT_CONVERGED, "residual %g after params.max_cycles = %d cycles, target %g",
                   gmg_residual_now(p), s->params.max_cycles, p->standing.target);
 }
 
-static gmg_status run_unmeasured(gmg_solver *s, gmg_progress *p)
-{
-  while (p->cycles < s->params.max_cycles) gmg_one_cycle(s, p);
-  return GMG_OK;
-}
-
 static gmg_status solve(gmg_solver *s, gmg_progress *p)
 {
-  gmg_status status = start(s, p);
-  if (status != GMG_OK) return status;
-  status = s->params.check_every == 0 ? run_unmeasured(s, p) : run(s, p);
-  if (s->singular) gmg_remove_mean(&s->exec, &s->finest->A, s->finest->volume, p->it.u);
+  GMG_TRY(start(s, p));
+  gmg_status status = GMG_OK;
+  if (s->params.check_every > 0) status = run(s, p);
+  else
+    while (p->cycles < s->params.max_cycles) gmg_one_cycle(s, p);
+  gmg_project(s, &s->exec, s->finest, p->it.u);
   return status;
 }
 
@@ -215,8 +213,8 @@ static void solve_unmeasured(gmg_solver *s, const void *f, void *u)
 /* Where nobody measures nothing is decided on the way: a solve of few cycles is replayed as a whole. */
 static gmg_status replay_or_solve(gmg_solver *s, gmg_progress *p)
 {
-  enum { MOST_CYCLES_IN_RECORDING = 32 };
-  if (s->params.check_every > 0 || s->params.max_cycles > MOST_CYCLES_IN_RECORDING) return solve(s, p);
+  enum { MAX_RECORDED_CYCLES = 32 };
+  if (s->params.check_every > 0 || s->params.max_cycles > MAX_RECORDED_CYCLES) return solve(s, p);
   gmg_replay(s, solve_unmeasured, p->f, p->it.u);
   p->mean_removed = NAN;
   p->cycles = s->params.max_cycles;
@@ -244,7 +242,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
   if (gmg_overlap(s, f, u))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
-  GMG_TRY(gmg_check_fresh(s));
+  GMG_TRY(gmg_check_usable(s));
   GMG_VISIT(s->context);
 
   gmg_progress p = {.f = f, .it = {.u = u}, .true_before = INFINITY};
@@ -255,7 +253,7 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   gmg_status status = replay_or_solve(s, &p);
   stop_clock(s);
   s->params.cycle = cycle;
-  status = gmg_and_health(s, status);
+  status = gmg_status_or_failure(s, status);
   if (report) gmg_fill_report(s, &p, status, s->exec.memory->now(s->context) - begin, report);
   return status;
 }

@@ -8,8 +8,8 @@ typedef struct gmg_progress {
   gmg_iteration it;
   const void *f;         /* the caller's */
   gmg_stopping rule;
-  gmg_standing standing;
-  gmg_verdict verdict;   /* of the last residual */
+  gmg_standing standing, before; /* after the last residual, and before it */
+  gmg_verdict verdict;           /* of the last residual */
   double floor;
   double true_before;    /* by recursion: the true residual when the recursion last met the target */
   double mean_removed;
@@ -18,10 +18,9 @@ typedef struct gmg_progress {
 } gmg_progress;
 
 /* stepper.c */
-void gmg_first_residual(gmg_solver *s, gmg_progress *p); /* and maybe cycles, where a recorded loop does them at once */
-void gmg_step(gmg_solver *s, gmg_progress *p);           /* some cycles, the last one measured */
-void gmg_one_cycle(gmg_solver *s, gmg_progress *p);      /* or the full multigrid start */
-void gmg_measured(gmg_solver *s, gmg_progress *p, double norm); /* the residual after p->cycles: history, standing and verdict */
+void gmg_step(gmg_solver *s, gmg_progress *p);      /* on to the next measured residual, the first time that of the guess. A recorded loop
+                                                       goes on as long as the stopping rule lets it. */
+void gmg_one_cycle(gmg_solver *s, gmg_progress *p); /* or the full multigrid start */
 
 /* report.c */
 void gmg_fill_report(const gmg_solver *s, const gmg_progress *p, gmg_status status, double seconds, gmg_report *r);

@@ -9,12 +9,7 @@ double gmg_true_residual(gmg_solver *s, const gmg_iteration *it)
   return s->stencil->residual_norm(&s->exec, &s->finest->A, it->f, it->u, NULL);
 }
 
-void gmg_add_correction(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
-{
-  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, u);
-}
-
-/* Not where something on the host has a part in the first residual or comes before it. */
+/* Whether the device alone can find the first residual. */
 int gmg_loop_measures_first(gmg_solver *s)
 {
   return s->params.fmg == 0 && !s->singular && !s->params.monitor && s->exec.graph->measures_first(s->context);
@@ -35,12 +30,6 @@ static void improve(gmg_solver *s, const void *f, void *u)
   else (void)gmg_cycle(&s->mg, 0, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
 }
 
-/* Else rounding lets the mean drift. */
-static void remove_mean(gmg_solver *s, void *u)
-{
-  if (s->singular) gmg_remove_mean(&s->exec, &s->finest->A, s->finest->volume, u);
-}
-
 static void start(gmg_solver *s, gmg_iteration *it)
 {
   (void)s;
@@ -58,7 +47,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
 {
   if (it->wait) improve(s, it->f, it->u);
   else gmg_replay(s, improve, it->f, it->u);
-  remove_mean(s, it->u);
+  gmg_project(s, &s->exec, s->finest, it->u);
   it->norm = NAN;
   if (it->wait) (void)residual(s, it, NULL);
 }
@@ -71,7 +60,7 @@ static void loop(gmg_solver *s, const void *f, void *u)
   if (with_first) s->stencil->loop_first_residual(&s->exec, A, f, u, NULL, NULL, NULL);
   s->exec.graph->loop_body_begin(s->context, with_first);
   improve(s, f, u);
-  remove_mean(s, u);
+  gmg_project(s, &s->exec, s->finest, u);
   s->stencil->loop_residual(&s->exec, A, none, f, u, NULL, NULL);
 }
 
@@ -92,10 +81,29 @@ const gmg_method gmg_stationary = {
 
 /* --- a correction for a residual --------------------------------------------------------------------------------------- */
 
-/* The solver of the coarsest grid may change its f: it is given a copy. */
-static void apply(gmg_solver *s, const void *r, gmg_scale *scale, void *z)
+static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], int is_coarsest)
 {
-  (void)scale;
+  (void)s, (void)l, (void)axis, (void)is_coarsest;
+  return GMG_OK;
+}
+
+/* Level 0 has an f and a u of its own where it is the only one; else u is improved in place. */
+static gmg_status create(gmg_solver *s)
+{
+  if (s->levels == 1) GMG_TRY(gmg_create_correction_fields(s, 0));
+  if (s->method->norm_is_recursive) GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", s->finest->A.cells, &s->krylov.z));
+  return GMG_OK;
+}
+
+static gmg_status check(gmg_solver *s)
+{
+  (void)s;
+  return GMG_OK;
+}
+
+/* The solver of the coarsest grid may change its f: it is given a copy. */
+static void apply(gmg_solver *s, const void *r, void *z)
+{
   if (s->levels == 1) {
     s->vector->copy(&s->exec, s->level[0].A.cells, r, s->level[0].f);
     r = s->level[0].f;
@@ -103,13 +111,16 @@ static void apply(gmg_solver *s, const void *r, gmg_scale *scale, void *z)
   (void)gmg_cycle(&s->mg, 0, r, z, s->params.cycle, GMG_FROM_ZERO, NULL);
 }
 
-static void apply_work(gmg_solver *s, const void *r, void *z) { apply(s, r, NULL, z); }
-
 static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
 {
   (void)it;
-  gmg_replay(s, apply_work, s->krylov[0], s->krylov[1]);
-  return (gmg_correction){.z = s->krylov[1]};
+  gmg_replay(s, apply, s->krylov.r, s->krylov.z);
+  return (gmg_correction){.z = s->krylov.z};
+}
+
+static double step(gmg_solver *s, gmg_iteration *it)
+{
+  return s->vector->cg_update(&s->exec, s->finest->A.cells, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r, NULL, NULL, it->wait);
 }
 
 static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)
@@ -123,6 +134,10 @@ static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f
 const gmg_correction_ops gmg_same_type = {.precision = GMG_PRECISION_SAME,
                                           .fmg = &gmg_fmg_same_type,
                                           .plain = &gmg_stationary,
+                                          .create_level = create_level,
+                                          .create = create,
+                                          .check = check,
                                           .apply = apply,
                                           .precondition = precondition,
+                                          .step = step,
                                           .watched = watched};

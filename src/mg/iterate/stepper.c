@@ -5,8 +5,9 @@
 
 #include <math.h>
 
-void gmg_measured(gmg_solver *s, gmg_progress *p, double norm)
+static void measured(gmg_solver *s, gmg_progress *p, double norm)
 {
+  p->before = p->standing;
   p->verdict = p->measured ? gmg_judge_next(&p->rule, &p->standing, norm) : gmg_judge_first(&p->rule, &p->standing, norm, p->standing.f_norm);
   s->history[p->measured++] = norm;
 }
@@ -27,7 +28,7 @@ static void step_and_wait(gmg_solver *s, gmg_progress *p)
     p->it.wait = next % s->params.check_every == 0 || next >= s->params.max_cycles ? GMG_WAIT : GMG_NOBODY_WAITS;
     gmg_one_cycle(s, p);
   } while (!p->it.wait);
-  gmg_measured(s, p, s->method->residual(s, &p->it, NULL));
+  measured(s, p, s->method->residual(s, &p->it, NULL));
 }
 
 /* --- by a recorded loop -------------------------------------------------------------------------------------------------- */
@@ -36,7 +37,7 @@ static void step_and_wait(gmg_solver *s, gmg_progress *p)
 static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
 {
   const gmg_params *q = &s->params;
-  const int cycle_may_change = s->free_cycle && q->cycle != GMG_CYCLE_V;
+  const int cycle_may_change = s->cycle_is_auto && q->cycle != GMG_CYCLE_V;
   if (!s->method->loop || q->check_every != 1 || cycle_may_change) return NULL;
   return gmg_recorded_loop(s, s->method->loop, p->it.f, p->it.u);
 }
@@ -53,32 +54,28 @@ static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
   s->method->loop_end(s, &p->it, &loop, norms, cycles);
   if (with_first) {
     p->standing.f_norm = loop.standing.f_norm;
-    gmg_measured(s, p, loop.standing.first);
+    measured(s, p, loop.standing.first);
   }
-  for (int i = 0; i < cycles; i++) gmg_measured(s, p, norms[i]);
+  for (int i = 0; i < cycles; i++) measured(s, p, norms[i]);
   p->cycles += cycles;
 }
 
 /* --- either -------------------------------------------------------------------------------------------------------------- */
 
 /* A full multigrid start replaces the guess: the residual of u = 0 is f. */
-void gmg_first_residual(gmg_solver *s, gmg_progress *p)
+static void measure_first(gmg_solver *s, gmg_progress *p)
 {
-  p->loop = recorded_loop(s, p);
-  if (s->params.fmg > 0) {
-    gmg_measured(s, p, p->standing.f_norm);
-  } else if (p->loop && gmg_loop_measures_first(s)) {
-    step_by_loop(s, p, 1);
-  } else {
-    double *f_norm = isnan(p->standing.f_norm) ? &p->standing.f_norm : NULL;
-    const double norm = s->method->residual(s, &p->it, f_norm);
-    gmg_measured(s, p, norm);
-  }
+  double *f_norm = isnan(p->standing.f_norm) ? &p->standing.f_norm : NULL;
+  const double norm = s->params.fmg > 0 ? p->standing.f_norm : s->method->residual(s, &p->it, f_norm);
+  measured(s, p, norm);
 }
 
 void gmg_step(gmg_solver *s, gmg_progress *p)
 {
-  const int done = p->cycles, is_start = p->cycles == 0 && s->params.fmg > 0;
-  if (p->loop && !is_start) step_by_loop(s, p, 0);
-  if (p->cycles == done) step_and_wait(s, p);
+  const int before = p->measured, is_first = before == 0, is_start = p->cycles == 0 && s->params.fmg > 0;
+  if (is_first) p->loop = recorded_loop(s, p);
+  if (p->loop && (is_first ? gmg_loop_measures_first(s) : !is_start)) step_by_loop(s, p, is_first);
+  if (p->measured > before) return;
+  if (is_first) measure_first(s, p);
+  else step_and_wait(s, p);
 }

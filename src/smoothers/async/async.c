@@ -20,7 +20,7 @@ static unsigned traits(const gmg_params *p, int threads)
 double gmg_weight_async(const gmg_operator *A, const gmg_params *p)
 {
   if (p->omega > 0) return p->omega;
-  if (p->local == GMG_LOCAL_JACOBI) return gmg_jacobi_damping(A);
+  if (p->local == GMG_LOCAL_JACOBI) return gmg_weight_jacobi(A, p);
   if (p->local == GMG_LOCAL_GAUSS_SEIDEL || p->overlap == 0) return 1;
   return gmg_red_black_over_relaxation(A, local_sweeps_of_a_step(p));
 }

@@ -48,4 +48,4 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *d, const void *f,
 }
 
 extern "C" const gmg_smoother_ops R(gmg_chebyshev_cuda) = {
-    .setup = gmg_chebyshev_setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = gmg_chebyshev_destroy};
+    .setup = gmg_chebyshev_setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero};

@@ -13,7 +13,7 @@ static void correct(const gmg_smoother_level *l, const void *f, const void *u, v
 {
   const size_t tasks = gmg_tasks(l->A);
   if (c0 == 0) l->exec->vector->fill(l->exec, l->A->cells, 0, d);
-#pragma omp parallel for schedule(static) num_threads(l->threads) if (l->A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(l->threads) if (l->A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) gmg_field_map(correction_point, l->A, t, f, u, (real)c0, (real)c1, d);
   l->exec->vector->axpy(l->exec, l->A->cells, 1, d, to); /* which is u */
 }
@@ -24,4 +24,4 @@ static void sweep(const gmg_smoother_level *l, void *d, const void *f, void *u, 
   gmg_chebyshev_sweep(l, d, f, u, u, steps, GMG_FROM_CURRENT, correct);
 }
 
-const gmg_smoother_ops R(gmg_chebyshev_host) = {.setup = gmg_chebyshev_setup, .sweep = sweep, .destroy = gmg_chebyshev_destroy};
+const gmg_smoother_ops R(gmg_chebyshev_host) = {.setup = gmg_chebyshev_setup, .sweep = sweep};

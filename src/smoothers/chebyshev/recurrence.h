@@ -41,9 +41,4 @@ static inline gmg_status gmg_chebyshev_setup(const gmg_smoother_level *l, void *
   return gmg_exec_alloc(l->exec, "chebyshev correction", l->A->cells * l->exec->real_size, state);
 }
 
-static inline void gmg_chebyshev_destroy(const gmg_smoother_level *l, void *state)
-{
-  gmg_exec_release(l->exec, state, l->A->cells * l->exec->real_size);
-}
-
 #endif

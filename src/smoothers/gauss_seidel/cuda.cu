@@ -2,7 +2,7 @@
    the planes i + j + k = constant are relaxed one by one (Lamport 1974). A reference, not a competitor: a sweep is n0 + n1 + n2
    launches, and in 1D one thread does it all. */
 extern "C" {
-#include "gauss_seidel.h"
+#include "smoothers/weight.h"
 }
 
 #include "stencil/operator/cuda/row.cuh"

@@ -1,20 +1,13 @@
 /* Gauss-Seidel in lexicographic order. On several host threads it is not deterministic unless params.deterministic asks for it. */
 #include "core/backend.h"
-#include "gauss_seidel.h"
-
 #include "smoothers/fourier.h"
+#include "smoothers/weight.h"
 
 /* One thread (or deterministic) is the true sequential method. */
 static unsigned traits(const gmg_params *p, int threads)
 {
   const unsigned regular = GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
   return threads == 1 || p->deterministic ? regular : 0;
-}
-
-double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p)
-{
-  (void)A;
-  return p->omega > 0 ? p->omega : 1;
 }
 
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)

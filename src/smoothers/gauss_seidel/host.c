@@ -1,20 +1,19 @@
-/* Gauss-Seidel in lexicographic order on host threads. One thread (or params.deterministic) is the true sequential
-   method, the CPU reference of Anzt, Dongarra, Gates, Tomov (2011). With more, each thread owns a block of rows,
-   Gauss-Seidel inside, the newest values across; shared values are read and written by relaxed atomics.
-
-   Of all that an unknown depends on, only the new value behind it along its row is not known ahead. So a row is relaxed in pieces, each
-   in two passes. The first finds b and c of  new value = b + c times the new value behind,  for all unknowns at once. The second follows
-   this recurrence with the value in a register: one multiplication and addition an unknown, where the whole formula with its division
-   takes ten times as long. */
-#include "gauss_seidel.h"
+/* Gauss-Seidel in lexicographic order on host threads. One thread (or params.deterministic) is the true sequential method, the
+   CPU reference of Anzt, Dongarra, Gates, Tomov (2011). With more, each thread owns a block of rows, Gauss-Seidel inside, the
+   newest values across; shared values are read and written by relaxed atomics. Of all that an unknown depends on, only the new
+   value behind it along its row is not known ahead. So a row is relaxed in pieces, each in two passes. The first finds b and c
+   of new value = b + c times the new value behind, for all unknowns at once. The second follows this recurrence with the value
+   in a register: one multiplication and addition an unknown, where the whole formula with its division takes ten times as long.
+   */
+#include "smoothers/weight.h"
 
 #include "core/host/atomics.h"
 #include "stencil/operator/host/grid_row.h"
 
 #include <omp.h>
 
-/* Unknowns of a piece: a cache line, so that processors begin the first pass of the next piece during the second pass of this one. With
-   pieces of 512 a sweep at 1000^2 takes 1.5 times as long, a reversed one at 100^3 2.5 times. */
+/* Unknowns of a piece: a cache line, so that processors begin the first pass of the next piece during the second pass of this
+   one. With pieces of 512 a sweep at 1000^2 takes 1.5 times as long, a reversed one at 100^3 2.5 times. */
 enum { PIECE = 64 / sizeof(real) };
 
 /* A row at work, where its unknowns are. */
@@ -108,7 +107,7 @@ static void sweep_once(const gmg_smoother_level *level, const real *f, real *u, 
   const gmg_operator *A = level->A;
   const real omega = (real)gmg_weight_gauss_seidel(A, level->params);
   const size_t tasks = gmg_tasks(A);
-  const int wanted = level->params->deterministic || A->cells < 4096 ? 1 : level->threads;
+  const int wanted = level->params->deterministic || A->cells < GMG_MIN_CELLS_PARALLEL_SWEEP ? 1 : level->threads;
 #pragma omp parallel num_threads(wanted)
   {
     const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num(), mine = backward ? threads - 1 - me : me;

@@ -1,7 +1,7 @@
 /* Weighted Jacobi on a CUDA device. Steps alternate between u and the level's scratch field, 24 bytes an unknown each in double.
    An odd number of them first copies u to the scratch field (16 bytes). The first step from zero needs no neighbours (16 bytes). */
 extern "C" {
-#include "jacobi.h"
+#include "smoothers/weight.h"
 }
 
 #include "stencil/operator/cuda/row.cuh"

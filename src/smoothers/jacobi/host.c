@@ -1,5 +1,5 @@
 /* Weighted Jacobi on host threads: all unknowns from the values before the sweep. */
-#include "jacobi.h"
+#include "smoothers/weight.h"
 
 #include "stencil/operator/host/grid_row.h"
 
@@ -15,7 +15,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   const real omega = (real)gmg_weight_jacobi(l->A, l->params);
   const size_t tasks = gmg_tasks(l->A);
   for (int s = 0; s < steps; s++) {
-#pragma omp parallel for schedule(static) num_threads(l->threads) if (l->A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(l->threads) if (l->A->cells > GMG_MIN_CELLS_PARALLEL)
     for (size_t t = 0; t < tasks; t++) gmg_field_map(jacobi_point, l->A, t, f, u, omega, 0, l->scratch);
     l->exec->vector->copy(l->exec, l->A->cells, l->scratch, u);
   }

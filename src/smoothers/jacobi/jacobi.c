@@ -1,7 +1,5 @@
 /* Weighted Jacobi: all unknowns from the values before the sweep. */
 #include "core/backend.h"
-#include "jacobi.h"
-
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"
 
@@ -10,8 +8,6 @@ static unsigned traits(const gmg_params *p, int threads)
   (void)p, (void)threads;
   return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
 }
-
-double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p) { return p->omega > 0 ? p->omega : gmg_jacobi_damping(A); }
 
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
 {

@@ -45,41 +45,30 @@ static gmg_status field(twin *t, const char *what, void **p)
   return gmg_exec_alloc(&t->exec, what, t->A.cells * t->exec.real_size, p);
 }
 
-static gmg_status copy_array(twin *t, size_t bytes, const void *from, const void **to)
+/* Replaces an array, unless NULL, by a copy of it on the device. */
+static gmg_status copy_array(twin *t, size_t bytes, const void **array)
 {
   void *p = NULL;
+  if (!*array) return GMG_OK;
   GMG_TRY(gmg_exec_alloc(&t->exec, "operator of an offloaded level", bytes, &p));
-  *to = p;
-  if (from) t->exec.memory->upload(t->exec.context, p, from, bytes);
+  t->exec.memory->upload(t->exec.context, p, *array, bytes);
+  *array = p;
   return GMG_OK;
 }
 
-/* All but what stands in face and sigma, which update() brings. */
 static gmg_status copy_operator(twin *t, const gmg_operator *A)
 {
   gmg_operator *B = &t->A;
   *B = *A;
   for (int a = 0; a < 3; a++) {
-    B->lo[a] = B->hi[a] = B->diag[a] = B->lo_diag[a] = B->hi_diag[a] = B->face[a] = B->weight[a] = NULL;
-    B->below[a] = B->above[a] = NULL;
-  }
-  B->sigma = NULL;
-  for (int a = 0; a < 3; a++) {
     const size_t real = t->exec.real_size;
-    const void *below = NULL, *above = NULL;
-    const struct {
-      const void *from, **to;
-    } reals[] = {{A->lo[a], &B->lo[a]},           {A->hi[a], &B->hi[a]},           {A->diag[a], &B->diag[a]},
-                 {A->lo_diag[a], &B->lo_diag[a]}, {A->hi_diag[a], &B->hi_diag[a]}, {A->weight[a], &B->weight[a]}};
-    for (int i = 0; i < 6; i++)
-      if (reals[i].from) GMG_TRY(copy_array(t, A->n[a] * real, reals[i].from, reals[i].to));
-    if (A->face[a]) GMG_TRY(copy_array(t, gmg_face_count(A, a) * real, NULL, &B->face[a]));
-    GMG_TRY(copy_array(t, A->n[a] * sizeof(int), A->below[a], &below));
-    B->below[a] = below;
-    GMG_TRY(copy_array(t, A->n[a] * sizeof(int), A->above[a], &above));
-    B->above[a] = above;
+    const void **const reals[] = {&B->lo[a], &B->hi[a], &B->diag[a], &B->lo_diag[a], &B->hi_diag[a], &B->weight[a]};
+    for (int i = 0; i < 6; i++) GMG_TRY(copy_array(t, A->n[a] * real, reals[i]));
+    GMG_TRY(copy_array(t, A->n[a] * sizeof(int), (const void **)&B->below[a]));
+    GMG_TRY(copy_array(t, A->n[a] * sizeof(int), (const void **)&B->above[a]));
+    GMG_TRY(copy_array(t, gmg_face_count(A, a) * real, &B->face[a]));
   }
-  return A->sigma ? copy_array(t, A->cells * t->exec.real_size, NULL, &B->sigma) : GMG_OK;
+  return copy_array(t, A->cells * t->exec.real_size, &B->sigma);
 }
 
 static gmg_status create_twin(const offload *o, const gmg_smoother_level *l, twin *t)
@@ -143,12 +132,8 @@ static void destroy(const gmg_smoother_level *l, void *state)
   twin *t = state;
   if (!t) return;
   GMG_VISIT(offload_of(l->params)->device);
-  const size_t bytes = t->A.cells * t->exec.real_size;
   if (t->ops && t->ops->destroy) t->ops->destroy(&t->level, t->inner);
-  gmg_exec_release(&t->exec, t->level.scratch, bytes);
-  gmg_exec_release(&t->exec, t->u, bytes);
-  gmg_exec_release(&t->exec, t->f, bytes);
-  gmg_operator_destroy(&t->exec, &t->A);
+  gmg_exec_release(&t->exec);
   free(t);
 }
 

@@ -24,7 +24,7 @@
    In 2D rows of float stream through warps in both (relax/cuda/row_sweep.cuh). 1D but for odd periodic
    axes has a kernel of its own for all sizes and coefficients (red_black/line.cuh). */
 extern "C" {
-#include "red_black.h"
+#include "smoothers/weight.h"
 }
 
 #include "smoothers/relax/cuda/plane_sweep.cuh"
@@ -248,9 +248,8 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   static const size_t any[3] = {0, 0, 0};
   const size_t processors = (size_t)gmg_device_of(l->exec)->processors;
   int max_bytes = 0;
-  red_black_state *r = (red_black_state *)calloc(1, sizeof *r);
-  *state = r;
-  if (!r) return gmg_fail(l->exec->context, GMG_ERR_MEMORY, "red_black state could not be allocated");
+  GMG_TRY(gmg_exec_alloc_state(l->exec, "red_black state", sizeof(red_black_state), state));
+  red_black_state *r = (red_black_state *)*state;
   cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
   r->max_bytes = (size_t)max_bytes;
   if (A->cells < MIN_CELLS_FUSED || !is_uniform_level(A) || !pass_of(l, r, 0)) return GMG_OK;
@@ -263,14 +262,8 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   return GMG_OK;
 }
 
-static void destroy(const gmg_smoother_level *l, void *state)
-{
-  (void)l;
-  free(state);
-}
-
 extern "C" const gmg_smoother_ops R(gmg_red_black_cuda) = {
-    .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};
+    .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero};
 
 extern "C" const gmg_fused_ops R(gmg_red_black_fused_cuda) = {
     .presmooth_restrict = presmooth_restrict, .postsmooth_update = postsmooth_update, .double_buffered = double_buffered};

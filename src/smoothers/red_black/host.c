@@ -7,7 +7,7 @@
    threads, and the newest values are used across the seam. (Reading old ones from a copy instead is Jacobi there and does
    not bear over-relaxation: factor 0.26 on a periodic 65^3, where walls give 0.12.) A strip of two unknowns on each side
    of a seam is swept once more, first: 0.118 instead of 0.160, for a face's worth of work. */
-#include "red_black.h"
+#include "smoothers/weight.h"
 
 #include "stencil/operator/host/grid_row.h"
 
@@ -51,7 +51,7 @@ GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_lev
 {
   const gmg_operator *A = level->A;
   const size_t tasks = gmg_tasks(A), n = A->n[0], last = n - seam(A, 0); /* from `last` on the phase is one more */
-#pragma omp parallel for schedule(static) num_threads(level->threads) if (A->cells > 4096)
+#pragma omp parallel for schedule(static) num_threads(level->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_task_at(A, t);
     const size_t phase = (seam(A, 1) && w.j == A->n[1] - 1) + (seam(A, 2) && w.k == A->n[2] - 1);
@@ -87,7 +87,7 @@ GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_lev
 {
   const gmg_operator *A = level->A;
   const size_t slices = A->n[dim - 1], lines = dim == 3 ? A->n[1] : 1, first = (size_t)reversed, second = 1 - first;
-#pragma omp parallel num_threads(level->threads) if (A->cells > 4096)
+#pragma omp parallel num_threads(level->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   {
     gmg_inverse known;
     known.of = -1;

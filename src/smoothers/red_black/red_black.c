@@ -1,7 +1,5 @@
 /* Red-black Gauss-Seidel with over-relaxation: one colour after the other. */
 #include "core/backend.h"
-#include "red_black.h"
-
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"
 
@@ -9,11 +7,6 @@ static unsigned traits(const gmg_params *p, int threads)
 {
   (void)p, (void)threads;
   return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR | GMG_SMOOTHER_COLOURED;
-}
-
-double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p)
-{
-  return p->omega > 0 ? p->omega : gmg_red_black_over_relaxation(A, 1);
 }
 
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)

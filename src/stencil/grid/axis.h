@@ -57,6 +57,10 @@ void gmg_axis_destroy(gmg_axis *axis); /* frees the arrays, keeps the scalars */
    pairs of neighbours merged (an odd one at the end stays alone). Only for n > 1. */
 gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine);
 
+/* Semi-coarsening: an axis is coarsened if it has more than one unknown and its coupling beta/h^2 is at least `threshold` times the
+   strongest one. Returns the number of coarsened axes; 0: the grid cannot be coarsened. */
+int gmg_coarsen(const gmg_axis_spec fine[3], double threshold, gmg_axis_spec coarse[3], int coarsened[3]);
+
 int gmg_axis_periodic(const gmg_axis *axis);
 
 #endif

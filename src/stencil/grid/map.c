@@ -27,11 +27,27 @@ static int table_alloc(table *t, size_t rows, size_t cols, int width)
 
 static void table_free(table *t) { leave(t->first), leave(t->weight); }
 
-static int identity(table *t, size_t n)
+/* Rows of one entry, a 1: row i reads column i up / down, or the last one. */
+static int pick(table *t, size_t rows, size_t cols, size_t up, size_t down)
 {
-  if (!table_alloc(t, n, n, 1)) return 0;
-  for (size_t i = 0; i < n; i++) t->first[i] = (int)i, t->weight[i] = 1;
+  if (!table_alloc(t, rows, cols, 1)) return 0;
+  for (size_t i = 0; i < rows; i++) {
+    const size_t at = i * up / down;
+    t->first[i] = (int)(at < cols ? at : cols - 1);
+    t->weight[i] = 1;
+  }
   return 1;
+}
+
+static int identity(table *t, size_t n) { return pick(t, n, n, 1, 1); }
+
+/* Merged cells: every unknown takes over the value of the cell it has become part of. */
+static int inject(table *t, const gmg_axis *fine, const gmg_axis *coarse) { return pick(t, fine->n, coarse->n, 1, 2); }
+
+/* Faces of merged cells: every second one, and the last. */
+static int pick_faces(table *t, const gmg_axis *fine, const gmg_axis *coarse)
+{
+  return pick(t, coarse->n + 1, fine->n + 1, fine == coarse ? 1 : 2, 1);
 }
 
 /* Position of a coarse unknown; -1 and n stand for the ghosts. */
@@ -74,23 +90,6 @@ static int interpolate(table *t, const gmg_axis *fine, const gmg_axis *coarse)
     t->weight[2 * i] = 1 - s;
     t->weight[2 * i + 1] = s;
   }
-  return 1;
-}
-
-/* Merged cells: every unknown takes over the value of the cell it has become part of. */
-static int inject(table *t, const gmg_axis *fine, const gmg_axis *coarse)
-{
-  if (!table_alloc(t, fine->n, coarse->n, 1)) return 0;
-  for (size_t i = 0; i < fine->n; i++) t->first[i] = (int)(i / 2), t->weight[i] = 1;
-  return 1;
-}
-
-/* Faces of merged cells: every second one, and the last. */
-static int pick_faces(table *t, const gmg_axis *fine, const gmg_axis *coarse)
-{
-  if (!table_alloc(t, coarse->n + 1, fine->n + 1, 1)) return 0;
-  const size_t step = fine == coarse ? 1 : 2;
-  for (size_t i = 0; i <= coarse->n; i++) t->first[i] = (int)(i * step < fine->n ? i * step : fine->n), t->weight[i] = 1;
   return 1;
 }
 
@@ -280,12 +279,22 @@ static int *make_wrap(const table *t, int periodic)
   return wrap;
 }
 
+static gmg_status upload(gmg_exec *e, const table *t, const int *wrap, gmg_map *map)
+{
+  void *weight, *first, *wraps;
+  GMG_TRY(gmg_exec_reals(e, "transfer weights", t->rows * (size_t)t->width, t->weight, &weight));
+  GMG_TRY(gmg_exec_ints(e, "transfer parents", t->rows, t->first, &first));
+  GMG_TRY(gmg_exec_ints(e, "transfer wrap", t->cols + 2 * GMG_MAP_PAD, wrap, &wraps));
+  map->weight = weight, map->first = first;
+  map->wrap = (const int *)wraps + GMG_MAP_PAD;
+  return GMG_OK;
+}
+
 gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map)
 {
-  gmg_status status = GMG_ERR_MEMORY;
+  gmg_status status;
   table t = {0};
   int *wrap = NULL;
-  *map = (gmg_map){0};
   const int values = kind != GMG_MAP_INTERPOLATE && kind != GMG_MAP_FACES; /* not ghosts or faces: they wrap */
   if (build(&t, kind, fine, coarse)) wrap = make_wrap(&t, values && gmg_axis_periodic(fine));
   if (wrap) {
@@ -293,26 +302,11 @@ gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, 
     *map = (gmg_map){.rows = (int)t.rows, .cols = (int)t.cols, .width = t.width};
     find_repetition(&t, map);
     map->pairs = values ? find_pairs(&t) : GMG_PAIRS_NONE;
-    const size_t weights = t.rows * (size_t)t.width, wraps = t.cols + 2 * GMG_MAP_PAD;
-    status = gmg_exec_reals(e, "transfer weights", weights, t.weight, &map->memory[0]);
-    if (status == GMG_OK) map->bytes[0] = weights * e->real_size;
-    if (status == GMG_OK) status = gmg_exec_ints(e, "transfer parents", t.rows, t.first, &map->memory[1]);
-    if (status == GMG_OK) map->bytes[1] = t.rows * sizeof(int);
-    if (status == GMG_OK) status = gmg_exec_ints(e, "transfer wrap", wraps, wrap, &map->memory[2]);
-    if (status == GMG_OK) map->bytes[2] = wraps * sizeof(int);
-    map->weight = map->memory[0], map->first = map->memory[1];
-    if (status == GMG_OK) map->wrap = (const int *)map->memory[2] + GMG_MAP_PAD;
+    status = upload(e, &t, wrap, map);
   } else {
-    gmg_fail(e->context, status, "transfer map of %zu unknowns could not be allocated", fine->n);
+    status = gmg_fail(e->context, GMG_ERR_MEMORY, "transfer map of %zu unknowns could not be allocated", fine->n);
   }
   leave(wrap);
   table_free(&t);
-  if (status != GMG_OK) gmg_map_destroy(e, map);
   return status;
-}
-
-void gmg_map_destroy(gmg_exec *e, gmg_map *map)
-{
-  for (int i = 0; i < 3; i++) gmg_exec_release(e, map->memory[i], map->bytes[i]);
-  *map = (gmg_map){0};
 }

@@ -28,8 +28,6 @@ typedef struct gmg_map {
   const void *weight; /* [rows][width] reals, exec's memory */
   const int *first;   /* [rows] may be < 0 or run past cols: that is what wrap is for; never falls with r */
   const int *wrap;    /* actual column of an index from -GMG_MAP_PAD to cols + GMG_MAP_PAD - 1, periodic or clamped */
-  void *memory[3];    /* what to release */
-  size_t bytes[3];
 } gmg_map;
 
 /* The maps of all axes, for kernels. */
@@ -69,6 +67,5 @@ typedef enum {
 /* fine and coarse may be the same axis (not coarsened): every kind is then the identity (INTERPOLATE: without the
    ghosts). */
 gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map);
-void gmg_map_destroy(gmg_exec *e, gmg_map *map);
 
 #endif

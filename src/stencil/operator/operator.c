@@ -63,31 +63,13 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
   return create_coefficients(e, A, faces, sigma);
 }
 
-void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double lone[3], const double beta[3])
+void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double from_walls[3], const double beta[3])
 {
   A->reaction_from_walls = 0;
   for (int a = 0; a < 3; a++) {
     A->coupling[a] = beta[a] * coupling[a];
-    A->reaction_from_walls += beta[a] * lone[a];
+    A->reaction_from_walls += beta[a] * from_walls[a];
   }
-}
-
-void gmg_operator_destroy(gmg_exec *e, gmg_operator *A)
-{
-  for (int a = 0; a < 3; a++) {
-    const size_t reals = A->n[a] * e->real_size, ints = A->n[a] * sizeof(int);
-    gmg_exec_release(e, (void *)A->lo[a], reals);
-    gmg_exec_release(e, (void *)A->hi[a], reals);
-    gmg_exec_release(e, (void *)A->diag[a], reals);
-    gmg_exec_release(e, (void *)A->lo_diag[a], reals);
-    gmg_exec_release(e, (void *)A->hi_diag[a], reals);
-    gmg_exec_release(e, (void *)A->face[a], A->n[a] ? gmg_face_count(A, a) * e->real_size : 0);
-    gmg_exec_release(e, (void *)A->weight[a], reals);
-    gmg_exec_release(e, (void *)A->below[a], ints);
-    gmg_exec_release(e, (void *)A->above[a], ints);
-  }
-  gmg_exec_release(e, (void *)A->sigma, A->cells * e->real_size);
-  *A = (gmg_operator){0};
 }
 
 double gmg_operator_reaction(const gmg_operator *A) { return A->reaction_from_walls + A->shift; }

@@ -74,14 +74,14 @@ GMG_INLINE real gmg_row_relaxed(const int dim, const int kind, const gmg_row a, 
   return u + weight * ((f + gmg_row_sum(dim, a, near)) / a.diag - u);
 }
 
-/* The same with one over the diagonal at hand: a division costs as much as the rest. */
+/* gmg_row_relaxed() with one over the diagonal at hand: a division costs as much as the rest. */
 GMG_INLINE real gmg_row_relaxed_by(const int dim, const gmg_row a, const gmg_neighbours near, real f, real u, real inverse,
                                    real omega)
 {
   return u + omega * ((f + gmg_row_sum(dim, a, near)) * inverse - u);
 }
 
-/* The same where the unknown and all its neighbours are 0. */
+/* gmg_row_relaxed_by() if the unknown and all its neighbours are 0. */
 GMG_INLINE real gmg_row_relaxed_from_zero(real f, real inverse, real omega) { return omega * (f * inverse); }
 
 #endif

@@ -199,13 +199,6 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   return create_state(e, planned, table_bytes(&planned), state);
 }
 
-static void destroy(gmg_exec *e, const gmg_bottom_problem *p, void *state)
-{
-  (void)p;
-  fused_state *s = (fused_state *)state;
-  if (s) destroy_state(e, s, table_bytes(s));
-}
-
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int l, void *f, void *u, gmg_cycle_kind kind,
                   gmg_start start)
 {
@@ -223,4 +216,4 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
 
 extern "C" const gmg_bottom_ops R(gmg_fused_constant_cuda) = {
     .name = "fused levels, constant coefficients", .fits = fits,
-    .setup = setup, .update = update, .solve = solve, .destroy = destroy};
+    .setup = setup, .update = update, .solve = solve};

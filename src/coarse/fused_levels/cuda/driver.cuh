@@ -4,28 +4,19 @@
 
 #include "core/cuda/device.h"
 
-#include <stdlib.h>
-
 /* --- state ------------------------------------------------------------------------------------------------------------ */
 
 /* A copy of the state planned, and its tables: so many bytes of zeros on the device, as kernels read gaps, too. */
 template <class State> static gmg_status create_state(gmg_exec *e, const State &planned, size_t bytes, void **state)
 {
-  State *s = (State *)calloc(1, sizeof *s);
   void *tables = NULL;
-  *state = s;
-  if (!s) return gmg_fail(e->context, GMG_ERR_MEMORY, "state of the small levels could not be allocated");
+  GMG_TRY(gmg_exec_alloc_state(e, "state of the small levels", sizeof planned, state));
+  GMG_TRY(gmg_exec_alloc(e, "tables of the small levels", bytes, &tables));
+  if (!e->dry) e->vector->fill(e, bytes / e->real_size, 0, tables);
+  State *s = (State *)*state;
   *s = planned;
-  const gmg_status status = gmg_exec_alloc(e, "tables of the small levels", bytes, &tables);
   s->tables = (char *)tables;
-  if (status == GMG_OK && !e->dry) e->vector->fill(e, bytes / e->real_size, 0, tables);
-  return status;
-}
-
-template <class State> static void destroy_state(gmg_exec *e, State *s, size_t bytes)
-{
-  gmg_exec_release(e, s->tables, bytes);
-  free(s);
+  return GMG_OK;
 }
 
 /* --- the cycle -------------------------------------------------------------------------------------------------------- */

@@ -315,13 +315,6 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   return GMG_OK;
 }
 
-static void destroy(gmg_exec *e, const gmg_bottom_problem *p, void *state)
-{
-  (void)p;
-  face_state *s = (face_state *)state;
-  if (s) destroy_state(e, s, s->bytes);
-}
-
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int l, void *f, void *u, gmg_cycle_kind kind,
                   gmg_start start)
 {
@@ -333,4 +326,4 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
 
 extern "C" const gmg_bottom_ops R(gmg_fused_faces_cuda) = {
     .name = "fused levels, coefficients on faces", .fits = fits,
-    .setup = setup, .update = update, .solve = solve, .destroy = destroy};
+    .setup = setup, .update = update, .solve = solve};

@@ -145,8 +145,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   while (!(*variant)->lay_out(l, &s)) variant++;
   s.variant = *variant;
   GMG_TRY(check(l, &s));
-  *state = calloc(1, sizeof s);
-  if (!*state) return gmg_fail(e->context, GMG_ERR_MEMORY, "async state could not be allocated");
+  GMG_TRY(gmg_exec_alloc_state(e, "async state", sizeof s, state));
   gmg_status status = gmg_exec_alloc(e, "async block order", s.blocks.total * sizeof(int), (void **)&s.order);
   if (status == GMG_OK && p->deterministic)
     status = gmg_exec_alloc(e, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before);
@@ -164,20 +163,10 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   return GMG_OK;
 }
 
-static void destroy(const gmg_smoother_level *l, void *state)
-{
-  async_state *s = (async_state *)state;
-  if (!s) return;
-  gmg_exec_release(l->exec, s->order, s->blocks.total * sizeof(int));
-  gmg_exec_release(l->exec, s->next, sizeof *s->next);
-  gmg_exec_release(l->exec, s->before, l->A->cells * sizeof(real));
-  free(s);
-}
-
 extern "C" const gmg_blocks *R(gmg_async_blocks)(const void *state) { return &((const async_state *)state)->blocks; }
 
 extern "C" const gmg_smoother_ops R(gmg_async_cuda) = {
-    .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};
+    .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero};
 
 extern "C" const gmg_fused_ops R(gmg_async_fused_cuda) = {
     .presmooth_restrict = presmooth_restrict, .postsmooth_update = postsmooth_update, .double_buffered = double_buffered};

@@ -74,18 +74,15 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
                     "as the context has; params.in_flight limits them", l->params->oversubscription);
   GMG_TRY(gmg_exec_alloc(l->exec, "async state", sizeof(async_state), state));
   async_state s = layout(l);
-  gmg_status status = gmg_exec_alloc(l->exec, "async block order", s.blocks.total * sizeof(int), (void **)&s.order);
-  if (status == GMG_OK)
-    status = gmg_exec_alloc(l->exec, "async tiles", s.tile_bytes * (size_t)s.threads, (void **)&s.tiles);
-  if (status == GMG_OK && l->params->deterministic)
-    status = gmg_exec_alloc(l->exec, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before);
-  if (status == GMG_OK && (l->A->face[0] || l->A->sigma))
-    status = gmg_exec_alloc(l->exec, "async diagonal", l->A->cells * sizeof(real), (void **)&s.inverse);
-  if (l->exec->dry) return status;
+  GMG_TRY(gmg_exec_alloc(l->exec, "async block order", s.blocks.total * sizeof(int), (void **)&s.order));
+  GMG_TRY(gmg_exec_alloc(l->exec, "async tiles", s.tile_bytes * (size_t)s.threads, (void **)&s.tiles));
+  if (l->params->deterministic) GMG_TRY(gmg_exec_alloc(l->exec, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before));
+  if (l->A->face[0] || l->A->sigma)
+    GMG_TRY(gmg_exec_alloc(l->exec, "async diagonal", l->A->cells * sizeof(real), (void **)&s.inverse));
+  if (l->exec->dry) return GMG_OK;
   *(async_state *)*state = s;
-  if (status == GMG_OK)
-    gmg_blocks_order(&s.blocks, l->params->order, l->params->seed + (unsigned long)l->index, s.order);
-  return status;
+  gmg_blocks_order(&s.blocks, l->params->order, l->params->seed + (unsigned long)l->index, s.order);
+  return GMG_OK;
 }
 
 static gmg_status update(const gmg_smoother_level *l, void *state)
@@ -93,19 +90,6 @@ static gmg_status update(const gmg_smoother_level *l, void *state)
   const async_state *s = state;
   if (s->inverse) fill_inverse(l->A, l->threads, s->inverse);
   return GMG_OK;
-}
-
-static void destroy(const gmg_smoother_level *l, void *state)
-{
-  async_state *s = state;
-  if (!s) return;
-  if (!l->exec->dry) {
-    gmg_exec_release(l->exec, s->order, s->blocks.total * sizeof(int));
-    gmg_exec_release(l->exec, s->tiles, s->tile_bytes * (size_t)s->threads);
-    gmg_exec_release(l->exec, s->before, l->A->cells * sizeof(real));
-    gmg_exec_release(l->exec, s->inverse, l->A->cells * sizeof(real));
-  }
-  gmg_exec_release(l->exec, s, sizeof *s);
 }
 
 /* How a tile is relaxed: by colour, from the version before, or one unknown after the other. */
@@ -197,8 +181,8 @@ static void relax_block(const async_state *s, const gmg_smoother_level *l, tile 
   relax_tile(A->dim, gmg_kind_of(A), t, A, f, from, to, &how);
 }
 
-/* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. The team always has all the context's threads:
-   a smaller one would end threads that the next loop of the cycle has to start again. */
+/* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. The team always has all the context's
+   threads: a smaller one would end threads that the next loop of the cycle has to start again. */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
                        real *to, int reversed)
 {
@@ -208,7 +192,7 @@ static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t
   const int in_order = l->params->assignment == GMG_ASSIGN_STATIC;
   const size_t all = passes * s->blocks.total;
   size_t next = 0;
-#pragma omp parallel num_threads(l->threads) if (s->threads > 1 && A->cells > 4096)
+#pragma omp parallel num_threads(l->threads) if (s->threads > 1 && A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   if (omp_get_thread_num() < s->threads) {
     const size_t team = (size_t)omp_get_num_threads(), workers = team < (size_t)s->threads ? team : (size_t)s->threads;
     tile t = tile_memory(s, omp_get_thread_num());
@@ -258,4 +242,4 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
 }
 
 const gmg_smoother_ops R(gmg_async_host) = {
-    .setup = setup, .update = update, .sweep = sweep, .sweep_from_zero = sweep_from_zero, .destroy = destroy};
+    .setup = setup, .update = update, .sweep = sweep, .sweep_from_zero = sweep_from_zero};

@@ -5,6 +5,7 @@
 #ifndef GMG_SMOOTHERS_ASYNC_HOST_TILE_H
 #define GMG_SMOOTHERS_ASYNC_HOST_TILE_H
 
+#include "core/host/atomics.h"
 #include "stencil/operator/host/grid_row.h"
 #include "smoothers/relax/partition.h"
 
@@ -59,7 +60,7 @@ typedef struct {
   size_t parity;           /* of the origin: colour of a cell = (parity + i + j + k) % 2 */
   real inverse_of[KNOWN_INVERSES]; /* SHARED_INVERSE + these hold 1 / (diag + this) */
   int oldest;              /* of them: the next to go */
-  int alone;               /* nobody else writes what is read, or reads what is written */
+  int alone;               /* no other thread writes what is read, or reads what is written */
   size_t passes;
   long part;               /* of a line that is asked for at once: whole cache lines */
 } tile;
@@ -93,44 +94,52 @@ static size_t global_index(const tile *t, const gmg_operator *A, int a, long i)
   return (size_t)(g >= 0 && g < n ? g : ((g % n) + n) % n);
 }
 
-/* --- in: natural order to even and odd columns ---------------------------------------------------------------------- */
+/* --- natural order to even and odd columns, and back ------------------------------------------------------------------ */
 
-/* Columns begin .. end - 1 of a line from consecutive values. */
-static void split(const real *restrict from, long begin, long end, size_t half, real *restrict line)
+/* shared, a constant where these are inlined: other threads may be writing or reading the level's values, so they go one by one. */
+GMG_INLINE real take(const int shared, const real *p) { return shared ? gmg_load(p) : *p; }
+
+GMG_INLINE void put(const int shared, real *p, real v)
 {
-  real *restrict even = line, *restrict odd = line + half;
-  if (begin < end && begin % 2) odd[begin / 2] = *from++, begin++;
-  const long pairs = (end - begin) / 2;
-  even += begin / 2, odd += begin / 2;
-#pragma omp simd
-  for (long m = 0; m < pairs; m++) even[m] = from[2 * m], odd[m] = from[2 * m + 1];
-  if (begin + 2 * pairs < end) even[pairs] = from[2 * pairs];
+  if (shared) gmg_store(p, v);
+  else *p = v;
 }
 
-/* Columns begin .. end - 1 of a line from consecutive values times c times `by`, which is in the order of the tile. */
-static void split_product(const real *restrict from, long begin, long end, size_t half, real c, const real *restrict by,
-                          real *restrict line)
+/* Columns begin .. end - 1 of a line from consecutive values, times c times `by`, which is in the order of the tile; by = NULL: as
+   they are. */
+GMG_INLINE void split_values(const int shared, const real *from, long begin, long end, size_t half, real c, const real *by,
+                             real *restrict line)
 {
-  const real *restrict by_even = by, *restrict by_odd = by + half;
-  real *restrict even = line, *restrict odd = line + half;
-  if (begin < end && begin % 2) odd[begin / 2] = c * by_odd[begin / 2] * *from++, begin++;
-  const long pairs = (end - begin) / 2, first = begin / 2;
-  even += first, odd += first, by_even += first, by_odd += first;
+  const int odd_first = begin < end && begin % 2;
+  if (odd_first) line[half + (size_t)begin / 2] = (by ? c * by[half + (size_t)begin / 2] : 1) * take(shared, from);
+  const long first = (begin + odd_first) / 2, pairs = (end - begin - odd_first) / 2;
+  const real *restrict by_even = by ? by + first : NULL, *restrict by_odd = by ? by + half + first : NULL;
+  real *restrict even = line + first, *restrict odd = line + half + first;
+  from += odd_first;
 #pragma omp simd
-  for (long m = 0; m < pairs; m++) even[m] = c * by_even[m] * from[2 * m], odd[m] = c * by_odd[m] * from[2 * m + 1];
-  if (begin + 2 * pairs < end) even[pairs] = c * by_even[pairs] * from[2 * pairs];
+  for (long m = 0; m < pairs; m++) {
+    even[m] = (by ? c * by_even[m] : 1) * take(shared, from + 2 * m);
+    odd[m] = (by ? c * by_odd[m] : 1) * take(shared, from + 2 * m + 1);
+  }
+  if (begin + odd_first + 2 * pairs < end) even[pairs] = (by ? c * by_even[pairs] : 1) * take(shared, from + 2 * pairs);
 }
 
-static void merge(const real *restrict line, long begin, long end, size_t half, real *restrict to)
+GMG_INLINE void merge_values(const int shared, const real *restrict line, long begin, long end, size_t half, real *to)
 {
-  const real *restrict even = line, *restrict odd = line + half;
-  if (begin < end && begin % 2) *to++ = odd[begin / 2], begin++;
-  const long pairs = (end - begin) / 2;
-  even += begin / 2, odd += begin / 2;
+  const int odd_first = begin < end && begin % 2;
+  if (odd_first) put(shared, to, line[half + (size_t)begin / 2]);
+  const long first = (begin + odd_first) / 2, pairs = (end - begin - odd_first) / 2;
+  const real *restrict even = line + first, *restrict odd = line + half + first;
+  to += odd_first;
 #pragma omp simd
-  for (long m = 0; m < pairs; m++) to[2 * m] = even[m], to[2 * m + 1] = odd[m];
-  if (begin + 2 * pairs < end) to[2 * pairs] = even[pairs];
+  for (long m = 0; m < pairs; m++) {
+    put(shared, to + 2 * m, even[m]);
+    put(shared, to + 2 * m + 1, odd[m]);
+  }
+  if (begin + odd_first + 2 * pairs < end) put(shared, to + 2 * pairs, even[pairs]);
 }
+
+static void split(const real *from, long begin, long end, size_t half, real *line) { split_values(0, from, begin, end, half, 1, NULL, line); }
 
 /* The ring beyond walls is read, under couplings that are 0: it must hold numbers. */
 static void clear_ring(const tile *t, real *line)

@@ -3,7 +3,6 @@
 #ifndef GMG_SMOOTHERS_ASYNC_HOST_TILE_IO_H
 #define GMG_SMOOTHERS_ASYNC_HOST_TILE_IO_H
 
-#include "core/host/atomics.h"
 #include "tile.h"
 
 /* Where a line of the level begins, and its row and plane. */
@@ -34,7 +33,7 @@ GMG_INLINE void inverse_of_form(const int dim, const int kind, const gmg_operato
 static void fill_inverse(const gmg_operator *A, int threads, real *to)
 {
   const size_t tasks = gmg_tasks(A);
-#pragma omp parallel for schedule(static) num_threads(threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t task = 0; task < tasks; task++) {
     const gmg_task w = gmg_task_at(A, task);
 #define INVERSE_OF(dim, kind) \
@@ -44,33 +43,12 @@ static void fill_inverse(const gmg_operator *A, int threads, real *to)
   }
 }
 
-/* split() and merge() for values that other threads may be writing or reading: one by one. */
-static void split_shared_piece(const real *from, long begin, long end, size_t half, real *restrict line)
-{
-  real *restrict even = line, *restrict odd = line + half;
-  if (begin < end && begin % 2) odd[begin / 2] = gmg_load(from++), begin++;
-  const long pairs = (end - begin) / 2;
-  even += begin / 2, odd += begin / 2;
-  for (long m = 0; m < pairs; m++) even[m] = gmg_load(from + 2 * m), odd[m] = gmg_load(from + 2 * m + 1);
-  if (begin + 2 * pairs < end) even[pairs] = gmg_load(from + 2 * pairs);
-}
-
-static void merge_shared(const real *restrict line, long begin, long end, size_t half, real *to)
-{
-  const real *restrict even = line, *restrict odd = line + half;
-  if (begin < end && begin % 2) gmg_store(to++, odd[begin / 2]), begin++;
-  const long pairs = (end - begin) / 2;
-  even += begin / 2, odd += begin / 2;
-  for (long m = 0; m < pairs; m++) gmg_store(to + 2 * m, even[m]), gmg_store(to + 2 * m + 1, odd[m]);
-  if (begin + 2 * pairs < end) gmg_store(to + 2 * pairs, even[pairs]);
-}
-
 static void split_shared(const tile *t, const real *from, long begin, long end, real *line)
 {
   for (int c = 0; c < t->count; c++) {
     const piece *p = &t->pieces[c];
     const long first = begin > p->begin ? begin : p->begin, last = end < p->end ? end : p->end;
-    if (first < last) split_shared_piece(from + p->global + (size_t)(first - p->begin), first, last, t->s->half, line);
+    if (first < last) split_values(1, from + p->global + (size_t)(first - p->begin), first, last, t->s->half, 1, NULL, line);
   }
 }
 
@@ -114,7 +92,7 @@ static void read_u(const tile *t, const real *from, long q, long j, real *line)
 static void read_product(const tile *t, const real *from, real c, int by, real *line)
 {
   for (int k = 0; k < t->count; k++)
-    split_product(from + t->pieces[k].global, t->pieces[k].begin, t->pieces[k].end, t->s->half, c, shared_line(t, by), line);
+    split_values(0, from + t->pieces[k].global, t->pieces[k].begin, t->pieces[k].end, t->s->half, c, shared_line(t, by), line);
   clear_ring(t, line);
 }
 
@@ -190,9 +168,9 @@ static void write_line(const tile *t, const gmg_operator *A, long q, long j, rea
   const columns_alone mine = private_columns(t, q, j, 1);
   const real *line = field_line(t, t->s->versions - 1, q, j);
   real *to = u + level_line_at(t, A, q, j).offset + t->origin[0];
-  merge_shared(line, begin, mine.begin, t->s->half, to + begin);
-  merge(line, mine.begin, mine.end, t->s->half, to + mine.begin);
-  merge_shared(line, mine.end, end, t->s->half, to + mine.end);
+  merge_values(1, line, begin, mine.begin, t->s->half, to + begin);
+  merge_values(0, line, mine.begin, mine.end, t->s->half, to + mine.begin);
+  merge_values(1, line, mine.end, end, t->s->half, to + mine.end);
 }
 
 #endif

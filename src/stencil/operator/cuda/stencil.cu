@@ -292,6 +292,7 @@ extern void R(gmg_coarsen_walls_cuda)(const gmg_exec *e, const gmg_operator *A, 
 extern void R(gmg_flux_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
                              void *flux, void *gradient);
 
+extern const gmg_stencil_ops R(gmg_stencil_cuda); /* a constant of C++ is the file's own otherwise */
 const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .residual_norm = residual_norm,
                                              .residual_to_low = residual_to_low,

@@ -12,7 +12,7 @@ static void harmonic_axis(const gmg_exec *e, const gmg_operator *A, int a, const
   const real *w = A->weight[a];
   const int cells = A->centering == GMG_CELL;
   const size_t n0 = A->n[0];
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t row = 0; row < rows_of(faces); row++) {
     const size_t j = row % faces.n[1], k = row / faces.n[1], x = a == 1 ? j : k;
     real *restrict out = face + gmg_offset(faces, 0, j, k);
@@ -47,7 +47,7 @@ void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int a, con
 {
   const gmg_layout l = gmg_face_layout_of(A, a);
   real *to = (real *)A->face[a];
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t row = 0; row < rows_of(l); row++) {
     const size_t j = row % l.n[1], k = row / l.n[1];
     const real *in = (const real *)beta_face + gmg_face_offset(A, a, gmg_given_face(A, a, gmg_face_at(a, 0, j, k)));
@@ -74,7 +74,7 @@ void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces 
   const gmg_layout l = gmg_face_layout_of(A, a);
   const real *beta = A->face[a];
   real *F = flux, *G = gradient;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t row = 0; row < rows_of(l); row++)
     for (size_t i = 0, j = row % l.n[1], k = row / l.n[1]; i < l.n[0]; i++) {
       const size_t c = gmg_offset(l, i, j, k);
@@ -99,7 +99,7 @@ void R(gmg_pad_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *
 {
   const gmg_layout l = gmg_padded_layout_of(A);
   real *to = padded;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t row = 0; row < rows_of(l); row++)
     for (size_t i = 0, j = row % l.n[1], k = row / l.n[1]; i < l.n[0]; i++)
       to[gmg_offset(l, i, j, k)] = gmg_ghost_value(A, faces, gmg_ghost_at(i, j, k), u);

@@ -17,7 +17,7 @@ typedef struct {
   const real *lo_diag, *hi_diag;             /* with coefficients on faces: their shares of the diagonal */
   real d_lo[3], d_hi[3];
   const real *x_face, *y_face[2], *z_face[2], *sigma;
-  const real *before, *after; /* values beyond the two ends: another thread's, so read only by who needs them */
+  const real *before, *after; /* values beyond the two ends: another thread may write them: read only when needed */
   size_t n;
   int uniform; /* lo, hi and diag are the same for all but the ends */
 } gmg_line;
@@ -137,7 +137,7 @@ GMG_INLINE gmg_row gmg_line_row(const int dim, const int kind, const gmg_line *l
   return r;
 }
 
-/* The same away from the ends of a line: constant coefficients on a uniform axis are not read for every unknown (at 256^3 the
+/* gmg_line_row() away from the ends of a line: constant coefficients on a uniform axis are not read for every unknown (at 256^3 the
    residual takes 2 % less, its norm 5 %). */
 GMG_INLINE gmg_row gmg_line_inner_row(const int dim, const int kind, const int uniform, const gmg_line *l, size_t i)
 {
@@ -219,53 +219,47 @@ GMG_INLINE void gmg_line_map_inside(const int dim, const int kind, const int uni
   const real *u = l->u;
   const size_t aligned = from + gmg_until_aligned(u + from), part[3] = {from, aligned < to ? aligned : to, to};
   for (int k = 0; k < 2; k++) {
-    if (f) {
 #pragma omp simd
-      for (size_t i = part[k]; i < part[k + 1]; i++)
-        out[i - begin] = point(dim, gmg_line_inner_row(dim, kind, uniform, l, i), gmg_line_near(l, i, u[i - 1], u[i + 1]), f[i],
-                               u[i], c0, c1, out[i - begin]);
-    } else {
-#pragma omp simd
-      for (size_t i = part[k]; i < part[k + 1]; i++)
-        out[i - begin] = point(dim, gmg_line_inner_row(dim, kind, uniform, l, i), gmg_line_near(l, i, u[i - 1], u[i + 1]), 0,
-                               u[i], c0, c1, out[i - begin]);
-    }
+    for (size_t i = part[k]; i < part[k + 1]; i++)
+      out[i - begin] = point(dim, gmg_line_inner_row(dim, kind, uniform, l, i), gmg_line_near(l, i, u[i - 1], u[i + 1]), f[i],
+                             u[i], c0, c1, out[i - begin]);
   }
 }
 
-/* The same for the unknowns begin .. end - 1; out must not overlap u. f may be NULL (0). `old` is what stands in out. Which
-   unknown is computed how does not depend on where the fields lie, or results would. */
+/* out = point(...) for the unknowns begin .. end - 1 of a line, its ends included; `old` is what stands in out, which must not
+   overlap u. Which unknown is computed how does not depend on where the fields lie, or results would. */
 GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const point, const gmg_line line, size_t begin,
                              size_t end, const real *restrict f, real c0, real c1, real *restrict out)
 {
   const gmg_line *const l = &line;
   const size_t last = line.n - 1, from = begin ? begin : 1, to = end < last ? end : last;
   if (begin == 0)
-    out[0] = point(dim, gmg_line_row(dim, kind, l, 0), gmg_line_near(l, 0, *line.before, gmg_line_right(l, 0)), f ? f[0] : 0,
-                   line.u[0], c0, c1, out[0]);
+    out[0] = point(dim, gmg_line_row(dim, kind, l, 0), gmg_line_near(l, 0, *line.before, gmg_line_right(l, 0)), f[0], line.u[0], c0,
+                   c1, out[0]);
   if (kind == GMG_CONSTANT && line.uniform)
     gmg_line_map_inside(dim, kind, 1, point, l, begin, from, to, f, c0, c1, out);
   else
     gmg_line_map_inside(dim, kind, 0, point, l, begin, from, to, f, c0, c1, out);
   if (end == line.n && last > 0)
     out[last - begin] = point(dim, gmg_line_row(dim, kind, l, last), gmg_line_near(l, last, line.u[last - 1], *line.after),
-                              f ? f[last] : 0, line.u[last], c0, c1, out[last - begin]);
+                              f[last], line.u[last], c0, c1, out[last - begin]);
 }
 
-/* The same for a task, `out` being where its first value goes. The caller shares out the tasks: its loop must name `point`,
-   or the compiler would not see through the pointer and call it unknown by unknown. */
+/* gmg_line_map() for a task, `out` being where its first value goes. f is a field even where point() does not read it. The
+   caller shares out the tasks: its loop must name `point`, or the compiler would not see through the pointer and call it
+   unknown by unknown. */
 GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, const gmg_task w, const real *f, const real *u,
                              real c0, real c1, real *out)
 {
   const gmg_line l = gmg_line_at(A, u, w.j, w.k);
-  const real *rhs = f ? f + w.offset : NULL;
+  const real *rhs = f + w.offset;
 #define MAP(dim, kind) \
   case GMG_FORM(dim, kind): gmg_line_map(dim, kind, point, l, w.begin, w.end, rhs, c0, c1, out); break;
   switch (gmg_form_of(A)) { GMG_FORMS(MAP) }
 #undef MAP
 }
 
-/* The same for task number t of a whole field. */
+/* gmg_task_map() for task number t of a whole field. */
 GMG_INLINE void gmg_field_map(gmg_point *const point, const gmg_operator *A, size_t t, const real *f, const real *u, real c0,
                               real c1, real *out)
 {

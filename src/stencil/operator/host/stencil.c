@@ -1,5 +1,5 @@
 /* Residual, operator, inner products on host threads. */
-#include "grid_row.h"
+#include "sums.h"
 #include "stencil/stencil.h"
 
 #include "core/cg_scalars.h"
@@ -9,7 +9,7 @@
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
   const size_t tasks = gmg_tasks(A);
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_residual_point, A, t, f, u, 0, 0, r);
 }
 
@@ -21,37 +21,37 @@ static double sum_of_squares(const real *x, size_t n)
   return sum;
 }
 
-/* Sums are made over shares of the tasks, which depend on the sizes alone. */
-enum { SHARES = 256 };
+/* What the sums over a task are made of. */
+typedef struct {
+  const gmg_operator *A;
+  const real *f, *u; /* or the factors of an inner product */
+  int low, with_f;   /* f is in the lower precision; its norm is wanted */
+  real scale;
+  void *r;
+} terms;
 
-static int shares_of(size_t tasks) { return tasks < SHARES ? (int)tasks : SHARES; }
+/* Squares of f - A u and of f; r = scale (f - A u) in the lower precision. */
+static gmg_sums residual_sums(const void *what, const gmg_task *w)
+{
+  const terms *x = what;
+  const size_t first = w->offset + w->begin, length = w->end - w->begin;
+  real line[GMG_SEGMENT];
+  gmg_task_map(gmg_residual_point, x->A, *w, x->f, x->u, 0, 0, line);
+  const gmg_sums squares = {sum_of_squares(line, length), x->with_f ? sum_of_squares(x->f + first, length) : 0};
+  if (!x->r) return squares;
+  const real scale = x->scale;
+  narrow_real *restrict to = (narrow_real *)x->r + first;
+#pragma omp simd
+  for (size_t i = 0; i < length; i++) to[i] = (narrow_real)(scale * line[i]);
+  return squares;
+}
 
-/* The norms of f - A u and of f; r = scale (f - A u) in the narrower type. */
 static double measure(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r, double *f_norm)
 {
-  const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
-  const real factor = (real)scale;
-  const int shares = shares_of(tasks);
-  double part[SHARES], f_part[SHARES], sum = 0, f_sum = 0;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (int s = 0; s < shares; s++) {
-    real line[GMG_SEGMENT];
-    part[s] = f_part[s] = 0;
-    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
-      const gmg_task w = gmg_blocked_task(A, t);
-      const size_t length = w.end - w.begin;
-      gmg_task_map(gmg_residual_point, A, w, f, u, 0, 0, line);
-      part[s] += sum_of_squares(line, length);
-      if (f_norm) f_part[s] += sum_of_squares((const real *)f + w.offset + w.begin, length);
-      if (!r) continue;
-      narrow_real *restrict to = (narrow_real *)r + w.offset + w.begin;
-#pragma omp simd
-      for (size_t i = 0; i < length; i++) to[i] = (narrow_real)(factor * line[i]);
-    }
-  }
-  for (int s = 0; s < shares; s++) sum += part[s], f_sum += f_part[s];
-  if (f_norm) *f_norm = sqrt(f_sum);
-  return sqrt(sum);
+  const terms x = {.A = A, .f = f, .u = u, .with_f = f_norm != NULL, .scale = (real)scale, .r = r};
+  const gmg_sums squares = gmg_sum_tasks(e, A, gmg_blocked_task, residual_sums, &x);
+  if (f_norm) *f_norm = sqrt(squares.second);
+  return sqrt(squares.first);
 }
 
 static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
@@ -75,8 +75,8 @@ static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const vo
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
   const size_t tasks = gmg_tasks(A);
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_apply_point, A, t, NULL, u, 0, 0, v);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
+  for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_apply_point, A, t, u, u, 0, 0, v);
 }
 
 GMG_INLINE real over_diagonal_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
@@ -88,7 +88,7 @@ GMG_INLINE real over_diagonal_point(const int dim, gmg_row a, gmg_neighbours nea
 static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *f, void *v)
 {
   const size_t tasks = gmg_tasks(A);
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) gmg_field_map(over_diagonal_point, A, t, f, f, 0, 0, v);
 }
 
@@ -101,58 +101,48 @@ GMG_INLINE real magnitude_point(const int dim, gmg_row a, gmg_neighbours near, r
   return a.diag * absolute(u) + gmg_row_sum(dim, a, near);
 }
 
-static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
+static gmg_sums magnitude_sums(const void *what, const gmg_task *w)
 {
-  const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
-  const int shares = shares_of(tasks);
-  double part[SHARES], sum = 0;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (int s = 0; s < shares; s++) {
-    real line[GMG_SEGMENT];
-    part[s] = 0;
-    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
-      const gmg_task w = gmg_blocked_task(A, t);
-      gmg_task_map(magnitude_point, A, w, NULL, u, 0, 0, line);
-      part[s] += sum_of_squares(line, w.end - w.begin);
-    }
-  }
-  for (int s = 0; s < shares; s++) sum += part[s];
-  return sqrt(sum);
+  const terms *x = what;
+  real line[GMG_SEGMENT];
+  gmg_task_map(magnitude_point, x->A, *w, x->u, x->u, 0, 0, line);
+  return (gmg_sums){sum_of_squares(line, w->end - w->begin), 0};
 }
 
-/* Sum of w c y along a task's line, c of either type, which is a constant where this is inlined; y = NULL: sum of w c. */
-GMG_INLINE double line_dot(const int narrow, const gmg_operator *A, const gmg_task w, const void *c, const void *y)
+static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 {
-  const real *restrict w0 = A->weight[0], *restrict wide = (const real *)c + w.offset;
-  const narrow_real *restrict slim = (const narrow_real *)c + w.offset;
-  const real *restrict Y = y ? (const real *)y + w.offset : NULL;
+  const terms x = {.A = A, .u = u};
+  return sqrt(gmg_sum_tasks(e, A, gmg_blocked_task, magnitude_sums, &x).first);
+}
+
+/* Sum of w c y along a task's line, where y = NULL stands for 1. low: c is in the lower precision; a constant where this is
+   inlined. */
+GMG_INLINE double line_dot(const int low, const gmg_operator *A, const gmg_task w, const void *c, const real *y)
+{
+  const real *restrict w0 = A->weight[0], *restrict high_c = (const real *)c + w.offset;
+  const narrow_real *restrict low_c = (const narrow_real *)c + w.offset;
   double sum = 0;
-  if (Y) {
+  if (y) {
+    const real *restrict Y = y + w.offset;
 #pragma omp simd reduction(+ : sum)
-    for (size_t i = w.begin; i < w.end; i++) sum += (double)w0[i] * (narrow ? (double)slim[i] : (double)wide[i]) * (double)Y[i];
+    for (size_t i = w.begin; i < w.end; i++) sum += (double)w0[i] * (low ? (double)low_c[i] : (double)high_c[i]) * (double)Y[i];
   } else {
 #pragma omp simd reduction(+ : sum)
-    for (size_t i = w.begin; i < w.end; i++) sum += (double)w0[i] * (narrow ? (double)slim[i] : (double)wide[i]);
+    for (size_t i = w.begin; i < w.end; i++) sum += (double)w0[i] * (low ? (double)low_c[i] : (double)high_c[i]);
   }
   return (double)((const real *)A->weight[1])[w.j] * (double)((const real *)A->weight[2])[w.k] * sum;
 }
 
-/* The same over a field. */
-static double field_dot(const gmg_exec *e, const gmg_operator *A, int narrow, const void *c, const void *y)
+static gmg_sums dot_sums(const void *what, const gmg_task *w)
 {
-  const size_t tasks = gmg_tasks(A), share = tasks / SHARES + 1;
-  const int shares = shares_of(tasks);
-  double part[SHARES], sum = 0;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
-  for (int s = 0; s < shares; s++) {
-    part[s] = 0;
-    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
-      const gmg_task w = gmg_task_at(A, t);
-      part[s] += narrow ? line_dot(1, A, w, c, y) : line_dot(0, A, w, c, y);
-    }
-  }
-  for (int s = 0; s < shares; s++) sum += part[s];
-  return sum;
+  const terms *x = what;
+  return (gmg_sums){x->low ? line_dot(1, x->A, *w, x->f, x->u) : line_dot(0, x->A, *w, x->f, x->u), 0};
+}
+
+static double field_dot(const gmg_exec *e, const gmg_operator *A, int low, const void *c, const void *y)
+{
+  const terms x = {.A = A, .f = c, .u = y, .low = low};
+  return gmg_sum_tasks(e, A, gmg_task_at, dot_sums, &x).first;
 }
 
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y) { return field_dot(e, A, 0, x, y); }

@@ -2,21 +2,17 @@
    slices (planes in 3D, lines in 2D) the operator follows one slice and one line behind; at the ends of the share it waits
    until the neighbours have changed theirs. Sums are made slice by slice, so they do not depend on the number of threads.
    Called through gmg_stencil_ops. */
-#include "grid_row.h"
+#include "sums.h"
 #include "stencil/stencil.h"
 
 #include <math.h>
 #include <omp.h>
 
-typedef struct {
-  double first, second;
-} pair;
-
 /* What is done to a line, and what is then computed on it: two sums. */
 typedef struct work work;
 struct work {
   void (*change)(const work *x, const gmg_task *w);
-  pair (*look)(const work *x, const gmg_task *w);
+  gmg_task_sums *look;
   const gmg_operator *A;
   gmg_correction c;
   real *changed;      /* the field */
@@ -26,16 +22,7 @@ struct work {
   real scale;         /* of the residual */
 };
 
-enum { MOST_SLICES = 4096, SHARES = 256 };
-
-static void add(pair *sum, pair more) { sum->first += more.first, sum->second += more.second; }
-
-static pair total(const pair *part, size_t n)
-{
-  pair sum = {0, 0};
-  for (size_t i = 0; i < n; i++) add(&sum, part[i]);
-  return sum;
-}
+enum { MAX_SLICES = 4096 };
 
 static void ask_for(const void *p, size_t from, size_t n, size_t size)
 {
@@ -47,17 +34,17 @@ enum { AHEAD = 2 };
 
 /* Lines go in blocks of GMG_ROWS through all slices of the share, so that three slices of a block stay in the cache: 20.6 -> 19.5
    ms. Row 0 is looked at last of a slice, when the row that a periodic axis puts below it has changed too. */
-static pair run_slices(const gmg_exec *e, const work *x)
+static gmg_sums run_slices(const gmg_exec *e, const work *x)
 {
   const gmg_operator *A = x->A;
   const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0], ahead = AHEAD * gmg_layout_of(A).row;
   const size_t z_size = x->c.narrow ? sizeof(narrow_real) : sizeof(real);
-  pair part[MOST_SLICES];
-#pragma omp parallel num_threads(e->threads) if (A->cells > 8192)
+  gmg_sums part[MAX_SLICES];
+#pragma omp parallel num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   {
     const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
     const size_t begin = slices * me / threads, end = slices * (me + 1) / threads;
-    for (size_t k = begin; k < end; k++) part[k] = (pair){0, 0};
+    for (size_t k = begin; k < end; k++) part[k] = (gmg_sums){0, 0};
     for (size_t first = 0; first < lines; first += GMG_ROWS) {
       const size_t last = first + GMG_ROWS < lines ? first + GMG_ROWS : lines, most = last < lines ? last : lines + 2;
       for (size_t k = begin; k < end; k++)
@@ -68,52 +55,45 @@ static pair run_slices(const gmg_exec *e, const work *x)
           if (m < last) x->change(x, &here);
           if (more) ask_for(x->c.z, here.offset + ahead, n0, z_size);
           if (more && looks) ask_for(x->with, behind.offset + ahead, n0, sizeof(real));
-          if (looks) add(&part[k - 1], x->look(x, &behind));
+          if (looks) gmg_add_sums(&part[k - 1], x->look(x, &behind));
         }
     }
 #pragma omp barrier
     for (size_t m = 1; m <= lines; m++) {
       const gmg_task low = gmg_row_of_slice(A, begin, m % lines), high = gmg_row_of_slice(A, end - 1, m % lines);
-      if (begin < end) add(&part[begin], x->look(x, &low));
-      if (begin + 1 < end) add(&part[end - 1], x->look(x, &high));
+      if (begin < end) gmg_add_sums(&part[begin], x->look(x, &low));
+      if (begin + 1 < end) gmg_add_sums(&part[end - 1], x->look(x, &high));
     }
   }
-  return total(part, slices);
+  return gmg_total_of(part, slices);
 }
 
 /* One after the other: in 1D, for long lines or very many slices. */
-static pair run_twice(const gmg_exec *e, const work *x)
+static gmg_sums run_twice(const gmg_exec *e, const work *x)
 {
-  const size_t tasks = gmg_tasks(x->A), share = tasks / SHARES + 1;
-  pair part[SHARES] = {{0, 0}};
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (x->A->cells > 8192)
+  const size_t tasks = gmg_tasks(x->A);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (x->A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_task_at(x->A, t);
     x->change(x, &w);
   }
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (x->A->cells > 8192)
-  for (int s = 0; s < SHARES; s++)
-    for (size_t t = (size_t)s * share; t < tasks && t < (size_t)(s + 1) * share; t++) {
-      const gmg_task w = gmg_task_at(x->A, t);
-      add(&part[s], x->look(x, &w));
-    }
-  return total(part, SHARES);
+  return gmg_sum_tasks(e, x->A, gmg_task_at, x->look, x);
 }
 
-static pair run(const gmg_exec *e, const work *x)
+static gmg_sums run(const gmg_exec *e, const work *x)
 {
   const gmg_operator *A = x->A;
-  return A->dim > 1 && A->n[0] <= GMG_SEGMENT && A->n[A->dim - 1] <= MOST_SLICES ? run_slices(e, x) : run_twice(e, x);
+  return A->dim > 1 && A->n[0] <= GMG_SEGMENT && A->n[A->dim - 1] <= MAX_SLICES ? run_slices(e, x) : run_twice(e, x);
 }
 
-GMG_INLINE void change_by(const int narrow, const work *x, const gmg_task *w)
+GMG_INLINE void change_by(const int low, const work *x, const gmg_task *w)
 {
   const real scale = (real)(x->c.size ? *x->c.size : 1), keep = x->keep;
-  const real *restrict wide = (const real *)x->c.z + w->offset;
-  const narrow_real *restrict slim = (const narrow_real *)x->c.z + w->offset;
+  const real *restrict high_z = (const real *)x->c.z + w->offset;
+  const narrow_real *restrict low_z = (const narrow_real *)x->c.z + w->offset;
   real *restrict to = x->changed + w->offset;
 #pragma omp simd
-  for (size_t i = w->begin; i < w->end; i++) to[i] = scale * (narrow ? (real)slim[i] : wide[i]) + (keep != 0 ? keep * to[i] : 0);
+  for (size_t i = w->begin; i < w->end; i++) to[i] = scale * (low ? (real)low_z[i] : high_z[i]) + (keep != 0 ? keep * to[i] : 0);
 }
 
 static void change(const work *x, const gmg_task *w)
@@ -122,8 +102,9 @@ static void change(const work *x, const gmg_task *w)
   else change_by(0, x, w);
 }
 
-static pair look_residual(const work *x, const gmg_task *w)
+static gmg_sums look_residual(const void *what, const gmg_task *w)
 {
+  const work *x = what;
   real line[GMG_SEGMENT];
   const size_t n = w->end - w->begin;
   const real scale = x->scale;
@@ -135,24 +116,25 @@ static pair look_residual(const work *x, const gmg_task *w)
     sum += (double)line[i] * (double)line[i];
     to[i] = (narrow_real)(scale * line[i]);
   }
-  return (pair){sum, 0};
+  return (gmg_sums){sum, 0};
 }
 
-static pair look_dots(const work *x, const gmg_task *w)
+static gmg_sums look_dots(const void *what, const gmg_task *w)
 {
+  const work *x = what;
   const gmg_operator *A = x->A;
   const real *restrict w0 = A->weight[0], *restrict p = x->changed + w->offset, *restrict r = x->with + w->offset;
   real *restrict q = (real *)x->out + w->offset;
   const double beside = (double)((const real *)A->weight[1])[w->j] * (double)((const real *)A->weight[2])[w->k];
   double first = 0, second = 0;
-  gmg_task_map(gmg_apply_point, A, *w, NULL, x->changed, 0, 0, q + w->begin);
+  gmg_task_map(gmg_apply_point, A, *w, x->changed, x->changed, 0, 0, q + w->begin);
 #pragma omp simd reduction(+ : first, second)
   for (size_t i = w->begin; i < w->end; i++) {
     const double weighted = (double)w0[i] * (double)p[i];
     first += weighted * (double)q[i];
     second += weighted * (double)r[i];
   }
-  return (pair){beside * first, beside * second};
+  return (gmg_sums){beside * first, beside * second};
 }
 
 double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
@@ -169,6 +151,6 @@ void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_corr
                               void *q)
 {
   const work w = {change, look_dots, A, c, p, (real)d->beta, x, q, 1};
-  const pair sums = run(e, &w);
+  const gmg_sums sums = run(e, &w);
   d->pq = sums.first, d->pr = sums.second;
 }

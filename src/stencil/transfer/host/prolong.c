@@ -106,7 +106,7 @@ void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const g
 {
   const size_t lines = A->n[1] * A->n[2];
   const gmg_layout coarse = gmg_layout_of_columns(map);
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < lines; t++) {
     const size_t j = t % A->n[1], k = t / A->n[1];
     const size_t J = (size_t)row_of(&map[1], j).p, K = (size_t)row_of(&map[2], k).p;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { CHUNK = 128, PIECE = 1024, BUFFER = 2 * PIECE + 32 }; /* a map reads at most about two inputs an output */
+enum { MIN_ROWS_PARALLEL = 4096 };
 
 /* out = sum of w x (plus out): four lines in one go. */
 static void add_lines(const real *const x[4], const real w[4], int n, int add, real *restrict out)
@@ -21,7 +22,7 @@ static void add_lines(const real *const x[4], const real w[4], int n, int add, r
   }
 }
 
-/* The same for columns begin .. end - 1 of a buffer, at a wrap. */
+/* add_lines() for the columns begin .. end - 1 of a buffer that lie around a wrap. */
 static void add_wrapped(const int *wrap, const real *const x[4], const real w[4], int begin, int end, int add, real *buffer)
 {
   for (int c = begin; c < end; c++) {
@@ -105,7 +106,7 @@ void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, 
 {
   const size_t rows = (size_t)map[0].rows, lines = (size_t)map[1].rows * (size_t)map[2].rows;
   const size_t pieces = (rows + PIECE - 1) / PIECE;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (rows * lines > 4096)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (rows * lines > MIN_ROWS_PARALLEL)
   for (size_t t = 0; t < pieces * lines; t++) {
     real buffer[BUFFER];
     const size_t line = t / pieces, begin = t % pieces * PIECE, end = begin + PIECE < rows ? begin + PIECE : rows;
@@ -212,15 +213,15 @@ static void residual_of_four(const gmg_operator *A, const four_lines *four, real
 void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                    const void *u, void *r, void *coarse)
 {
-  enum { MOST_LINES = 9 };
+  enum { MAX_LINES = 9 };
   const gmg_map *mx = &map[0], *my = &map[1], *mz = &map[2];
   const size_t rows = (size_t)mx->rows, lines = (size_t)my->rows * (size_t)mz->rows, n0 = A->n[0];
-  if (A->dim == 1 || n0 > GMG_SEGMENT || my->width * mz->width > MOST_LINES) {
+  if (A->dim == 1 || n0 > GMG_SEGMENT || my->width * mz->width > MAX_LINES) {
     gmg_stencil_of(e)->residual(e, A, f, u, r);
     R(gmg_tensor_host)(e, map, r, coarse, 0);
     return;
   }
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > 8192)
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < lines; t++) {
     real buffer[GMG_SEGMENT + 2 * GMG_MAP_PAD], *line = buffer + GMG_MAP_PAD, sum[GMG_SEGMENT + 2];
     four_lines four;

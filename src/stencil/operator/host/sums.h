@@ -1,0 +1,46 @@
+/* Sums over a field on host threads. They are made over shares of the tasks, which depend on the sizes alone, so they are
+   bitwise the same for any number of threads. Included by kernel files of the operator. */
+#ifndef GMG_STENCIL_OPERATOR_HOST_SUMS_H
+#define GMG_STENCIL_OPERATOR_HOST_SUMS_H
+
+#include "core/exec.h"
+#include "grid_row.h"
+
+typedef struct {
+  double first, second;
+} gmg_sums;
+
+static inline void gmg_add_sums(gmg_sums *to, gmg_sums more)
+{
+  to->first += more.first;
+  to->second += more.second;
+}
+
+static inline gmg_sums gmg_total_of(const gmg_sums *part, size_t n)
+{
+  gmg_sums total = {0, 0};
+  for (size_t i = 0; i < n; i++) gmg_add_sums(&total, part[i]);
+  return total;
+}
+
+/* The sums of one task. what: whatever its function needs to know. */
+typedef gmg_sums gmg_task_sums(const void *what, const gmg_task *w);
+
+static inline gmg_sums gmg_sum_tasks(const gmg_exec *e, const gmg_operator *A, gmg_task (*task)(const gmg_operator *A, size_t t),
+                                     gmg_task_sums *sums_of, const void *what)
+{
+  enum { MAX_SHARES = 256 };
+  const size_t tasks = gmg_tasks(A), share = tasks / MAX_SHARES + 1, shares = (tasks + share - 1) / share;
+  gmg_sums part[MAX_SHARES];
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
+  for (size_t s = 0; s < shares; s++) {
+    part[s] = (gmg_sums){0, 0};
+    for (size_t t = s * share; t < tasks && t < (s + 1) * share; t++) {
+      const gmg_task w = task(A, t);
+      gmg_add_sums(&part[s], sums_of(what, &w));
+    }
+  }
+  return gmg_total_of(part, shares);
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* Singular problems below the finest level: means. */
+#include "util.h"
+
+#include "internals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static double weighted_mean(const gmg_solver *s, int level, const void *x)
+{
+  const gmg_level *L = &s->level[level];
+  return s->stencil->dot(&s->exec, &L->A, x, NULL) / L->volume;
+}
+
+/* Full weighting on odd vertices does not conserve the mean: it is taken off on every coarser level, and both coarse
+   solvers take it off what they are given. */
+static void means_are_projected_on_every_level(void **state)
+{
+  (void)state;
+  for (int coarse = GMG_COARSE_CG; coarse <= GMG_COARSE_CHOLESKY; coarse++) {
+    gmg_problem p = make_problem(2, 34, 26, 1, GMG_VERTEX, "nnnn");
+    gmg_params params = gmg_params_default();
+    params.coarse = (gmg_coarse_kind)coarse, params.coarse_rtol = 1e-13;
+    params.restriction = GMG_RESTRICT_AVERAGE;
+    double *r = field(unknowns(&p), 1), *z = field(unknowns(&p), 0);
+    session s = begin_solver(&p, &params, 1);
+    gmg_precondition(s.solver, r, z);
+    for (int l = 1; l < s.solver->levels; l++) {
+      const gmg_level *L = &s.solver->level[l];
+      const double size = s.solver->vector->norm2(&s.solver->exec, L->A.cells, L->f);
+      assert_true(size > 0);
+      assert_near(weighted_mean(s.solver, l, L->f), 0, 1e-14 * size);
+    }
+    const int coarsest = s.solver->levels - 1;
+    gmg_level *C = &s.solver->level[coarsest];
+    double *f = C->f, *u = C->u, *wanted = field(C->A.cells, 0);
+    fill_random(f, C->A.cells, 3);
+    gmg_bottom_solve(&s.solver->mg, coarsest, f, u, GMG_CYCLE_V, GMG_FROM_ZERO);
+    memcpy(wanted, u, C->A.cells * sizeof *u);
+    fill_random(f, C->A.cells, 3);
+    for (size_t c = 0; c < C->A.cells; c++) f[c] += 1000; /* incompatible: must not matter */
+    gmg_bottom_solve(&s.solver->mg, coarsest, f, u, GMG_CYCLE_V, GMG_FROM_ZERO);
+    for (size_t c = 0; c < C->A.cells; c++) assert_near(u[c], wanted[c], 1e-9 * norm2(wanted, C->A.cells));
+    assert_near(weighted_mean(s.solver, coarsest, u), 0, 1e-14);
+    end_solver(&s);
+    free(r), free(z), free(wanted);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(means_are_projected_on_every_level)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
