@@ -114,10 +114,10 @@ static inline void same_number(const char *name, const char *what, const gmg_exe
 static inline void *rough(const gmg_problem *p, size_t n, double most, uint64_t seed)
 {
   double *x = field(n, seed);
-  float *narrow = malloc(n * sizeof *narrow);
-  for (size_t i = 0; i < n; i++) x[i] = exp(log(most) * (x[i] + 0.5)), narrow[i] = (float)x[i];
-  free(p->type == GMG_F32 ? (void *)x : narrow);
-  return p->type == GMG_F32 ? (void *)narrow : x;
+  float *single = malloc(n * sizeof *single);
+  for (size_t i = 0; i < n; i++) x[i] = exp(log(most) * (x[i] + 0.5)), single[i] = (float)x[i];
+  free(p->type == GMG_F32 ? (void *)x : single);
+  return p->type == GMG_F32 ? (void *)single : x;
 }
 
 #define ON_BOTH(i) for (int i = 0; i < 2; i++)

@@ -21,16 +21,16 @@ typedef struct gmg_range {
   double least, most, mean;
 } gmg_range;
 
-/* A correction that a cycle found: size[0] times z. z is in exec's real type, or in the lower precision if narrow is set; NULL:
+/* A correction that a cycle found: size[0] times z. z is in exec's real type, or in the lower precision if low is set; NULL:
    there is no correction. */
 typedef struct gmg_correction {
   const void *z;
   const double *size; /* in exec's memory; NULL: 1 */
-  int narrow;
+  int low;
 } gmg_correction;
 
-/* Whether the host waits for the number that an operation leaves in exec's memory. With GMG_NOBODY_WAITS it returns NaN at once. */
-typedef enum { GMG_NOBODY_WAITS, GMG_WAIT } gmg_wait;
+/* Whether the host waits for the number that an operation leaves in exec's memory. GMG_ENQUEUE: it returns NaN at once. */
+typedef enum { GMG_ENQUEUE, GMG_WAIT } gmg_wait;
 
 /* What conjugate gradients know of their direction p, in exec's memory. All zeros: there is none yet. */
 typedef struct gmg_cg_scalars {

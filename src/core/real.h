@@ -9,7 +9,7 @@
 #error "kernel files are compiled once per real type, with GMG_REAL_F32 set to 0 or 1"
 #endif
 
-typedef float narrow_real; /* of corrections under a residual in real (mixed precision) */
+typedef float low_real; /* of corrections under a residual in real (mixed precision) */
 
 #if GMG_REAL_F32
 typedef float real;

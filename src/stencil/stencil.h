@@ -19,7 +19,7 @@ typedef struct gmg_faces {
 } gmg_faces;
 
 /* Sums are bitwise independent of the number of threads. low: the lower precision. A function without a result, and one that is
-   called with GMG_NOBODY_WAITS, only enqueues on a device. */
+   called with GMG_ENQUEUE, only enqueues on a device. */
 typedef struct gmg_stencil_ops {
   /* r = f - A u;  r must not overlap u */
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);

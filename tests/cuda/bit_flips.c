@@ -309,9 +309,9 @@ static void one_flip(trial *t, int level, double value, double share, uint64_t *
   if (level < 0) {
     x.to = t->u + place, *t->value = value;
   } else {
-    const float narrow = (float)value;
-    x.to = (float *)L->u + place, x.size = sizeof narrow;
-    memcpy(t->value, &narrow, sizeof narrow);
+    const float single = (float)value;
+    x.to = (float *)L->u + place, x.size = sizeof single;
+    memcpy(t->value, &single, sizeof single);
   }
   const gmg_status status = attempt(t, &x, &r, &truth);
   const double when = between(t->begun, t->written), ended = between(t->begun, t->ended);

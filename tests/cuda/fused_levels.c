@@ -93,16 +93,16 @@ static void *values(const gmg_problem *p, double least, double more, uint64_t se
 {
   const size_t cells = unknowns(p), *n = p->n;
   double *x = field(cells, seed);
-  float *narrow = malloc(cells * sizeof *narrow);
+  float *single = malloc(cells * sizeof *single);
   for (size_t c = 0; c < cells; c++) {
     const size_t at[3] = {c % n[0], c / n[0] % n[1], c / (n[0] * n[1])};
     double away = 0;
     for (int a = 0; a < 3; a++) away += n[a] > 1 ? pow(((double)at[a] + 0.5) / (double)n[a] - 0.45, 2) : 0;
     x[c] = (least + fabs(x[c])) * (away < 0.09 ? more : 1);
-    narrow[c] = (float)x[c];
+    single[c] = (float)x[c];
   }
-  if (p->type == GMG_F64) return free(narrow), x;
-  return free(x), narrow;
+  if (p->type == GMG_F64) return free(single), x;
+  return free(x), single;
 }
 
 /* By constant coefficients or not; many: may leave too many for an inverse; jump of beta. */

@@ -61,9 +61,9 @@ static void normalized(const char *name, const gmg_exec *e, const twin *scale, i
 static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size_t n)
 {
   const gmg_exec wide[2] = {gmg_exec_make(h->context, GMG_F64, 0), gmg_exec_make(d->context, GMG_F64, 0)};
-  twin x = begin_twin(h, d, n, 1), y = begin_twin(h, d, n, 2), r = begin_twin(h, d, n, 3), slim = begin_twin(h, d, n, 4);
-  const gmg_exec narrow[2] = {gmg_exec_make(h->context, GMG_F32, 0), gmg_exec_make(d->context, GMG_F32, 0)};
-  twin size = begin_twin(&wide[0], &wide[1], 3, 5), slim_too = begin_twin(&narrow[0], &narrow[1], n, 6);
+  twin x = begin_twin(h, d, n, 1), y = begin_twin(h, d, n, 2), r = begin_twin(h, d, n, 3), low_z = begin_twin(h, d, n, 4);
+  const gmg_exec low_exec[2] = {gmg_exec_make(h->context, GMG_F32, 0), gmg_exec_make(d->context, GMG_F32, 0)};
+  twin size = begin_twin(&wide[0], &wide[1], 3, 5), low_too = begin_twin(&low_exec[0], &low_exec[1], n, 6);
   twin direction = begin_twin(&wide[0], &wide[1], 4, 0), factors = begin_twin(&wide[0], &wide[1], 3, 0);
   double norm[2], stepped[2];
   gmg_range range[2];
@@ -78,24 +78,24 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->xpay(e, n, y.at[i], -1.7, r.at[i]);
     v->add(e, n, 0.25, r.at[i]);
     stepped[i] = v->cg_update(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], NULL, NULL, GMG_WAIT);
-    v->convert_to_low(e, n, 2, y.at[i], slim.at[i]);
-    v->axpby_from_low(e, n, size.at[i], slim.at[i], 0.25, y.at[i]);
-    v->scale_to_low(e, n, size.at[i], y.at[i], slim.at[i]);
+    v->convert_to_low(e, n, 2, y.at[i], low_z.at[i]);
+    v->axpby_from_low(e, n, size.at[i], low_z.at[i], 0.25, y.at[i]);
+    v->scale_to_low(e, n, size.at[i], y.at[i], low_z.at[i]);
     const double *factor = factors.at[i];
-    v->correct(e, n, (gmg_correction){.z = slim.at[i], .size = factor, .narrow = 1}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .size = factor, .low = 1}, y.at[i]);
     if (n > 1) /* fields that do not begin with a pair */
-      v->correct(e, n - 1, (gmg_correction){.z = (float *)slim.at[i] + 1, .size = factor + 1, .narrow = 1},
+      v->correct(e, n - 1, (gmg_correction){.z = (float *)low_z.at[i] + 1, .size = factor + 1, .low = 1},
                  (char *)y.at[i] + e->real_size);
     v->correct(e, n, (gmg_correction){.z = x.at[i], .size = factor + 2}, y.at[i]);
     v->correct(e, n, (gmg_correction){.z = r.at[i]}, y.at[i]);
-    v->correct(e, n, (gmg_correction){.z = slim.at[i], .narrow = 1}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .low = 1}, y.at[i]);
   }
   same_number(name, "norm2", h, norm[0], norm[1], 64);
   same_number(name, "step", h, stepped[0], stepped[1], 64);
   same_number(name, "least", h, range[0].least, range[1].least, 0);
   same_number(name, "most", h, range[0].most, range[1].most, 0);
   assert_near(range[0].mean, range[1].mean, 1e-14);
-  same_twin(name, "axpy, narrow, grow, shrink, correct", &y, 8 * FLT_EPSILON / epsilon_of(h));
+  same_twin(name, "axpy, and from the lower type, correct", &y, 8 * FLT_EPSILON / epsilon_of(h));
   same_twin(name, "xpay and add", &r, 8);
   same_twin(name, "step's residual", &x, 8);
   ON_BOTH(i) {
@@ -103,14 +103,14 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){0, 0, 0}); /* unknown */
     e->vector->normalize_to_low(e, n, x.at[i], size.at[i], NULL);
     normalized(name, e, &size, i, n, x.at[i], 1 << 21);
-    e->vector->scale_to_low(e, n, size.at[i], x.at[i], slim.at[i]);
-    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], slim_too.at[i]);
-    same(name, "unit and shrink", &narrow[i], &narrow[i], slim.at[i], slim_too.at[i], n, 0);
+    e->vector->scale_to_low(e, n, size.at[i], x.at[i], low_z.at[i]);
+    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], low_too.at[i]);
+    same(name, "unit and shrink", &low_exec[i], &low_exec[i], low_z.at[i], low_too.at[i], n, 0);
     gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){1e30, 0, 0}); /* wrong */
-    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], slim_too.at[i]);
+    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], low_too.at[i]);
     normalized(name, e, &size, i, n, x.at[i], 2);
-    e->vector->scale_to_low(e, n, size.at[i], x.at[i], slim.at[i]);
-    same(name, "unit and shrink, from a wrong size", &narrow[i], &narrow[i], slim.at[i], slim_too.at[i], n, 0);
+    e->vector->scale_to_low(e, n, size.at[i], x.at[i], low_z.at[i]);
+    same(name, "unit and shrink, from a wrong size", &low_exec[i], &low_exec[i], low_z.at[i], low_too.at[i], n, 0);
     e->vector->subtract_mean(e, n, x.at[i]);
   }
   if (n > 1) same_twin(name, "centre", &x, 64);
@@ -127,7 +127,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   same_twin(name, "fill", &r, 0);
   same_twin(name, "copy", &y, 0);
   for (int keep = 0; keep < 2; keep++) { /* not kept: NaN may stand there */
-    twin z = begin_twin(&narrow[0], &narrow[1], n, 7);
+    twin z = begin_twin(&low_exec[0], &low_exec[1], n, 7);
     ON_BOTH(i) {
       const gmg_exec *e = i ? d : h;
       const double known = 3.5;
@@ -138,7 +138,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     same_twin(name, keep ? "grow" : "grow anew", &y, 8);
     end_twin(&z);
   }
-  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&slim), end_twin(&size), end_twin(&slim_too);
+  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&low_z), end_twin(&size), end_twin(&low_too);
   end_twin(&direction), end_twin(&factors);
 }
 
@@ -148,9 +148,9 @@ static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_leve
                           const twin *r)
 {
   const gmg_exec wide[2] = {gmg_exec_make(e[0]->context, GMG_F64, 0), gmg_exec_make(e[1]->context, GMG_F64, 0)};
-  const gmg_exec narrow[2] = {gmg_exec_make(e[0]->context, GMG_F32, 0), gmg_exec_make(e[1]->context, GMG_F32, 0)};
+  const gmg_exec low_exec[2] = {gmg_exec_make(e[0]->context, GMG_F32, 0), gmg_exec_make(e[1]->context, GMG_F32, 0)};
   const double A = 64;
-  twin low = begin_twin(&narrow[0], &narrow[1], u->n, 0), scale = begin_twin(&wide[0], &wide[1], 3, 0);
+  twin low = begin_twin(&low_exec[0], &low_exec[1], u->n, 0), scale = begin_twin(&wide[0], &wide[1], 3, 0);
   twin sizes = begin_twin(&wide[0], &wide[1], 2, 0);
   ON_BOTH(i) gmg_exec_write_reals(&wide[i], sizes.at[i], 2, (const double[]){8, -1});
   static const struct {
@@ -158,14 +158,14 @@ static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_leve
   } kinds[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
   for (int k = 0; k < 8; k++) {
     const int sized = kinds[k].sized, waits = kinds[k].waits, corrects = kinds[k].corrects;
-    const gmg_wait wait = waits ? GMG_WAIT : GMG_NOBODY_WAITS;
+    const gmg_wait wait = waits ? GMG_WAIT : GMG_ENQUEUE;
     double norm[2], f_norm[2] = {0, 0};
     put_scale(&scale, (gmg_scale){.next = 0.5});
     ON_BOTH(i) {
       const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
       const double *memory = sizes.at[i], *size = sized ? memory : NULL;
       const gmg_correction c = {.z = r->at[i], .size = sized ? NULL : memory + 1}; /* off, and back on */
-      narrow[i].vector->fill(&narrow[i], low.n, NAN, low.at[i]);
+      low_exec[i].vector->fill(&low_exec[i], low.n, NAN, low.at[i]);
       double *const norm_of_f = waits ? &f_norm[i] : NULL;
       norm[i] = corrects ? S->correct_residual(e[i], &L[i]->A, c, f->at[i], u->at[i], size, scale.at[i], low.at[i], wait)
                          : S->residual_to_low(e[i], &L[i]->A, f->at[i], u->at[i], size, scale.at[i], low.at[i], norm_of_f, wait);
@@ -225,9 +225,9 @@ static void no_steps(const char *name, const gmg_exec e[2], twin *direction, siz
 {
   static const gmg_cg_scalars none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
                                        {.pq = INFINITY, .pr = 1}, {.pq = 1, .pr = NAN}, {.pq = NAN, .pr = 1}};
-  const gmg_exec narrow[2] = {gmg_exec_make(e[0].context, GMG_F32, 0), gmg_exec_make(e[1].context, GMG_F32, 0)};
+  const gmg_exec low_exec[2] = {gmg_exec_make(e[0].context, GMG_F32, 0), gmg_exec_make(e[1].context, GMG_F32, 0)};
   twin p = begin_twin(&e[0], &e[1], n, 0), u = begin_twin(&e[0], &e[1], n, 16), u_before = begin_twin(&e[0], &e[1], n, 16);
-  twin r = begin_twin(&e[0], &e[1], n, 17), r_before = begin_twin(&e[0], &e[1], n, 17), slim = begin_twin(&narrow[0], &narrow[1], n, 0);
+  twin r = begin_twin(&e[0], &e[1], n, 17), r_before = begin_twin(&e[0], &e[1], n, 17), low_z = begin_twin(&low_exec[0], &low_exec[1], n, 0);
   const gmg_exec wide[2] = {gmg_exec_make(e[0].context, GMG_F64, 0), gmg_exec_make(e[1].context, GMG_F64, 0)};
   twin scale = begin_twin(&wide[0], &wide[1], 3, 0);
   ON_BOTH(i) e[i].vector->fill(&e[i], n, NAN, p.at[i]);
@@ -235,18 +235,18 @@ static void no_steps(const char *name, const gmg_exec e[2], twin *direction, siz
     double norm[2];
     put(direction, none[k]), put_scale(&scale, (gmg_scale){.next = 2});
     ON_BOTH(i) {
-      norm[i] = e[i].vector->cg_update(&e[i], n, direction->at[i], p.at[i], p.at[i], u.at[i], r.at[i], scale.at[i], slim.at[i],
+      norm[i] = e[i].vector->cg_update(&e[i], n, direction->at[i], p.at[i], p.at[i], u.at[i], r.at[i], scale.at[i], low_z.at[i],
                                        GMG_WAIT);
       same(name, "u without a step", &e[i], &e[i], u_before.at[i], u.at[i], n, 0);
       same(name, "r without a step", &e[i], &e[i], r_before.at[i], r.at[i], n, 0);
       assert_true(got(direction, i).pq == 0);
     }
-    same_twin(name, "r narrowed without a step", &slim, 2);
+    same_twin(name, "r narrowed without a step", &low_z, 2);
     if (isfinite(none[k].pq) && isfinite(none[k].pr)) same_number(name, "norm without a step", &e[0], norm[0], norm[1], 64);
     else assert_true(isnan(norm[0]) && isnan(norm[1]));
     noted(name, "what was noted without a step", &e[0], &scale, 0.5, norm[0], 2, 64);
   }
-  end_twin(&scale), end_twin(&p), end_twin(&u), end_twin(&u_before), end_twin(&r), end_twin(&r_before), end_twin(&slim);
+  end_twin(&scale), end_twin(&p), end_twin(&u), end_twin(&u_before), end_twin(&r), end_twin(&r_before), end_twin(&low_z);
 }
 
 /* Conjugate gradients between two cycles, their numbers in memory; the correction of either type, with a size or as it is. */
@@ -256,11 +256,11 @@ static void directions(const char *name, const both *b, int l)
   gmg_solver *const *s = b->solver;
   const gmg_operator *A[2] = {&s[0]->level[l].A, &s[1]->level[l].A};
   const gmg_exec e[2] = {*s[0]->levels_exec, *s[1]->levels_exec};
-  const gmg_exec narrow[2] = {gmg_exec_make(e[0].context, GMG_F32, 0), gmg_exec_make(e[1].context, GMG_F32, 0)};
+  const gmg_exec low_exec[2] = {gmg_exec_make(e[0].context, GMG_F32, 0), gmg_exec_make(e[1].context, GMG_F32, 0)};
   const gmg_exec wide[2] = {gmg_exec_make(e[0].context, GMG_F64, 0), gmg_exec_make(e[1].context, GMG_F64, 0)};
   const size_t n = A[0]->cells;
   const double few = 64;
-  twin z = begin_twin(&e[0], &e[1], n, 12), slim = begin_twin(&narrow[0], &narrow[1], n, 12), p = begin_twin(&e[0], &e[1], n, 11);
+  twin z = begin_twin(&e[0], &e[1], n, 12), low_z = begin_twin(&low_exec[0], &low_exec[1], n, 12), p = begin_twin(&e[0], &e[1], n, 11);
   twin q = begin_twin(&e[0], &e[1], n, 0), d = begin_twin(&wide[0], &wide[1], 4, 0), size = begin_twin(&wide[0], &wide[1], 1, 0);
   ON_BOTH(i) wide[i].vector->fill(&wide[i], 1, 0.75, size.at[i]);
   static const struct {
@@ -269,7 +269,7 @@ static void directions(const char *name, const both *b, int l)
   for (int kind = 0; kind < COUNT(corrections); kind++) {
     const int single = corrections[kind].single, sized = corrections[kind].sized;
     gmg_correction c[2];
-    ON_BOTH(i) c[i] = (gmg_correction){.z = single ? slim.at[i] : z.at[i], .size = sized ? size.at[i] : NULL, .narrow = single};
+    ON_BOTH(i) c[i] = (gmg_correction){.z = single ? low_z.at[i] : z.at[i], .size = sized ? size.at[i] : NULL, .low = single};
     for (int flexible = 0; flexible < 2; flexible++) {
       put(&d, (gmg_cg_scalars){.pq = 4, .pr = 5, .zr = 2, .beta = 7});
       ON_BOTH(i) gmg_stencil_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
@@ -293,7 +293,7 @@ static void directions(const char *name, const both *b, int l)
     }
   }
   no_steps(name, e, &d, n);
-  end_twin(&z), end_twin(&slim), end_twin(&p), end_twin(&q), end_twin(&d), end_twin(&size);
+  end_twin(&z), end_twin(&low_z), end_twin(&p), end_twin(&q), end_twin(&d), end_twin(&size);
 }
 
 static void transfers(const char *name, const both *b, int l)
@@ -311,8 +311,8 @@ static void transfers(const char *name, const both *b, int l)
     S->restrict_residual(e[i], &L[i]->A, L[i]->restrict_, f.at[i], u.at[i], r.at[i], coarse.at[i]);
   }
   if (!L[0]->by_faces && e[0]->type == GMG_F64) {
-    const gmg_exec slim[2] = {gmg_exec_make(s[0]->context, GMG_F32, 0), gmg_exec_make(s[1]->context, GMG_F32, 0)};
-    twin small = begin_twin(&slim[0], &slim[1], n, 0), size = begin_twin(e[0], e[1], 1, 25);
+    const gmg_exec low_z[2] = {gmg_exec_make(s[0]->context, GMG_F32, 0), gmg_exec_make(s[1]->context, GMG_F32, 0)};
+    twin small = begin_twin(&low_z[0], &low_z[1], n, 0), size = begin_twin(e[0], e[1], 1, 25);
     ON_BOTH(i) gmg_stencil_of(e[i])->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], size.at[i], small.at[i]);
     same_twin(name, "interpolated", &u, 1024), same_twin(name, "its residual", &small, 1024);
     end_twin(&small), end_twin(&size);

@@ -207,7 +207,7 @@ static double correct_residual_is_its_parts(const gmg_exec *e, const gmg_operato
       gmg_scale s = {.next = 3};
       memset(low, 0, n * sizeof *low);
       memcpy(got, u, bytes);
-      const double left = S->correct_residual(e, A, c, f, got, sized ? &size : NULL, &s, low, wait ? GMG_WAIT : GMG_NOBODY_WAITS);
+      const double left = S->correct_residual(e, A, c, f, got, sized ? &size : NULL, &s, low, wait ? GMG_WAIT : GMG_ENQUEUE);
       if (wait) assert_near(norm[sized] = left, true_norm, 1e-12 * true_norm);
       else assert_true(isnan(left));
       noted(&s, sized ? size : 1 / 3., true_norm);
@@ -235,7 +235,7 @@ static double residual_to_low_is_its_parts(const gmg_exec *e, const gmg_operator
         gmg_scale s = {.next = 3};
         memset(low, 0, n * sizeof *low);
         const double left = S->residual_to_low(e, A, f, u, sized ? &size : NULL, &s, stored ? low : NULL, wait ? &f_norm : NULL,
-                                               wait ? GMG_WAIT : GMG_NOBODY_WAITS);
+                                               wait ? GMG_WAIT : GMG_ENQUEUE);
         if (wait) assert_near(norm[sized][stored] = left, true_norm, 1e-12 * true_norm);
         else assert_true(isnan(left));
         if (wait) assert_near(f_norm, norm2(f, n), 1e-12 * f_norm);
@@ -270,12 +270,12 @@ static void passes_match_their_parts(void **state)
       const gmg_stencil_ops *stencil = s.solver->stencil;
       double *f = field(N, 1), *u[2] = {field(N, 2), field(N, 2)}, *z = field(N, 4), *r = field(N, 0), *v = field(N, 5);
       double *w = field(N, 0);
-      float *slim = malloc(N * sizeof *slim), *small = malloc(N * sizeof *small);
-      for (size_t c = 0; c < N; c++) slim[c] = (float)z[c], z[c] = (double)slim[c];
+      float *low_z = malloc(N * sizeof *low_z), *small = malloc(N * sizeof *small);
+      for (size_t c = 0; c < N; c++) low_z[c] = (float)z[c], z[c] = (double)low_z[c];
       const double factor = 0.7;
-      for (int narrow = 0; narrow < 2; narrow++) {
-        const gmg_correction c = {.z = narrow ? (const void *)slim : z, .size = &factor, .narrow = narrow};
-        const gmg_correction whole = {.z = c.z, .narrow = narrow};
+      for (int is_low = 0; is_low < 2; is_low++) {
+        const gmg_correction c = {.z = is_low ? (const void *)low_z : z, .size = &factor, .low = is_low};
+        const gmg_correction whole = {.z = c.z, .low = is_low};
         (void)correct_residual_is_its_parts(e, A, f, u[0], whole, 1, z);
         sums[t][0] = correct_residual_is_its_parts(e, A, f, u[0], c, factor, z);
         for (size_t x = 0; x < N; x++) u[0][x] += factor * z[x];
@@ -300,17 +300,17 @@ static void passes_match_their_parts(void **state)
         memcpy(u[1], u[0], N * sizeof *w);
         d = (gmg_cg_scalars){.pq = 2, .pr = 0.6};
         gmg_scale scale = {.size = 7, .next = 5};
-        sums[t][3] = e->vector->cg_update(e, N, &d, f, z, u[1], w, &scale, narrow ? small : NULL, GMG_WAIT);
+        sums[t][3] = e->vector->cg_update(e, N, &d, f, z, u[1], w, &scale, is_low ? small : NULL, GMG_WAIT);
         for (size_t x = 0; x < N; x++) {
           assert_near(u[1][x], u[0][x] + 0.3 * f[x], 1e-15);
           assert_near(w[x], r[x] - 0.3 * z[x], 1e-15 * largest);
-          if (narrow) assert_near((double)small[x], 5 * w[x], 1e-6 * fabs(5 * w[x]));
+          if (is_low) assert_near((double)small[x], 5 * w[x], 1e-6 * fabs(5 * w[x]));
         }
         assert_near(sums[t][3], norm2(w, N), 1e-12 * sums[t][3]);
-        if (narrow) noted(&scale, 1 / 5., sums[t][3]);
+        if (is_low) noted(&scale, 1 / 5., sums[t][3]);
         else assert_true(scale.size == 7 && scale.next == 5);
       }
-      free(f), free(u[0]), free(u[1]), free(z), free(r), free(v), free(w), free(slim), free(small);
+      free(f), free(u[0]), free(u[1]), free(z), free(r), free(v), free(w), free(low_z), free(small);
       end_solver(&s);
     }
     for (int t = 1; t < 3; t++) assert_memory_equal(sums[t], sums[0], sizeof sums[0]);
@@ -349,7 +349,7 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_co
   const gmg_stencil_ops *S = gmg_stencil_of(e);
   const size_t n = A->cells, bytes = n * sizeof *z;
   double *p = malloc(bytes), *q = malloc(bytes), *image = malloc(bytes), *u = malloc(bytes), *left = malloc(bytes);
-  float *slim = malloc(n * sizeof *slim);
+  float *low_z = malloc(n * sizeof *low_z);
   gmg_cg_scalars d = {.beta = 0};
   for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN;
   S->cg_direction(e, A, c, &d, p, r, q);
@@ -366,29 +366,29 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_co
     gmg_scale s = {.next = 2};
     d = none[k];
     memcpy(u, z, bytes), memcpy(left, r, bytes);
-    const double norm = e->vector->cg_update(e, n, &d, p, q, u, left, &s, slim, GMG_WAIT);
+    const double norm = e->vector->cg_update(e, n, &d, p, q, u, left, &s, low_z, GMG_WAIT);
     assert_memory_equal(u, z, bytes), assert_memory_equal(left, r, bytes);
     assert_true(d.pq == 0);
     if (isfinite(none[k].pq) && isfinite(none[k].pr)) assert_near(norm, norm2(r, n), 1e-12 * norm);
     else assert_true(isnan(norm));
     if (isnan(norm)) assert_true(s.size == 0.5 && s.next == 2);
     else noted(&s, 0.5, norm);
-    for (size_t i = 0; i < n; i++) assert_near((double)slim[i], 2 * r[i], 1e-6 * fabs(r[i]));
+    for (size_t i = 0; i < n; i++) assert_near((double)low_z[i], 2 * r[i], 1e-6 * fabs(r[i]));
   }
   for (int low = 0; low < 2; low++) { /* nobody asked */
     gmg_scale s = {.next = 2};
     memcpy(p, z, bytes), memcpy(q, image, bytes), memcpy(u, z, bytes), memcpy(left, r, bytes);
     d = (gmg_cg_scalars){.pq = 2, .pr = 1};
-    assert_true(isnan(e->vector->cg_update(e, n, &d, p, q, u, left, low ? &s : NULL, low ? slim : NULL, GMG_NOBODY_WAITS)));
+    assert_true(isnan(e->vector->cg_update(e, n, &d, p, q, u, left, low ? &s : NULL, low ? low_z : NULL, GMG_ENQUEUE)));
     assert_true(d.pq == 2);
     for (size_t i = 0; i < n; i++) {
       assert_near(u[i], 1.5 * z[i], 1e-15);
       assert_near(left[i], r[i] - 0.5 * image[i], 1e-15 * largest);
-      if (low) assert_near((double)slim[i], 2 * left[i], 1e-6 * fabs(left[i]));
+      if (low) assert_near((double)low_z[i], 2 * left[i], 1e-6 * fabs(left[i]));
     }
     if (low) noted(&s, 0.5, norm2(left, n));
   }
-  free(p), free(q), free(image), free(u), free(left), free(slim);
+  free(p), free(q), free(image), free(u), free(left), free(low_z);
 }
 
 static void directions(void **state)
@@ -403,15 +403,15 @@ static void directions(void **state)
     session s = begin_solver(&p, &q, 2);
     const gmg_operator *A = &s.solver->finest->A;
     double *z = field(n, 4), *r = field(n, 5), size = 3.5;
-    float *slim = malloc(n * sizeof *slim);
-    for (size_t c = 0; c < n; c++) slim[c] = (float)z[c], z[c] = (double)slim[c];
-    for (int narrow = 0; narrow < 2; narrow++)
+    float *low_z = malloc(n * sizeof *low_z);
+    for (size_t c = 0; c < n; c++) low_z[c] = (float)z[c], z[c] = (double)low_z[c];
+    for (int is_low = 0; is_low < 2; is_low++)
       for (int stands = 0; stands < 2; stands++) {
-        const gmg_correction c = {.z = narrow ? (const void *)slim : z, .narrow = narrow, .size = stands ? &size : NULL};
+        const gmg_correction c = {.z = is_low ? (const void *)low_z : z, .low = is_low, .size = stands ? &size : NULL};
         shares(&s.solver->exec, A, c, stands ? size : 1, z, r);
         nothing_along(&s.solver->exec, A, c, stands ? size : 1, z, r);
       }
-    free(z), free(r), free(slim);
+    free(z), free(r), free(low_z);
     end_solver(&s);
   }
 }

@@ -27,13 +27,13 @@ static __global__ void add_kernel(size_t n, real a, real *x)
   gmg_for_all(n, [&](size_t i) { x[i] += a; });
 }
 
-static __global__ void convert_kernel(size_t n, real a, const real *x, narrow_real *y)
+static __global__ void convert_kernel(size_t n, real a, const real *x, low_real *y)
 {
-  gmg_for_all(n, [&](size_t i) { y[i] = (narrow_real)(a * x[i]); });
+  gmg_for_all(n, [&](size_t i) { y[i] = (low_real)(a * x[i]); });
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, narrow_real *low,
+    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, low_real *low,
                 gmg_sums sums)
 {
   double step;
@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const real a = (real)step;
   gmg_total t = {0, 0, 0, 0};
   const auto leave = [&](size_t i, real left) {
-    if (low) low[i] = (narrow_real)(scale * left);
+    if (low) low[i] = (low_real)(scale * left);
     t.first += (double)left * (double)left;
   };
   if (goes)
@@ -147,7 +147,7 @@ static __device__ __forceinline__ double power_above(double norm)
   return frexp(norm, &above) == 0.5 ? norm : scalbn(1.0, above);
 }
 
-static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int whole, real scale, const real *x, narrow_real *y, double *squares)
+static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int whole, real scale, const real *x, low_real *y, double *squares)
 {
   real v[AT_ONCE];
 #pragma unroll
@@ -155,13 +155,13 @@ static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int whole,
 #pragma unroll
   for (int m = 0; m < AT_ONCE; m++) {
     *squares += (double)v[m] * (double)v[m];
-    if (y && (whole || c + m * blockDim.x < n)) y[c + m * blockDim.x] = (narrow_real)(scale * v[m]);
+    if (y && (whole || c + m * blockDim.x < n)) y[c + m * blockDim.x] = (low_real)(scale * v[m]);
   }
 }
 
 /* y = x over a guess, the size that the last x had; and ||x||^2. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    guess_kernel(size_t n, const real *x, gmg_scale *s, narrow_real *y, gmg_sums sums)
+    guess_kernel(size_t n, const real *x, gmg_scale *s, low_real *y, gmg_sums sums)
 {
   const double guess = power_above(s->size);
   gmg_total t = {0, 0, 0, 0};
@@ -172,7 +172,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 /* Where that is far from x's own size: once more. Nothing else depends on it. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    own_size_kernel(size_t n, const real *x, const gmg_total *squares, gmg_scale *s, narrow_real *y)
+    own_size_kernel(size_t n, const real *x, const gmg_total *squares, gmg_scale *s, low_real *y)
 {
   enum { MAX_RATIO = 1 << 20 };
   const double norm = sqrt(squares->first), guess = s->guess, own = power_above(norm), ratio = own / guess;
@@ -190,7 +190,7 @@ static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_sca
   gmg_launch(e, "normalize to low", own_size_kernel, chunk_grid(n, 1), n, x, squares.to, s, y);
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *size, const real *x, narrow_real *y)
+static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *size, const real *x, low_real *y)
 {
   const real scale = (real)(1 / *size);
   double squares = 0; /* of no use */
@@ -204,7 +204,7 @@ static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const 
 
 static void axpby_from_low(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
 {
-  axpby(e, n, size, (const narrow_real *)z, (real)keep, (real *)y);
+  axpby(e, n, size, (const low_real *)z, (real)keep, (real *)y);
 }
 
 static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sums, real *x)

@@ -61,17 +61,17 @@ static share share_of(size_t n, int c)
 static void convert_to_low(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
   const real *restrict X = x, A = (real)a;
-  narrow_real *restrict Y = y;
+  low_real *restrict Y = y;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
-  for (size_t i = 0; i < n; i++) Y[i] = (narrow_real)(A * X[i]);
+  for (size_t i = 0; i < n; i++) Y[i] = (low_real)(A * X[i]);
 }
 
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
 {
-  const narrow_real *restrict Z = c.z;
+  const low_real *restrict Z = c.z;
   const double scale = c.size ? *c.size : 1;
   real *restrict X = x, A = (real)scale;
-  if (!c.narrow) {
+  if (!c.low) {
     axpy(e, n, scale, c.z, x);
     return;
   }
@@ -103,7 +103,7 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   const int goes = gmg_cg_step_length(d, &a), known = gmg_cg_is_known(d);
   const double scale = low ? s->next : 1;
   const real A = (real)a, S = (real)scale, *restrict residual = r;
-  narrow_real *restrict to = low;
+  low_real *restrict to = low;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (int c = 0; c < CHUNKS; c++) {
     enum { REALS_IN_CACHE = 1024 }; /* what is written is read again from the cache */
@@ -114,7 +114,7 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
       squares += goes ? step_piece(1, begin, end, A, p, q, y, r) : step_piece(0, begin, end, A, p, q, y, r);
       if (!to) continue;
 #pragma omp simd
-      for (size_t i = begin; i < end; i++) to[i] = (narrow_real)(S * residual[i]);
+      for (size_t i = begin; i < end; i++) to[i] = (low_real)(S * residual[i]);
     }
     part[c] = squares;
   }
@@ -180,7 +180,7 @@ static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const 
 
 static void axpby_from_low(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
 {
-  const narrow_real *restrict Z = z;
+  const low_real *restrict Z = z;
   real *restrict Y = y;
   const real S = (real)*size, K = (real)keep;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)

@@ -84,7 +84,7 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   const gmg_map *map;
   const void *coarse = coarse_of(s, l, &map);
   const gmg_update_target to = {.x = u, .size = size, .keep = 1};
-  gmg_correction c = {.z = NULL, .size = size, .narrow = 1};
+  gmg_correction c = {.z = NULL, .size = size, .low = 1};
   s->stencil->interpolated_residual(&s->exec, &R->A, map, coarse, f, u, size, L->f);
   for (int i = 0; i < s->params.fmg; i++) {
     if (c.z) s->vector->correct(&s->exec, R->A.cells, c, u);

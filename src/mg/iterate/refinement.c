@@ -13,7 +13,7 @@ static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
   const gmg_update_target to = {.x = u, .size = size, .keep = keep};
   const int done = gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to);
   gmg_charge(s, 0);
-  return (gmg_correction){.z = done ? NULL : L->u, .size = size, .narrow = 1};
+  return (gmg_correction){.z = done ? NULL : L->u, .size = size, .low = 1};
 }
 
 static void add(gmg_solver *s, gmg_correction c, void *u)
@@ -45,9 +45,9 @@ static void note_low_residual(gmg_iteration *it, double norm)
 static void store_residual(gmg_solver *s, gmg_iteration *it)
 {
   if (it->is_stored) return;
-  if (!it->has_scale) (void)measure(s, it, &s->scales->one, NULL, NULL, GMG_NOBODY_WAITS);
+  if (!it->has_scale) (void)measure(s, it, &s->scales->one, NULL, NULL, GMG_ENQUEUE);
   it->has_scale = 1;
-  (void)measure(s, it, NULL, s->level[0].f, NULL, GMG_NOBODY_WAITS);
+  (void)measure(s, it, NULL, s->level[0].f, NULL, GMG_ENQUEUE);
   it->is_stored = 1;
 }
 
@@ -207,7 +207,7 @@ static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
   if (!it->is_stored && !isnan(it->norm)) it->scale_norm = it->norm;
   it->has_scale = 1;
   gmg_replay(s, low_cycle, L->f, L->u);
-  return (gmg_correction){.z = L->u, .size = &s->scales->residual.size, .narrow = 1};
+  return (gmg_correction){.z = L->u, .size = &s->scales->residual.size, .low = 1};
 }
 
 /* The residual's low-precision copy goes with it. */

@@ -160,7 +160,7 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   const int measured = q->check_every > 0;
   p->rule = (gmg_stopping){.rtol = q->rtol, .atol = q->atol, .growth = s->method->norm_is_recursive ? MAX_GROWTH_CG : MAX_GROWTH,
                            .rate_slow = RATE_SLOW, .rate_stalled = RATE_STALLED};
-  p->it.wait = measured ? GMG_WAIT : GMG_NOBODY_WAITS;
+  p->it.wait = measured ? GMG_WAIT : GMG_ENQUEUE;
   if (!measured) p->mean_removed = NAN;
   p->it.f = gmg_effective_rhs(s, p->f, measured ? &p->mean_removed : NULL);
   p->standing.f_norm = NAN;

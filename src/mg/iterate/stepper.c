@@ -25,7 +25,7 @@ static void step_and_wait(gmg_solver *s, gmg_progress *p)
 {
   do {
     const int next = p->cycles + 1;
-    p->it.wait = next % s->params.check_every == 0 || next >= s->params.max_cycles ? GMG_WAIT : GMG_NOBODY_WAITS;
+    p->it.wait = next % s->params.check_every == 0 || next >= s->params.max_cycles ? GMG_WAIT : GMG_ENQUEUE;
     gmg_one_cycle(s, p);
   } while (!p->it.wait);
   measured(s, p, s->method->residual(s, &p->it, NULL));

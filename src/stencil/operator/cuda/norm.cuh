@@ -46,14 +46,14 @@ static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, c
 /* first: squares of the residual; second: squares of f. The residual itself, scaled, goes to `low` unless that is NULL. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, 4)
-    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, scaling how, narrow_real *low, gmg_sums sums)
+    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, scaling how, low_real *low, gmg_sums sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
     const real rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
-    if (low) low[c] = (narrow_real)(scale * r);
+    if (low) low[c] = (low_real)(scale * r);
     t.first += (double)r * (double)r, t.second += (double)rhs * (double)rhs;
   });
   sum_up(t, how, sums);
@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
 
 /* The share of a thread's columns in one plane, from place c on, their pairs `row` apart. */
 template <int deep, class Place>
-static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, real scale, narrow_real *low,
+static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, real scale, low_real *low,
                                                    Place c, Place row, gmg_total &t)
 {
 #pragma unroll
@@ -77,7 +77,7 @@ static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, con
 enum { NORM_AT_ONCE = 2 };
 template <int deep, int once = 0>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    norm_uniform_kernel(gmg_uniform s, const real *f, const real *u, scaling how, narrow_real *low, gmg_sums sums)
+    norm_uniform_kernel(gmg_uniform s, const real *f, const real *u, scaling how, low_real *low, gmg_sums sums)
 {
   gmg_take_over();
   if (is_done(how)) return;
@@ -91,7 +91,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    norm_faces_kernel(gmg_face_columns w, const real *f, const real *u, scaling how, narrow_real *low, gmg_sums sums)
+    norm_faces_kernel(gmg_face_columns w, const real *f, const real *u, scaling how, low_real *low, gmg_sums sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);

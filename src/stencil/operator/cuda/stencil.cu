@@ -215,7 +215,7 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, 
   const gmg_points p = points_of(A);
   const gmg_grid grid = gmg_grid_of(p, 1);
   const gmg_sums sum = gmg_sums_on_device(e);
-  if (c.narrow) gmg_launch(e, "inner product", beta_kernel<narrow_real>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
+  if (c.low) gmg_launch(e, "inner product", beta_kernel<low_real>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
   else gmg_launch(e, "inner product", beta_kernel<real>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
 }
 

@@ -40,9 +40,9 @@ static gmg_sums residual_sums(const void *what, const gmg_task *w)
   const gmg_sums squares = {sum_of_squares(line, length), x->with_f ? sum_of_squares(x->f + first, length) : 0};
   if (!x->r) return squares;
   const real scale = x->scale;
-  narrow_real *restrict to = (narrow_real *)x->r + first;
+  low_real *restrict to = (low_real *)x->r + first;
 #pragma omp simd
-  for (size_t i = 0; i < length; i++) to[i] = (narrow_real)(scale * line[i]);
+  for (size_t i = 0; i < length; i++) to[i] = (low_real)(scale * line[i]);
   return squares;
 }
 
@@ -120,7 +120,7 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 GMG_INLINE double line_dot(const int low, const gmg_operator *A, const gmg_task w, const void *c, const real *y)
 {
   const real *restrict w0 = A->weight[0], *restrict high_c = (const real *)c + w.offset;
-  const narrow_real *restrict low_c = (const narrow_real *)c + w.offset;
+  const low_real *restrict low_c = (const low_real *)c + w.offset;
   double sum = 0;
   if (y) {
     const real *restrict Y = y + w.offset;
@@ -149,7 +149,7 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
 
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
 {
-  gmg_cg_set_beta(d, flexible, (c.size ? *c.size : 1) * field_dot(e, A, c.narrow, c.z, y));
+  gmg_cg_set_beta(d, flexible, (c.size ? *c.size : 1) * field_dot(e, A, c.low, c.z, y));
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)

@@ -39,7 +39,7 @@ static gmg_sums run_slices(const gmg_exec *e, const work *x)
   const gmg_operator *A = x->A;
   const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0];
   const size_t ahead = ROWS_AHEAD * gmg_layout_of(A).row;
-  const size_t z_size = x->c.narrow ? sizeof(narrow_real) : sizeof(real);
+  const size_t z_size = x->c.low ? sizeof(low_real) : sizeof(real);
   gmg_sums part[MAX_SLICES];
 #pragma omp parallel num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   {
@@ -91,7 +91,7 @@ GMG_INLINE void change_by(const int low, const work *x, const gmg_task *w)
 {
   const real scale = (real)(x->c.size ? *x->c.size : 1), keep = x->keep;
   const real *restrict high_z = (const real *)x->c.z + w->offset;
-  const narrow_real *restrict low_z = (const narrow_real *)x->c.z + w->offset;
+  const low_real *restrict low_z = (const low_real *)x->c.z + w->offset;
   real *restrict to = x->changed + w->offset;
 #pragma omp simd
   for (size_t i = w->begin; i < w->end; i++) to[i] = scale * (low ? (real)low_z[i] : high_z[i]) + (keep != 0 ? keep * to[i] : 0);
@@ -99,7 +99,7 @@ GMG_INLINE void change_by(const int low, const work *x, const gmg_task *w)
 
 static void change(const work *x, const gmg_task *w)
 {
-  if (x->c.narrow) change_by(1, x, w);
+  if (x->c.low) change_by(1, x, w);
   else change_by(0, x, w);
 }
 
@@ -109,13 +109,13 @@ static gmg_sums look_residual(const void *what, const gmg_task *w)
   real line[GMG_SEGMENT];
   const size_t n = w->end - w->begin;
   const real scale = x->scale;
-  narrow_real *restrict to = (narrow_real *)x->out + w->offset + w->begin;
+  low_real *restrict to = (low_real *)x->out + w->offset + w->begin;
   double sum = 0;
   gmg_task_map(gmg_residual_point, x->A, *w, x->with, x->changed, 0, 0, line);
 #pragma omp simd reduction(+ : sum)
   for (size_t i = 0; i < n; i++) {
     sum += (double)line[i] * (double)line[i];
-    to[i] = (narrow_real)(scale * line[i]);
+    to[i] = (low_real)(scale * line[i]);
   }
   return (gmg_sums){sum, 0};
 }

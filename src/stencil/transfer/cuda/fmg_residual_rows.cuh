@@ -6,15 +6,15 @@
 #include "stencil/operator/cuda/warp_rows.cuh"
 
 /* A lane's values of a row of the residual. */
-typedef struct alignas(LANE_COLS * sizeof(narrow_real)) {
-  narrow_real at[LANE_COLS];
+typedef struct alignas(LANE_COLS * sizeof(low_real)) {
+  low_real at[LANE_COLS];
 } low_cells;
 
 /* A warp has `high` coarse rows and the two fine ones of each. In step K coarse row K + 1 comes in, u of fine rows 2 K and 2 K + 1 is made,
    and the residual of rows 2 K - 1 and 2 K. */
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     fmg_residual_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout from, unsigned beside, int high,
-                       const real *coarse, const real *f, const double *size, real *u, narrow_real *r)
+                       const real *coarse, const real *f, const double *size, real *u, low_real *r)
 {
   enum { COLS = LANE_COLS, PAIRS = LANE_PAIRS, SLOTS = 4 };
   const unsigned warp = blockIdx.x * BLOCK_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
         const gmg_cells res = gmg_residual_of_row(s.coupling, diag, along, rows[q], rows[q + 1], rows[q + 2], right_side[q]);
         low_cells low;
 #pragma unroll
-        for (int c = 0; c < COLS; c++) low.at[c] = (narrow_real)(scale * res.at[c]);
+        for (int c = 0; c < COLS; c++) low.at[c] = (low_real)(scale * res.at[c]);
         if (there) *(low_cells *)(r + place(k)) = low;
       }
     }
