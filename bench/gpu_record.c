@@ -56,6 +56,7 @@ void bench_gpu_row(const char *name, const char *unit, const bench_gpu_samples *
   if (bytes > 0)
     fprintf(json, ", \"bytes\": %.6g, \"fraction_of_copy\": %.4f", bytes, bytes / bench_gpu_median(s) / bench_gpu_options.copy);
   fprintf(json, "%s}", extra);
+  fflush(json); /* a run that is stopped leaves the rows that it has */
 }
 
 void bench_gpu_skipped_row(const char *name, const char *why, const char *extra)
