@@ -7,8 +7,8 @@ where a row of B is slower than its limit allows.
   side_by_side.py before/build build bench_cpu --rows 'solve|v11' -- --threads 2 --n 128
 
 A round runs A and B once each, and every other round B first. A row's time is the median over the rounds of the program's own
-medians. Limits of B / A: 1.10 for create, else 1.05 on the host, 1.02 on a GPU from 1 ms up and 1.04 below. What is no time has
-no limit.
+medians. B / A is the ratio of these medians on a GPU. On the host, whose speed drifts, it is the median of the rounds' ratios.
+Limits: 1.10 for create, else 1.05 on the host, 1.02 on a GPU from 1 ms up and 1.04 below. What is no time has no limit.
 Exit code: 0 all within their limits, 1 a row over or missing in one build, 2 a program failed, 77 no device."""
 import argparse
 import json
@@ -77,6 +77,13 @@ def spread(s):
     return (s["max"] - s["min"]) / s["median"] if s["median"] else 0
 
 
+def ratio_of(program, a, b):
+    pairs = list(zip(a["rounds"], b["rounds"]))
+    if program == "bench_cpu" and len(a["rounds"]) == len(b["rounds"]) and all(x for x, _ in pairs):
+        return statistics.median(y / x for x, y in pairs)
+    return b["median"] / a["median"] if a["median"] else 1
+
+
 def compare(program, rounds):
     """Rows in the order of A's first run, from [(rows of A, rows of B), ...]."""
     names = list(dict.fromkeys(name for both in rounds for rows in both for name in rows))
@@ -89,7 +96,7 @@ def compare(program, rounds):
             row["missing"] = "b" if runs[0] else "a"
             continue
         a, b = (side([r["median"] for r in which]) for which in runs)
-        row.update(a=a, b=b, ratio=b["median"] / a["median"] if a["median"] else 1, spread=max(spread(a), spread(b)))
+        row.update(a=a, b=b, ratio=ratio_of(program, a, b), spread=max(spread(a), spread(b)))
         row["limit"] = limit_of(program, name, row["unit"], a["median"])
         row["over"] = row["limit"] is not None and row["ratio"] > row["limit"]
         cycles = [sorted({r["cycles"] for r in which if "cycles" in r}) for which in runs]
@@ -166,7 +173,7 @@ def main(arguments):
             rows = compare(options.program, rounds)
             if options.json:
                 head = {"program": options.program, "a": str(options.a), "b": str(options.b), "options": more,
-                        "rounds": len(rounds), "seconds": round(now - start, 1), 
+                        "rounds": len(rounds), "seconds": round(now - start, 1),
                         "commits": options.commits.split(",") if options.commits else [h.get("commit") for h in heads]}
                 head.update({k: heads[0][k] for k in ("device", "driver", "machine", "threads") if k in heads[0]})
                 options.json.write_text(json.dumps({**head, "rows": rows}, indent=1) + "\n")

@@ -27,7 +27,8 @@ enum { SANITIZED = 0 };
 #define ROUND_ROBIN(table, i) (table)[(i) % COUNT(table)]
 
 /* Whether a case of a test's tables is run: all of them, but under compute-sanitizer, which makes a case ten to fifty times slower,
-   every GMG_TEST_EVERY-th of those of at most GMG_TEST_MOST unknowns (bench/checks.py sets both); how many were is said at the end. */
+   every GMG_TEST_EVERY-th of those of at most GMG_TEST_MOST unknowns (bench/checks.py sets both); how many were is said at the end.
+   */
 int taken(size_t unknowns);
 int share_of(int count); /* of a test's repetitions */
 

@@ -1,6 +1,6 @@
 /* A backend is one struct of tables, filled in one file: host_backend.c, cuda/backend.cu. exec looks it up once, by the context's
-   backend. A smoother brings its own functions for each backend (smoothers/NAME/NAME.c). Calls nothing; called by exec, and by every
-   module that has a table in it. */
+   backend. A smoother brings its own functions for each backend (smoothers/NAME/NAME.c). Calls nothing; called by exec, and by
+   every module that has a table in it. */
 #ifndef GMG_CORE_BACKEND_H
 #define GMG_CORE_BACKEND_H
 

@@ -1,5 +1,6 @@
 /* The layout of a field in memory: the one place that turns indices (i, j, k) into an offset, and the one place that finds an index
-   beyond the end of an axis, around a wrap or at a wall. Compiled by C and CUDA compilers alike. Calls nothing; called by all rooms. */
+   beyond the end of an axis, around a wrap or at a wall. Compiled by C and CUDA compilers alike. Calls nothing; called by all
+   rooms. */
 #ifndef GMG_CORE_LAYOUT_H
 #define GMG_CORE_LAYOUT_H
 

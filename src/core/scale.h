@@ -1,6 +1,6 @@
-/* The scale of a low-precision residual. A residual is divided by about its own norm before it is stored in the lower precision, or it
-   might leave the range of the type; the correction found from it is multiplied by the same size. The numbers stay in exec's memory, so
-   nobody waits for them. Compiled by C and CUDA alike; called by vector, stencil and mg. */
+/* The scale of a low-precision residual. A residual is divided by about its own norm before it is stored in the lower precision, or
+   it might leave the range of the type; the correction found from it is multiplied by the same size. The numbers stay in exec's
+   memory, so nobody waits for them. Compiled by C and CUDA alike; called by vector, stencil and mg. */
 #ifndef GMG_CORE_SCALE_H
 #define GMG_CORE_SCALE_H
 

@@ -1,5 +1,5 @@
-/* The stopping rule of a solve. Compiled by C and CUDA alike: the host applies it to the norms that it asks for, the device between the
-   cycles of a solve that is replayed there. Calls nothing; called by mg and by core/cuda. */
+/* The stopping rule of a solve. Compiled by C and CUDA alike: the host applies it to the norms that it asks for, the device between
+   the cycles of a solve that is replayed there. Calls nothing; called by mg and by core/cuda. */
 #ifndef GMG_CORE_STOPPING_H
 #define GMG_CORE_STOPPING_H
 

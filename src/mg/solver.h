@@ -1,5 +1,5 @@
-/* The solver and its levels. Private to mg, the top of the house: mg calls stencil, smoothers and coarse through their tables. It knows
-   neither backend nor precision nor smoother: what depends on them is a table that is chosen once, at create. */
+/* The solver and its levels. Private to mg, the top of the house: mg calls stencil, smoothers and coarse through their tables. It
+   knows neither backend nor precision nor smoother: what depends on them is a table that is chosen once, at create. */
 #ifndef GMG_SOLVER_H
 #define GMG_SOLVER_H
 
@@ -139,7 +139,8 @@ static inline void gmg_charge(gmg_solver *s, int level)
   if (s->clock.runs) s->exec.trace->charge(s->context, &s->clock, level);
 }
 
-/* The part of x, a field of level L, that A reaches: where the problem is singular, x without its mean, which rounding brings in. */
+/* The part of x, a field of level L, that A reaches: where the problem is singular, x without its mean, which rounding brings in.
+   */
 static inline void gmg_project(const gmg_solver *s, const gmg_exec *e, const gmg_level *L, void *x)
 {
   if (s->singular) gmg_remove_mean(e, &L->A, L->volume, x);

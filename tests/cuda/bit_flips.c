@@ -1,5 +1,5 @@
-/* Values that go wrong in the middle of a solve. Whatever the status says then has to be true, and the next solve is as if nothing had
-   been. */
+/* Values that go wrong in the middle of a solve. Whatever the status says then has to be true, and the next solve is as if nothing
+   had been. */
 #include "twins.h"
 
 #include <cuda_runtime_api.h>

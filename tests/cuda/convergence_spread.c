@@ -1,5 +1,6 @@
-/* The asynchronous smoother on CUDA many times over: no two solves are alike, so each case states a band, and every one of 100 solves
-   must lie in it (GMG_TEST_EVERY=5: of 20). What is printed are least, median, most and the band; bench/checks.py reads it. */
+/* The asynchronous smoother on CUDA many times over: no two solves are alike, so each case states a band, and every one of 100
+   solves must lie in it (GMG_TEST_EVERY=5: of 20). What is printed are least, median, most and the band; bench/checks.py reads it.
+   */
 #include "twins.h"
 
 enum { RUNS = 100, CYCLES = 12 };
@@ -25,8 +26,8 @@ typedef struct {
 #define PLANE 1, {32, 16, 1}
 #define BOX 1, {8, 8, 8}
 
-/* The last ones have more blocks than find room on an H200. There the study has, with one colour first, in natural order and of the stale
-   twin: 0.1233, 0.1289, 0.1289 in 1D; 0.0549, 0.296, 0.296 in 2D; 0.0952, 0.166, 0.324 in 3D. */
+/* The last ones have more blocks than find room on an H200. There the study has, with one colour first, in natural order and of the
+   stale twin: 0.1233, 0.1289, 0.1289 in 1D; 0.0549, 0.296, 0.296 in 2D; 0.0952, 0.166, 0.324 in 3D. */
 static const band bands[] = {
     {"1D, small", 1, 4000, GMG_CELL, GMG_F64, GMG_PRECISION_SAME, 1, DEFAULT, 0, 0.04},
     {"1D, large", 1, 10000000, GMG_CELL, GMG_F64, GMG_PRECISION_SAME, 1, DEFAULT, 0, 0.04},

@@ -1,5 +1,5 @@
-/* What goes wrong on a CUDA device: memory exhausted, a kernel that fails. The right status; solver and context usable afterwards, or
-   plainly said not to be. */
+/* What goes wrong on a CUDA device: memory exhausted, a kernel that fails. The right status; solver and context usable afterwards,
+   or plainly said not to be. */
 #include "twins.h"
 
 #include <cuda_runtime_api.h>

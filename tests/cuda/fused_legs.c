@@ -1,5 +1,5 @@
-/* Fused legs of the asynchronous smoother on CUDA against their parts: smoothing and the restricted residual; the coarse correction,
-   smoothing and the update of u; and whole solves with and without them. */
+/* Fused legs of the asynchronous smoother on CUDA against their parts: smoothing and the restricted residual; the coarse
+   correction, smoothing and the update of u; and whole solves with and without them. */
 #include "fused_legs.h"
 
 /* --- the leg up ------------------------------------------------------------------------------------------------------ */

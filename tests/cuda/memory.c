@@ -1,11 +1,12 @@
-/* Device memory: what solvers take is what was planned, and what recordings take is given back. Solvers that record nothing: test_leaks. */
+/* Device memory: what solvers take is what was planned, and what recordings take is given back. Solvers that record nothing:
+   test_leaks. */
 #include "twins.h"
 
 #include <cuda_runtime_api.h>
 
-/* What a solver takes of the device is what gmg_plan() says, but for what allocation rounds up, 2 MiB each array at most (hardly any below
-   the second level is that large), and for small arrays that find room in what the driver holds already. Recordings come on top. A first
-   solver loads code and makes the driver's pools. */
+/* What a solver takes of the device is what gmg_plan() says, but for what allocation rounds up, 2 MiB each array at most (hardly
+   any below the second level is that large), and for small arrays that find room in what the driver holds already. Recordings come
+   on top. A first solver loads code and makes the driver's pools. */
 static void memory_as_planned(void **state)
 {
   enum { N = 256, MIB = 1 << 20, LARGE_ARRAYS = 16 };
@@ -58,8 +59,8 @@ static void memory_as_planned(void **state)
   free(values);
 }
 
-/* Solvers that replay their cycles, one after the other on one context, leave no device memory behind; cycle by cycle too, as where a
-   graph cannot loop on the device. */
+/* Solvers that replay their cycles, one after the other on one context, leave no device memory behind; cycle by cycle too, as where
+   a graph cannot loop on the device. */
 static void recordings_are_given_back(void **state)
 {
   enum { ROUNDS = 300, STRETCH = 40, CELLS = 16 * 16 * 16 };

@@ -1,5 +1,5 @@
-/* A device that the library has no code for, none at all, or a driver that is too old: what gmg_context_create_cuda() says. The runtime's
-   functions that it asks first are replaced by ones that answer what a case wants (ld --wrap), so no device is needed. */
+/* A device that the library has no code for, none at all, or a driver that is too old: what gmg_context_create_cuda() says. The
+   runtime's functions that it asks first are replaced by ones that answer what a case wants (ld --wrap), so no device is needed. */
 #include "util.h"
 
 #include "gmg_cuda.h"

@@ -21,7 +21,8 @@ static void red_black_agrees(const char *name, const gmg_problem *p)
   end_both(&b);
 }
 
-/* Large levels, and all in 1D, have red and black in one pass, in place, to and fro, or from zero; the host has one after the other. */
+/* Large levels, and all in 1D, have red and black in one pass, in place, to and fro, or from zero; the host has one after the
+   other. */
 static void fused_red_black_agrees(void **state)
 {
   (void)state;

@@ -136,9 +136,9 @@ static void accelerations_wait_for_nothing(void **state)
   free_medium(&m);
 }
 
-/* One wait for every residual that is measured, and `more`: for the norms of f and of the first residual, which
-   after a full multigrid start is what its cycle waits for; in a singular problem also for f's mean and its norms before and after that
-   is taken off, and for the guess's. As long as every iteration at least halves the residual, and it is far from the target and from
+/* One wait for every residual that is measured, and `more`: for the norms of f and of the first residual, which after a full
+   multigrid start is what its cycle waits for; in a singular problem also for f's mean and its norms before and after that is taken
+   off, and for the guess's. As long as every iteration at least halves the residual, and it is far from the target and from
    rounding, nothing else is looked at. */
 static void measured(const char *name, const gmg_problem *p, gmg_params q, size_t more)
 {

@@ -110,8 +110,8 @@ static double *solved(const gmg_problem *p, gmg_params q, double size, double *r
   return u;
 }
 
-/* Who measures how often does not matter to what is computed: bitwise, but for what the residual is scaled by on its way into the narrower
-   type. */
+/* Who measures how often does not matter to what is computed: bitwise, but for what the residual is scaled by on its way into the
+   narrower type. */
 static void measured_or_not(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Cycles use a smoother's legs where it has such: from zero, with the restricted residual, with the update of u; and come to the same
-   without. */
+/* Cycles use a smoother's legs where it has such: from zero, with the restricted residual, with the update of u; and come to the
+   same without. */
 #include "sweeps.h"
 
 #include <math.h>
@@ -156,8 +156,8 @@ static void compare_legs(const legs_case *k)
   free(f), free(u[0]), free(u[1]);
 }
 
-/* Cycles use fused legs where there are such, with u in another field in between, too, and come to the same without them: solves that
-   look at residuals and that do not, from a full multigrid start, and preconditioning. */
+/* Cycles use fused legs where there are such, with u in another field in between, too, and come to the same without them: solves
+   that look at residuals and that do not, from a full multigrid start, and preconditioning. */
 static void cycles_use_fused_legs(void **state)
 {
   (void)state;

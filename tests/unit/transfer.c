@@ -349,8 +349,8 @@ static void restricts_the_residual(gmg_problem p, gmg_restriction restriction, i
   free(values), free(more), free(beta), free(f), free(u), free(b);
 }
 
-/* The restricted residual, which is never stored, against the residual and then the map: of problems of all kinds and sizes, both types;
-   some with variable coefficients, on one thread and on two. */
+/* The restricted residual, which is never stored, against the residual and then the map: of problems of all kinds and sizes, both
+   types; some with variable coefficients, on one thread and on two. */
 static void restricted_residual_is_the_residual_restricted(void **state)
 {
   static const struct {

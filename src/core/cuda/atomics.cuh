@@ -1,6 +1,6 @@
 /* Values that thread blocks of one launch share without waiting for each other: one reads what another may be writing. By relaxed
-   atomics at device scope such a read is no undefined race, is never torn within a number, and sees what the second cache has, which
-   all multiprocessors share. Pairs and fours of numbers go in one instruction; each number is an atomic of its own. */
+   atomics at device scope such a read is no undefined race, is never torn within a number, and sees what the second cache has,
+   which all multiprocessors share. Pairs and fours of numbers go in one instruction; each number is an atomic of its own. */
 #ifndef GMG_CORE_CUDA_ATOMICS_H
 #define GMG_CORE_CUDA_ATOMICS_H
 

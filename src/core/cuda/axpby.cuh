@@ -1,5 +1,5 @@
-/* A correction added to a field, by pairs: on large fields this is as fast as memory. Included by cuda/vector.cu and cuda/stencil.cu,
-   after cuda.h and real.h. */
+/* A correction added to a field, by pairs: on large fields this is as fast as memory. Included by cuda/vector.cu and
+   cuda/stencil.cu, after cuda.h and real.h. */
 #ifndef GMG_CORE_CUDA_AXPBY_H
 #define GMG_CORE_CUDA_AXPBY_H
 
@@ -14,8 +14,8 @@ template <typename type> struct alignas(2 * sizeof(type)) gmg_pair_of {
 static __device__ __forceinline__ real number_of(real keep) { return keep; }
 static __device__ __forceinline__ real number_of(const double *keep) { return (real)*keep; }
 
-/* x = size[0] z + keep x. size = NULL: 1. keep is a number or where it stands; where it is 0 x is not read. whole: both fields begin
-   with an aligned pair. */
+/* x = size[0] z + keep x. size = NULL: 1. keep is a number or where it stands; where it is 0 x is not read. whole: both fields
+   begin with an aligned pair. */
 template <typename type, int whole, typename number>
 static __global__ void __launch_bounds__(GMG_THREADS)
     axpby_kernel(size_t n, const double *size, const type *z, number kept, real *x)

@@ -1,5 +1,5 @@
-/* What is decided on the device between the cycles of a solve that is replayed (graph.cu), by the kernel that sums a residual: a kernel of
-   its own would take as long as a pass over a small level. Included by graph.cu and by the kernels of norms (stencil). */
+/* What is decided on the device between the cycles of a solve that is replayed (graph.cu), by the kernel that sums a residual: a
+   kernel of its own would take as long as a pass over a small level. Included by graph.cu and by the kernels of norms (stencil). */
 #ifndef GMG_CORE_CUDA_LOOP_TEST_H
 #define GMG_CORE_CUDA_LOOP_TEST_H
 

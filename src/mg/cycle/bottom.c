@@ -1,9 +1,9 @@
-/* What ends the recursion of a cycle (coarse/bottom.h): the solver of the coarsest grid, or what a backend has for all small levels at
-   once. Chosen at create. Called by the cycle. */
+/* What ends the recursion of a cycle (coarse/bottom.h): the solver of the coarsest grid, or what a backend has for all small levels
+   at once. Chosen at create. Called by the cycle. */
 #include "cycle.h"
 
-/* The levels from `from` on, in the words of coarse/. Returns 0 if there are too many, or if the smoother is not equivalent to red-black
-   sweeps there. */
+/* The levels from `from` on, in the words of coarse/. Returns 0 if there are too many, or if the smoother is not equivalent to
+   red-black sweeps there. */
 static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
 {
   const gmg_params *q = &s->params;

@@ -4,10 +4,9 @@
 
 #include "mg/solver.h"
 
-/* One cycle of that kind for A u = f on level l, and below.
-   f: field of the level. u: field of the level; the guess, or (GMG_FROM_ZERO) not read. Where l is the coarsest level, f must be the
-   level's own, for its solver may change it.
-   to: where the smoothed u goes. NULL, or 0 is returned: it is in u. 1: it is in the target, and u is undefined. */
+/* One cycle of that kind for A u = f on level l, and below. f: field of the level. u: field of the level; the guess, or
+   (GMG_FROM_ZERO) not read. Where l is the coarsest level, f must be the level's own, for its solver may change it. to: where the
+   smoothed u goes. NULL, or 0 is returned: it is in u. 1: it is in the target, and u is undefined. */
 int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start, const gmg_update_target *to);
 
 /* The two legs of a cycle on a level, one way of doing them: legs.c chooses at create. */
@@ -29,19 +28,20 @@ gmg_status gmg_bottoms_create(gmg_solver *s);
 gmg_status gmg_bottoms_update(gmg_solver *s);
 void gmg_bottom_solve(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start);
 
-/* watch.c: one cycle on the finest level that looks for the level where the residual first stops being a number, or else grows most */
+/* watch.c: one cycle on the finest level that looks for the level where the residual first stops being a number, or else grows most
+   */
 typedef struct gmg_watch {
   int level;      /* -1: nowhere */
   double growth;  /* of the residual by the smoother there; infinite for NaN */
 } gmg_watch;
 gmg_watch gmg_watched_cycle(const gmg_multigrid *m, const void *f, void *u, gmg_cycle_kind kind);
 
-/* fmg.c: computes a full multigrid start. Returns a last correction, not yet added to u. f: the caller's; f_eff: gmg_effective_rhs() of it.
-   Only enqueues. */
+/* fmg.c: computes a full multigrid start. Returns a last correction, not yet added to u. f: the caller's; f_eff:
+   gmg_effective_rhs() of it. Only enqueues. */
 gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_eff, void *u);
 
-/* The parts of a full multigrid start that depend on the type of the levels: fmg.c has those of levels in the problem's type, fmg_low.c
-   those of levels in a lower one. */
+/* The parts of a full multigrid start that depend on the type of the levels: fmg.c has those of levels in the problem's type,
+   fmg_low.c those of levels in a lower one. */
 typedef struct gmg_fmg_ops {
   /* Takes f to the r of a coarser level, and boundary values to those above it; returns the level above that one. */
   int (*sample_finest)(gmg_solver *s, const void *f, const void *f_eff);

@@ -1,6 +1,6 @@
-/* Full multigrid start (Brandt 1977): the problem itself, data and boundary values, is taken to every coarser level;
-   solved on the coarsest; its solution interpolated, with the real boundary values, and improved by params.fmg cycles
-   on each level. Here for levels in the problem's type; fmg_low.c has what is different where they are in a lower one. Called by start. */
+/* Full multigrid start (Brandt 1977): the problem itself, data and boundary values, is taken to every coarser level; solved on the
+   coarsest; its solution interpolated, with the real boundary values, and improved by params.fmg cycles on each level. Here for
+   levels in the problem's type; fmg_low.c has what is different where they are in a lower one. Called by start. */
 #include "cycle.h"
 
 /* Boundary values of the next coarser level: the face's own two axes sampled, its normal axis left alone. */

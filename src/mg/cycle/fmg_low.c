@@ -1,7 +1,7 @@
-/* A full multigrid start where the levels are in a lower precision. Coarse levels compute all of it in that, as long as its rounding is
-   small beside the error of the scheme. On the finest and those below on which it is not (gmg_fmg_needs_refinement()), the refined levels, f and
-   u are in the problem's type, and u is improved by corrections from a residual in it, which cycles in the lower precision find. Called
-   by fmg.c. */
+/* A full multigrid start where the levels are in a lower precision. Coarse levels compute all of it in that, as long as its
+   rounding is small beside the error of the scheme. On the finest and those below on which it is not (gmg_fmg_needs_refinement()),
+   the refined levels, f and u are in the problem's type, and u is improved by corrections from a residual in it, which cycles in
+   the lower precision find. Called by fmg.c. */
 #include "cycle.h"
 
 /* f and g of the refined levels; returns f of the last of them before boundary values are folded in. */
@@ -57,8 +57,8 @@ static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
   return last;
 }
 
-/* What the interpolation to refined level l is to be applied to. Where the coarser level's u is in the lower precision, the smaller field
-   is the one to be converted. level[0].u is room for it. */
+/* What the interpolation to refined level l is to be applied to. Where the coarser level's u is in the lower precision, the smaller
+   field is the one to be converted. level[0].u is room for it. */
 static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
 {
   gmg_level *C = &s->level[l + 1], *R = &s->refined[l + 1];

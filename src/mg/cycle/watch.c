@@ -1,5 +1,6 @@
-/* Where a solve that blew up did so: one cycle with a smoother that looks at the residual before and after every sweep. That smoother
-   decorates the real one, and has no fused legs; the coarsest level alone is the bottom, so no level is passed over. Called by solve. */
+/* Where a solve that blew up did so: one cycle with a smoother that looks at the residual before and after every sweep. That
+   smoother decorates the real one, and has no fused legs; the coarsest level alone is the bottom, so no level is passed over.
+   Called by solve. */
 #include "cycle.h"
 
 #include <math.h>

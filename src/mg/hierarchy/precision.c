@@ -6,15 +6,16 @@ enum { MIN_CELLS = 4096 }; /* unknowns: below that a cycle is too short to gain 
 
 /* The narrower type carries coefficients within these; residuals are scaled to 1 besides. */
 static const double MAX_COEFFICIENT = 1e25, MIN_COEFFICIENT = 1e-25;
-/* The largest part of a smooth correction that rounding in the narrower type may spoil: when chosen automatically, at all, and with an
-   acceleration, which takes care of the few modes that a cycle then misses. Only the first cycle suffers, and with smooth f one cycle at
-   most is lost (docs/weights.md). */
+/* The largest part of a smooth correction that rounding in the narrower type may spoil: when chosen automatically, at all, and with
+   an acceleration, which takes care of the few modes that a cycle then misses. Only the first cycle suffers, and with smooth f one
+   cycle at most is lost (docs/weights.md). */
 static const double MAX_SPOILT_AUTO = 0.9, MAX_SPOILT = 1, MAX_SPOILT_ACCELERATED = 20;
-/* Estimated rounding over the scheme's error in a full multigrid start with u in the problem's type on the finest grid alone. Levels
-   beyond it are treated as the finest grid is: u and its residual in the problem's type, corrections in the narrower one
+/* Estimated rounding over the scheme's error in a full multigrid start with u in the problem's type on the finest grid alone.
+   Levels beyond it are treated as the finest grid is: u and its residual in the problem's type, corrections in the narrower one
    (docs/weights.md). */
 static const double MAX_FMG_ROUNDING = 1;
-/* Largest over smallest beta. Beyond it corrections in the narrower type cost iterations: 20 instead of 16 for a ball of 1e6, f = 1. */
+/* Largest over smallest beta. Beyond it corrections in the narrower type cost iterations: 20 instead of 16 for a ball of 1e6, f =
+   1. */
 static const double MAX_BETA_CONTRAST = 1e5;
 
 gmg_status gmg_check_precision(gmg_solver *s)
@@ -51,8 +52,8 @@ static gmg_status check_parameters(gmg_solver *s)
   return GMG_OK;
 }
 
-/* Whether GMG_PRECISION_AUTO computes corrections in the narrower type. A user's smoother is asked for the problem's type only, and plain
-   CG is given a cycle that is symmetric to the last bits. */
+/* Whether GMG_PRECISION_AUTO computes corrections in the narrower type. A user's smoother is asked for the problem's type only, and
+   plain CG is given a cycle that is symmetric to the last bits. */
 static int is_worthwhile(const gmg_solver *s)
 {
   const gmg_params *p = &s->params;

@@ -1,6 +1,7 @@
-/* Conjugate gradients preconditioned by a cycle from zero. The flexible variant (Notay 2000; Golub, Ye 1999) takes a preconditioner that
-   varies, as asynchronous cycles do. Inner products are weighted by the control volumes, under which A is symmetric. All numbers but
-   the residual's norm, where somebody asks for it, stay in exec's memory (core/cg_scalars.h). Called by solve through gmg_method. */
+/* Conjugate gradients preconditioned by a cycle from zero. The flexible variant (Notay 2000; Golub, Ye 1999) takes a preconditioner
+   that varies, as asynchronous cycles do. Inner products are weighted by the control volumes, under which A is symmetric. All
+   numbers but the residual's norm, where somebody asks for it, stay in exec's memory (core/cg_scalars.h). Called by solve through
+   gmg_method. */
 #include "iterate.h"
 
 #include <math.h>

@@ -28,7 +28,8 @@ typedef struct gmg_method {
   void (*cycle)(gmg_solver *s, gmg_iteration *it);
   /* A correction (of a full multigrid start) is added to u, from which the iteration then begins. */
   void (*start_from)(gmg_solver *s, gmg_iteration *it, gmg_correction c);
-  /* Work to be recorded as a loop: the first residual if the backend can find it, then a cycle and its residual. NULL: cannot be. */
+  /* Work to be recorded as a loop: the first residual if the backend can find it, then a cycle and its residual. NULL: cannot be.
+     */
   gmg_work *loop;
   /* Before and after such a loop. */
   void (*loop_begin)(gmg_solver *s, gmg_iteration *it, gmg_loop *loop);

@@ -1,6 +1,6 @@
-/* Iterative refinement (Wilkinson 1963; for multigrid Goeddeke, Strzodka, Turek 2007): the residual is computed in the problem's type,
-   and a cycle from zero finds the correction in a lower precision. The residual is divided by about its own norm on its way there
-   (core/scale.h). Called by solve through gmg_method, and by the acceleration. */
+/* Iterative refinement (Wilkinson 1963; for multigrid Goeddeke, Strzodka, Turek 2007): the residual is computed in the problem's
+   type, and a cycle from zero finds the correction in a lower precision. The residual is divided by about its own norm on its way
+   there (core/scale.h). Called by solve through gmg_method, and by the acceleration. */
 #include "iterate.h"
 
 #include <math.h>
@@ -144,8 +144,8 @@ const gmg_method gmg_refinement = {.start = start,
 
 /* --- what it needs ------------------------------------------------------------------------------------------------------- */
 
-/* The finest grid stays in the problem's type, as the first refined level, and comes once more as level 0. A full multigrid start takes its
-   boundary values from there to the coarser levels. */
+/* The finest grid stays in the problem's type, as the first refined level, and comes once more as level 0. A full multigrid start
+   takes its boundary values from there to the coarser levels. */
 static gmg_status refine_finest(gmg_solver *s, const gmg_axis axis[3])
 {
   s->refined[0] = s->level[0];

@@ -1,9 +1,10 @@
-/* Work that is replayed instead of being enqueued again (gmg_graph_ops), where the backend does that. A recording belongs to the f and
-   u that it was made with. Making one takes as long as a few cycles of a small problem, so it is made when the same two come for the
-   second time. Called by solve, the iterations and the calls of the API. */
+/* Work that is replayed instead of being enqueued again (gmg_graph_ops), where the backend does that. A recording belongs to the f
+   and u that it was made with. Making one takes as long as a few cycles of a small problem, so it is made when the same two come
+   for the second time. Called by solve, the iterations and the calls of the API. */
 #include "iterate.h"
 
-/* A user's smoother may do anything, and times of levels are taken between their launches. Nested calls go into the outer recording. */
+/* A user's smoother may do anything, and times of levels are taken between their launches. Nested calls go into the outer
+   recording. */
 static int can_be_recorded(const gmg_solver *s)
 {
   const gmg_params *q = &s->params;

@@ -61,9 +61,9 @@ static void judge_again(gmg_solver *s, gmg_progress *p, double norm)
   p->verdict = gmg_judge_next(&p->rule, &p->standing, norm);
 }
 
-/* Conjugate gradients update their residual by recursion, from which rounding takes the true one away. The true residual is computed
-   where the recursion meets the target, stalls or falls below the rounding of f. If they differ, the recursion starts anew. If the true
-   residual has stopped falling, it is at the floor. */
+/* Conjugate gradients update their residual by recursion, from which rounding takes the true one away. The true residual is
+   computed where the recursion meets the target, stalls or falls below the rounding of f. If they differ, the recursion starts
+   anew. If the true residual has stopped falling, it is at the floor. */
 static int recursion_is_at_floor(gmg_solver *s, gmg_progress *p)
 {
   const int met = p->verdict == GMG_MET;

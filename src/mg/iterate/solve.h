@@ -1,4 +1,5 @@
-/* What a solve knows while it runs: between solve.c, which runs it, stepper.c, which does cycles, and report.c. Private to mg/iterate. */
+/* What a solve knows while it runs: between solve.c, which runs it, stepper.c, which does cycles, and report.c. Private to
+   mg/iterate. */
 #ifndef GMG_MG_SOLVE_H
 #define GMG_MG_SOLVE_H
 

@@ -11,8 +11,8 @@ static gmg_correction approximate(gmg_solver *s, const void *f, const void *f_ef
 
 static void whole_start(gmg_solver *s, const void *f, void *u) { s->fmg->add(s, s->finest, approximate(s, f, gmg_current_rhs(s, f), u), u); }
 
-/* Where its residual is asked for and the start is not replayed, the last correction of a start on several levels goes with the residual
-   that it leaves. */
+/* Where its residual is asked for and the start is not replayed, the last correction of a start on several levels goes with the
+   residual that it leaves. */
 void gmg_full_multigrid(gmg_solver *s, const void *f, gmg_iteration *it)
 {
   if (!gmg_is_replayed(s, whole_start, f, it->u)) {

@@ -1,6 +1,6 @@
-/* The steps of a solve: cycles and the residuals that they leave. One stepper enqueues each cycle and waits for its residual; the other
-   one replays a recorded loop, in which the device itself applies the stopping rule. Both end with the host's judgement of every
-   residual, by the same rule (core/stopping.h). Called by solve. */
+/* The steps of a solve: cycles and the residuals that they leave. One stepper enqueues each cycle and waits for its residual; the
+   other one replays a recorded loop, in which the device itself applies the stopping rule. Both end with the host's judgement of
+   every residual, by the same rule (core/stopping.h). Called by solve. */
 #include "solve.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Coefficients, fluxes and boundary values on the faces of a level, one face at a time: what host/faces.c and cuda/faces.cu do to all
-   of them. Compiled by C and CUDA compilers alike. A face across an axis has an index x along it, 0 to n; y and z, the faster one
-   first, are the indices of the unknowns beside it along the other two axes. */
+/* Coefficients, fluxes and boundary values on the faces of a level, one face at a time: what host/faces.c and cuda/faces.cu do to
+   all of them. Compiled by C and CUDA compilers alike. A face across an axis has an index x along it, 0 to n; y and z, the faster
+   one first, are the indices of the unknowns beside it along the other two axes. */
 #ifndef GMG_STENCIL_OPERATOR_FACES_H
 #define GMG_STENCIL_OPERATOR_FACES_H
 
@@ -48,7 +48,8 @@ GMG_INLINE gmg_face gmg_given_face(const gmg_operator *A, int axis, gmg_face at)
 GMG_INLINE size_t gmg_low_side(const gmg_operator *A, int axis, size_t x) { return gmg_below(A, axis, x); }
 GMG_INLINE size_t gmg_high_side(const gmg_operator *A, int axis, size_t x) { return x > 0 ? gmg_above(A, axis, x - 1) : 0; }
 
-/* Two halves in series: the face cuts the way between two cells in proportion to their widths, between two vertices in the middle. */
+/* Two halves in series: the face cuts the way between two cells in proportion to their widths, between two vertices in the middle.
+   */
 GMG_INLINE real gmg_in_series(real low_width, real low, real high_width, real high)
 {
   return (low_width + high_width) / (low_width / low + high_width / high);
@@ -84,8 +85,8 @@ GMG_INLINE real gmg_robin_face(const gmg_operator *A, int axis, int side, size_t
 /* A cell that stays alone at the end of a coarsened axis keeps its wall. */
 GMG_INLINE int gmg_coarsens_wall(const gmg_operator *A, int axis, int side) { return !side || A->n[axis] % 2 == 0; }
 
-/* The wall of the next coarser level: averages of the fine walls, each in series with the face inside only where that strengthens it.
-   Too weak a coarse wall makes corrections overshoot, too strong a one only makes them small. */
+/* The wall of the next coarser level: averages of the fine walls, each in series with the face inside only where that strengthens
+   it. Too weak a coarse wall makes corrections overshoot, too strong a one only makes them small. */
 GMG_INLINE real gmg_coarse_wall(const gmg_operator *A, const gmg_map map[3], int axis, int side, size_t y, size_t z)
 {
   const gmg_map *mp = &map[axis == 0 ? 1 : 0], *mq = &map[axis == 2 ? 1 : 2];
@@ -115,8 +116,8 @@ GMG_INLINE real gmg_wall_beta(const gmg_operator *A, int axis, int side, size_t 
   return A->face[axis] ? ((const real *)A->face[axis])[gmg_face_offset(A, axis, gmg_wall_face(A, axis, side, y, z))] : 1;
 }
 
-/* du/dx on a face whose coefficient is b. Inside, lo w is one over the distance between two unknowns. On a wall it is what the balance of
-   the end unknown has, du/dn = w (fold g - wall u), or the flux that is given. */
+/* du/dx on a face whose coefficient is b. Inside, lo w is one over the distance between two unknowns. On a wall it is what the
+   balance of the end unknown has, du/dn = w (fold g - wall u), or the flux that is given. */
 GMG_INLINE real gmg_slope(const gmg_operator *A, const gmg_faces *faces, int axis, gmg_face at, real b, const real *u)
 {
   const gmg_layout l = gmg_layout_of(A);

@@ -286,8 +286,8 @@ static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], int 
 }
 
 #if GMG_REAL_F32
-/* One pass of HALVES half sweeps that takes the correction in and updates another field. 0 where it does not apply: unknowns that do
-   not go by pairs, fields that are not made of whole vectors. */
+/* One pass of HALVES half sweeps that takes the correction in and updates another field. 0 where it does not apply: unknowns that
+   do not go by pairs, fields that are not made of whole vectors. */
 template <int HALVES>
 static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, int reversed,
                               const void *f, const void *u, const gmg_update_target *to)

@@ -1,4 +1,5 @@
-/* Coefficients, fluxes and boundary values on faces, on a CUDA device: a thread a face. Arrays of axis a hold n[a] + 1 values along it. */
+/* Coefficients, fluxes and boundary values on faces, on a CUDA device: a thread a face. Arrays of axis a hold n[a] + 1 values along
+   it. */
 extern "C" {
 #include "stencil/operator/faces.h"
 }

@@ -33,8 +33,8 @@ GMG_INLINE gmg_layout gmg_layout_of(const gmg_uniform &s)
   return gmg_layout_packed(n);
 }
 
-/* Sizes, and how thread blocks lie: as high as leaves `blocks` of them, for all that a device has at work at once. Rather a few less
-   than a few more: norms at 128^3 in double take 15 us with 256 blocks on an H200, which has 264 at work, 17 with 512. */
+/* Sizes, and how thread blocks lie: as high as leaves `blocks` of them, for all that a device has at work at once. Rather a few
+   less than a few more: norms at 128^3 in double take 15 us with 256 blocks on an H200, which has 264 at work, 17 with 512. */
 static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_uniform *s)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
@@ -109,8 +109,8 @@ template <int deep> static __device__ __forceinline__ gmg_patch<deep> gmg_minus(
   return p;
 }
 
-/* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the place of the first value: the residual
-   and f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked
+/* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the place of the first value: the residual and
+   f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked
    for at once. */
 template <int deep, int once = 0, class Body>
 static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, const real *f, const real *u, int i, int j, int begin, int end,

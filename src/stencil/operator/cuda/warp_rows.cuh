@@ -1,6 +1,6 @@
-/* Rows of a 2D level that stream through the registers of a warp: a lane has LANE_COLS columns, 16 bytes of a row, and shuffles tell
-   it what lies beside them; nothing else is shared. Rows are asked for long before they are needed, so that few warps keep memory
-   busy. Included by kernels of stencil and smoothers. */
+/* Rows of a 2D level that stream through the registers of a warp: a lane has LANE_COLS columns, 16 bytes of a row, and shuffles
+   tell it what lies beside them; nothing else is shared. Rows are asked for long before they are needed, so that few warps keep
+   memory busy. Included by kernels of stencil and smoothers. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_WARP_ROWS_H
 #define GMG_STENCIL_OPERATOR_CUDA_WARP_ROWS_H
 
@@ -32,8 +32,8 @@ static inline int gmg_are_vectors(const void *x, const void *y, const void *z)
   return ((uintptr_t)x | (uintptr_t)y | (uintptr_t)z) % sizeof(real_vector) == 0;
 }
 
-/* Of `rows` in parts for warps, `beside` of them beside each other: how many rows a part has so that all are done soonest, where `room`
-   warps are at work at once and each takes `fill` rows more. */
+/* Of `rows` in parts for warps, `beside` of them beside each other: how many rows a part has so that all are done soonest, where
+   `room` warps are at work at once and each takes `fill` rows more. */
 static inline int gmg_rows_of_part(int rows, size_t beside, size_t room, int fill, int least)
 {
   size_t best = 0;
@@ -205,8 +205,8 @@ static __device__ __forceinline__ gmg_cells gmg_residual_of_row(const real coupl
   return r;
 }
 
-/* body(k, r) for the rows begin <= k < end, of the lane's columns from i on: the residual, 0 where there is no unknown. It is not to
-   be used for the very first and last column of the warp. */
+/* body(k, r) for the rows begin <= k < end, of the lane's columns from i on: the residual, 0 where there is no unknown. It is not
+   to be used for the very first and last column of the warp. */
 template <class Body>
 static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const real *f, const real *u, int i, int begin, int end, Body body)
 {

@@ -1,5 +1,5 @@
-/* Where a full multigrid start in mixed precision goes on to the next finer level in 2D: u is interpolated and its residual taken in one
-   pass, as rows stream through the registers of warps (cuda/warp_rows.cuh). Included by cuda/transfer.cu. */
+/* Where a full multigrid start in mixed precision goes on to the next finer level in 2D: u is interpolated and its residual taken
+   in one pass, as rows stream through the registers of warps (cuda/warp_rows.cuh). Included by cuda/transfer.cu. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_FMG_RESIDUAL_ROWS_H
 #define GMG_STENCIL_TRANSFER_CUDA_FMG_RESIDUAL_ROWS_H
 
@@ -10,8 +10,8 @@ typedef struct alignas(LANE_COLS * sizeof(low_real)) {
   low_real at[LANE_COLS];
 } low_cells;
 
-/* A warp has `high` coarse rows and the two fine ones of each. In step K coarse row K + 1 comes in, u of fine rows 2 K and 2 K + 1 is made,
-   and the residual of rows 2 K - 1 and 2 K. */
+/* A warp has `high` coarse rows and the two fine ones of each. In step K coarse row K + 1 comes in, u of fine rows 2 K and 2 K + 1
+   is made, and the residual of rows 2 K - 1 and 2 K. */
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     fmg_residual_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout from, unsigned beside, int high,
                        const real *coarse, const real *f, const double *size, real *u, low_real *r)
