@@ -30,40 +30,26 @@ void gmg_problem_set_box(gmg_problem *p, const double length[])
 static void use_default(gmg_params *q)
 {
   gmg_set_default_options(q);
-  for (int a = 0; a < 3; a++) q->block[a] = 0;
   q->smoother = gmg_smoother_by_name("async");
 }
 
-/* The smoother of Anzt, Dongarra, Gates, Tomov (2011). */
-static void use_async_2011(gmg_params *q)
+/* The first preset is the default, those of smoothers follow. */
+static const char default_name[] = "default";
+
+const char *gmg_preset_name(int i)
 {
-  use_default(q);
-  q->omega = 1;
-  q->local = GMG_LOCAL_JACOBI;
-  q->local_sweeps = 5;
-  q->overlap = 0;
-  q->passes = 2;
-  q->block[0] = 512;
-  q->block[1] = q->block[2] = 1;
+  const gmg_preset *p = i > 0 ? gmg_preset_at(i - 1) : NULL;
+  return i == 0 ? default_name : p ? p->name : NULL;
 }
-
-/* Parameters of smoothing under a name. */
-static const struct {
-  const char *name;
-  void (*use)(gmg_params *q);
-} presets[] = {{"default", use_default}, {"async-2011", use_async_2011}};
-enum { PRESETS = sizeof presets / sizeof *presets };
-
-const char *gmg_preset_name(int i) { return i >= 0 && i < PRESETS ? presets[i].name : NULL; }
 
 gmg_status gmg_params_set_preset(gmg_params *params, const char *name)
 {
-  for (int i = 0; params && name && i < PRESETS; i++)
-    if (strcmp(presets[i].name, name) == 0) {
-      presets[i].use(params);
-      return GMG_OK;
-    }
-  return GMG_ERR_ARGUMENT;
+  int i = 0;
+  while (name && gmg_preset_name(i) && strcmp(gmg_preset_name(i), name) != 0) i++;
+  if (!params || !name || !gmg_preset_name(i)) return GMG_ERR_ARGUMENT;
+  use_default(params);
+  if (i > 0) gmg_preset_at(i - 1)->use(params);
+  return GMG_OK;
 }
 
 gmg_params gmg_params_default(void)

@@ -72,8 +72,16 @@ gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s)
   return b ? b->symbol : NULL;
 }
 
+const gmg_preset *gmg_preset_at(int i)
+{
+  for (int b = 0; b < COUNT; b++)
+    if (registry[b]->preset.name && i-- == 0) return &registry[b]->preset;
+  return NULL;
+}
+
 void gmg_set_default_options(gmg_params *params)
 {
+  for (int a = 0; a < 3; a++) params->block[a] = 0; /* an array, which gmg_option has no type for */
   for (int i = 0; i < COUNT; i++)
     for (const gmg_option *o = registry[i]->options; o && o->name; o++) {
       char *member = (char *)params + o->offset;

@@ -23,6 +23,12 @@ typedef struct gmg_option {
 #define GMG_OPTION(type, member, fallback, least, most) \
   {#member, GMG_OPTION_##type, offsetof(gmg_params, member), fallback, least, most}
 
+/* Parameters of smoothing under a name (gmg_params_set_preset()). */
+typedef struct gmg_preset {
+  const char *name;
+  void (*use)(gmg_params *params); /* called when all options of all smoothers have their defaults */
+} gmg_preset;
+
 /* Effect of one smoothing step on Fourier modes. */
 typedef struct gmg_symbol gmg_symbol; /* fourier.h */
 typedef void gmg_symbol_function(const gmg_operator *A, const gmg_params *params, gmg_leg leg, gmg_symbol *out);
@@ -39,6 +45,7 @@ typedef struct gmg_builtin_smoother {
   int (*equivalent_red_black_sweeps)(const gmg_params *params);
   const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; NULL: none */
   const gmg_option *options;            /* its parameters; NULL: none */
+  gmg_preset preset;                    /* name = NULL: none */
 } gmg_builtin_smoother;
 
 const gmg_builtin_smoother *gmg_builtin_at(int i);                 /* NULL past the last */
@@ -48,6 +55,7 @@ const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exe
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
 int gmg_equivalent_red_black_sweeps(const gmg_params *params);                /* of params->smoother; 0: none */
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: none */
+const gmg_preset *gmg_preset_at(int i);                              /* of all smoothers; NULL past the last */
 void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */
 
 /* offload/offload.c: the smoother whose sweeps run on a device; s itself where it is none that offloads */

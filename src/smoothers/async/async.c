@@ -54,6 +54,18 @@ static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2),
                                      GMG_OPTION(INT, deterministic, 0, 0, 1),
                                      {0}};
 
+/* The smoother of Anzt, Dongarra, Gates, Tomov (2011). */
+static void use_2011(gmg_params *p)
+{
+  p->omega = 1;
+  p->local = GMG_LOCAL_JACOBI;
+  p->local_sweeps = 5;
+  p->overlap = 0;
+  p->passes = 2;
+  p->block[0] = 512;
+  p->block[1] = p->block[2] = 1;
+}
+
 extern const gmg_smoother_ops gmg_async_host_f32, gmg_async_host_f64, gmg_async_cuda_f32, gmg_async_cuda_f64;
 extern const gmg_fused_ops gmg_async_fused_cuda_f32, gmg_async_fused_cuda_f64;
 
@@ -66,4 +78,5 @@ const gmg_builtin_smoother gmg_smoother_async = {
     .symbol = symbol,
     .equivalent_red_black_sweeps = equivalent_red_black_sweeps,
     .fused = {[GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_async_fused_cuda_f32), GMG_ON_CUDA(&gmg_async_fused_cuda_f64)}},
-    .options = options};
+    .options = options,
+    .preset = {"async-2011", use_2011}};
