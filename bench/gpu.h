@@ -89,7 +89,7 @@ void bench_gpu_down_leg_row(const char *name, bench_gpu_run *r, const double *f,
 
 /* Where the residual over that of f stops falling, f being this one. Rebuilds. */
 double bench_gpu_measured_floor(bench_gpu_run *r, const double *f, double *u);
-/* that, or the next power of ten that is ten times the floor or more */
+/* The tolerance `least`, or the next power of ten that is ten times the floor or more. */
 double bench_gpu_tolerance_above(double floor, double least);
 
 /* Bytes of a V(1,1) cycle that must move, an unknown: bench/README.md. */

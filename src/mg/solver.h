@@ -139,8 +139,8 @@ static inline void gmg_charge(gmg_solver *s, int level)
   if (s->clock.runs) s->exec.trace->charge(s->context, &s->clock, level);
 }
 
-/* The part of x, a field of level L, that A reaches: where the problem is singular, x without its mean, which rounding brings in.
-   */
+/* The part of x, a field of level L, that A reaches: where the problem is singular, x without its mean, which rounding
+   brings in. */
 static inline void gmg_project(const gmg_solver *s, const gmg_exec *e, const gmg_level *L, void *x)
 {
   if (s->singular) gmg_remove_mean(e, &L->A, L->volume, x);

@@ -1,6 +1,6 @@
-/* The asynchronous smoother on CUDA many times over: no two solves are alike, so each case states a band, and every one of 100
-   solves must lie in it (GMG_TEST_EVERY=5: of 20). What is printed are least, median, most and the band; bench/checks.py reads it.
-   */
+/* The asynchronous smoother on CUDA many times over: no two solves are alike, so each case states a band, and every one of
+   100 solves must lie in it (GMG_TEST_EVERY=5: of 20). What is printed are least, median, most and the band;
+   bench/checks.py reads it. */
 #include "twins.h"
 
 enum { RUNS = 100, CYCLES = 12 };

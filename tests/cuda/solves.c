@@ -249,8 +249,8 @@ static void refusals(void **state)
 
 /* --- data that are no numbers ------------------------------------------------------------------------------------------ */
 
-/* In f, or in the guess: told by name before anything is computed from it, the guess left as it was, the solver as good as before.
-   */
+/* In f, or in the guess: told by name before anything is computed from it, the guess left as it was, the solver as good
+   as before. */
 static void refuses(const char *name, const both *b, twin *f, twin *u, int in_guess, double bad)
 {
   twin *const spoiled = in_guess ? u : f;

@@ -1,5 +1,5 @@
-/* The offloaded smoother, its device being another host context: what its inner smoother does. On CUDA: test_cuda_device_context.
-   */
+/* The offloaded smoother, its device being another host context: what its inner smoother does. On CUDA:
+   test_cuda_device_context. */
 #include "gmg_cuda.h"
 #include "media.h"
 #include "sample.h"

@@ -47,29 +47,48 @@ static gmg_problem shape_problem(int i, gmg_centering centering)
   return p;
 }
 
+typedef int check_function(const gmg_problem *p, const gmg_params *params, const char *what);
+
+/* Every variant on every shape, vertex- and cell-centred. Returns how many checks were made: those that return 1. */
+static int for_every_shape_and_variant(check_function *check)
+{
+  int checked = 0;
+  for (int i = 0; i < SHAPES; i++)
+    for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+      for (int v = 0; v < VARIANTS; v++) {
+        const gmg_problem p = shape_problem(i, (gmg_centering)centering);
+        const gmg_params params = params_of(&variants[v]);
+        char what[80];
+        snprintf(what, sizeof what, "%s variant %d shape %d", variants[v].name, v, i);
+        checked += check(&p, &params, what);
+      }
+  return checked;
+}
+
+static int is_fixed_point(const gmg_problem *p, const gmg_params *params, const char *what)
+{
+  const size_t n = unknowns(p);
+  double *u = calloc(n, sizeof *u), *f = calloc(n, sizeof *f), *w = calloc(n, sizeof *w);
+  session s = begin_solver(p, params, 2);
+  (void)what;
+  fill_random(u, n, 9);
+  assert_ok(s.context, gmg_residual(s.solver, f, u, w));
+  for (size_t c = 0; c < n; c++) f[c] = -w[c], w[c] = u[c];
+  if (s.solver->levels > 1) {
+    smooth(&s, f, w, 3, GMG_LEG_DOWN);
+    smooth(&s, f, w, 1, GMG_LEG_UP_REVERSED);
+  }
+  for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-12);
+  end_solver(&s);
+  free(u), free(f), free(w);
+  return 1;
+}
+
 /* f = A u for random u: smoothing must leave u where it is. A mistake in any neighbour or coefficient moves it. */
 static void exact_solution_is_a_fixed_point(void **state)
 {
   (void)state;
-  for (int i = 0; i < SHAPES; i++)
-    for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
-      for (int v = 0; v < VARIANTS; v++) {
-        gmg_problem p = shape_problem(i, (gmg_centering)centering);
-        gmg_params params = params_of(&variants[v]);
-        const size_t n = unknowns(&p);
-        double *u = calloc(n, sizeof *u), *f = calloc(n, sizeof *f), *w = calloc(n, sizeof *w);
-        session s = begin_solver(&p, &params, 2);
-        fill_random(u, n, 9);
-        assert_ok(s.context, gmg_residual(s.solver, f, u, w));
-        for (size_t c = 0; c < n; c++) f[c] = -w[c], w[c] = u[c];
-        if (s.solver->levels > 1) {
-          smooth(&s, f, w, 3, GMG_LEG_DOWN);
-          smooth(&s, f, w, 1, GMG_LEG_UP_REVERSED);
-        }
-        for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-12);
-        end_solver(&s);
-        free(u), free(f), free(w);
-      }
+  assert_int_equal(for_every_shape_and_variant(is_fixed_point), 2 * SHAPES * VARIANTS);
 }
 
 /* One thread, Jacobi in blocks that mirror each other: the backward order does to the mirrored problem what the natural one does
@@ -111,37 +130,34 @@ static double *propagation(session *s, size_t n, gmg_leg leg)
   return M;
 }
 
-/* Where the traits promise it, the reversed sweep is the adjoint of the downward one in the energy inner product:
-   W A S_up = S_down^T W A. */
+/* W A S_up = S_down^T W A */
+static int is_adjoint(const gmg_problem *p, const gmg_params *params, const char *what)
+{
+  const size_t n = unknowns(p);
+  if (!(params->smoother->traits(params, 2) & GMG_SMOOTHER_ADJOINT) || n > 400) return 0;
+  session s = begin_solver(p, params, 2);
+  const int smooths = s.solver->levels > 1;
+  if (smooths) {
+    double *A = dense_matrix(p), *D = propagation(&s, n, GMG_LEG_DOWN), *U = propagation(&s, n, GMG_LEG_UP_REVERSED);
+    for (size_t r = 0; r < n; r++)
+      for (size_t c = 0; c < n; c++) A[r * n + c] *= cell_volume(p, r);
+    for (size_t r = 0; r < n; r++)
+      for (size_t c = 0; c < n; c++) {
+        double left = 0, right = 0;
+        for (size_t k = 0; k < n; k++) left += A[r * n + k] * U[k * n + c], right += D[k * n + r] * A[k * n + c];
+        if (fabs(left - right) > 1e-11) fail_msg("%s: %g against %g", what, left, right);
+      }
+    free(A), free(D), free(U);
+  }
+  end_solver(&s);
+  return smooths;
+}
+
+/* Where the traits promise it, the reversed sweep is the adjoint of the downward one in the energy inner product. */
 static void reversed_sweep_is_the_adjoint(void **state)
 {
   (void)state;
-  int checked = 0;
-  for (int i = 0; i < SHAPES; i++)
-    for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
-      for (int v = 0; v < VARIANTS; v++) {
-        gmg_problem p = shape_problem(i, (gmg_centering)centering);
-        gmg_params params = params_of(&variants[v]);
-        const size_t n = unknowns(&p);
-        if (!(params.smoother->traits(&params, 2) & GMG_SMOOTHER_ADJOINT) || n > 400) continue;
-        session s = begin_solver(&p, &params, 2);
-        if (s.solver->levels > 1) {
-          double *A = dense_matrix(&p), *D = propagation(&s, n, GMG_LEG_DOWN), *U = propagation(&s, n, GMG_LEG_UP_REVERSED);
-          for (size_t r = 0; r < n; r++)
-            for (size_t c = 0; c < n; c++) A[r * n + c] *= cell_volume(&p, r);
-          for (size_t r = 0; r < n; r++)
-            for (size_t c = 0; c < n; c++) {
-              double left = 0, right = 0;
-              for (size_t k = 0; k < n; k++) left += A[r * n + k] * U[k * n + c], right += D[k * n + r] * A[k * n + c];
-              if (fabs(left - right) > 1e-11)
-                fail_msg("%s variant %d shape %d: %g against %g", variants[v].name, v, i, left, right);
-            }
-          free(A), free(D), free(U);
-          checked++;
-        }
-        end_solver(&s);
-      }
-  assert_true(checked > 10);
+  assert_true(for_every_shape_and_variant(is_adjoint) > 10);
 }
 
 /* Whole solves, bitwise, with one and two threads, twice. */

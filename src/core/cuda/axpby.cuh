@@ -1,11 +1,11 @@
 /* A correction added to a field, by pairs: on large fields this is as fast as memory. Included by cuda/vector.cu and
-   cuda/stencil.cu, after cuda.h and real.h. */
+   cuda/stencil.cu, after device.h and real.h. */
 #ifndef GMG_CORE_CUDA_AXPBY_H
 #define GMG_CORE_CUDA_AXPBY_H
 
 #include <stdint.h>
 
-enum { AXPBY_PAIRS = 2 }; /* that a thread asks for at once, blockDim.x apart */
+enum { AXPBY_PAIRS = 2 }; /* pairs that a thread loads at once, blockDim.x apart */
 
 template <typename type> struct alignas(2 * sizeof(type)) gmg_pair_of {
   type a, b;

@@ -4,9 +4,10 @@
 
 #include "mg/solver.h"
 
-/* One cycle of that kind for A u = f on level l, and below. f: field of the level. u: field of the level; the guess, or
-   (GMG_FROM_ZERO) not read. Where l is the coarsest level, f must be the level's own, for its solver may change it. to: where the
-   smoothed u goes. NULL, or 0 is returned: it is in u. 1: it is in the target, and u is undefined. */
+/* One cycle of that kind for A u = f on level l, and below.
+   f: field of the level. On the coarsest level it must be the level's own, for its solver may change it.
+   u: field of the level; the guess, or (GMG_FROM_ZERO) not read.
+   to: where the smoothed u goes. NULL, or 0 is returned: it is in u. 1: it is in the target, and u is undefined. */
 int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start, const gmg_update_target *to);
 
 /* The two legs of a cycle on a level, one way of doing them: legs.c chooses at create. */
@@ -28,8 +29,8 @@ gmg_status gmg_bottoms_create(gmg_solver *s);
 gmg_status gmg_bottoms_update(gmg_solver *s);
 void gmg_bottom_solve(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start);
 
-/* watch.c: one cycle on the finest level that looks for the level where the residual first stops being a number, or else grows most
-   */
+/* watch.c: one cycle on the finest level that looks for the level where the residual first stops being a number, or else
+   grows most */
 typedef struct gmg_watch {
   int level;      /* -1: nowhere */
   double growth;  /* of the residual by the smoother there; infinite for NaN */
@@ -47,7 +48,7 @@ typedef struct gmg_fmg_ops {
   int (*sample_finest)(gmg_solver *s, const void *f, const void *f_eff);
   /* From the solution of the level below them to that of the levels above, and the finest. */
   gmg_correction (*finish)(gmg_solver *s, const void *f_eff, void *u);
-  /* That correction is added to u, on level L. */
+  /* Adds a correction that was found on level L, such as the one of finish(), to u. */
   void (*add)(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u);
 } gmg_fmg_ops;
 extern const gmg_fmg_ops gmg_fmg_same_type, gmg_fmg_low_type;

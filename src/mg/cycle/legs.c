@@ -57,7 +57,7 @@ const gmg_legs gmg_plain_legs = {plain_down, plain_up};
 
 /* --- in one pass, where the smoother can do so -------------------------------------------------------------------------- */
 
-/* It may decline a call, as when a caller's array is not aligned: then the leg is done plainly. */
+/* A fused leg may decline a call, as when a caller's array is not aligned: then the leg is done plainly. */
 
 static int fused_down_to(const gmg_multigrid *m, int l, const void *f, void *u, void *to, gmg_start start)
 {

@@ -14,8 +14,8 @@ static const double MAX_SPOILT_AUTO = 0.9, MAX_SPOILT = 1, MAX_SPOILT_ACCELERATE
    Levels beyond it are treated as the finest grid is: u and its residual in the problem's type, corrections in the narrower one
    (docs/weights.md). */
 static const double MAX_FMG_ROUNDING = 1;
-/* Largest over smallest beta. Beyond it corrections in the narrower type cost iterations: 20 instead of 16 for a ball of 1e6, f =
-   1. */
+/* Largest over smallest beta. Beyond it corrections in the narrower type cost iterations: 20 instead of 16 for a ball of
+   1e6, f = 1. */
 static const double MAX_BETA_CONTRAST = 1e5;
 
 gmg_status gmg_check_precision(gmg_solver *s)

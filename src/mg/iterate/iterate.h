@@ -12,7 +12,7 @@ typedef struct gmg_iteration {
   double norm;       /* ||r||_2, where somebody asked for it, else NaN; by recursion with an acceleration */
   int has_direction; /* conjugate gradients: there was a step */
   /* In a lower precision, what the host knows of the residual in level[0].f and of its scale: */
-  int is_stored;     /* it is the residual of u, and well scaled */
+  int is_stored;     /* level[0].f holds the residual of u, well scaled */
   int has_scale;     /* solver.scales->residual.next is about one over its norm */
   double scale_norm; /* the norm that it is one over; 0: the host does not know */
 } gmg_iteration;
@@ -28,8 +28,8 @@ typedef struct gmg_method {
   void (*cycle)(gmg_solver *s, gmg_iteration *it);
   /* A correction (of a full multigrid start) is added to u, from which the iteration then begins. */
   void (*start_from)(gmg_solver *s, gmg_iteration *it, gmg_correction c);
-  /* Work to be recorded as a loop: the first residual if the backend can find it, then a cycle and its residual. NULL: cannot be.
-     */
+  /* Work to be recorded as a loop: the first residual if the backend can find it, then a cycle and its residual. NULL:
+     cannot be. */
   gmg_work *loop;
   /* Before and after such a loop. */
   void (*loop_begin)(gmg_solver *s, gmg_iteration *it, gmg_loop *loop);

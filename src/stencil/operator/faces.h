@@ -48,8 +48,8 @@ GMG_INLINE gmg_face gmg_given_face(const gmg_operator *A, int axis, gmg_face at)
 GMG_INLINE size_t gmg_low_side(const gmg_operator *A, int axis, size_t x) { return gmg_below(A, axis, x); }
 GMG_INLINE size_t gmg_high_side(const gmg_operator *A, int axis, size_t x) { return x > 0 ? gmg_above(A, axis, x - 1) : 0; }
 
-/* Two halves in series: the face cuts the way between two cells in proportion to their widths, between two vertices in the middle.
-   */
+/* Two halves in series: the face cuts the way between two cells in proportion to their widths, between two vertices in
+   the middle. */
 GMG_INLINE real gmg_in_series(real low_width, real low, real high_width, real high)
 {
   return (low_width + high_width) / (low_width / low + high_width / high);

@@ -1,5 +1,5 @@
-/* What prolongation that follows the coefficients does to an unknown (host/prolong.c), for the CUDA kernels that do it one by one.
-   */
+/* What prolongation that follows the coefficients does to an unknown (host/prolong.c), for the CUDA kernels that do it
+   one by one. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_PROLONG_H
 #define GMG_STENCIL_TRANSFER_CUDA_PROLONG_H
 
