@@ -21,7 +21,7 @@
      in double in 3D the way down leaves u in another field (double buffering), and the way up brings it back with the
      correction.
 
-   In 2D rows of float stream through warps in both (relax/cuda/row_sweep.cuh). 1D but for odd periodic
+   In 2D rows stream through warps (relax/cuda/row_sweep.cuh); legs are a pass in float. 1D but for odd periodic
    axes has a kernel of its own for all sizes and coefficients (red_black/line.cuh). */
 extern "C" {
 #include "smoothers/weight.h"
@@ -81,23 +81,24 @@ typedef struct {
   int fused;
   size_t max_bytes; /* of shared memory */
   gmg_blocks blocks;
-  gmg_blocks restrict_rows, update_rows; /* legs by rows in 2D: blocks of warps, total 0: there are none */
+  gmg_blocks update_blocks; /* rows in 2D: of a pass that updates another field */
 } red_black_state;
 
 /* Below, launches count and not bytes. */
 enum { MIN_CELLS_FUSED = 500000 };
 
-/* By dimension: one sweep, plain and from zero; with the residual restricted; into a field in double, and with the
-   correction before. */
-static const plane_pass passes[2][6] = {
-    {PLANE_PASS(2, 2, 0), PLANE_PASS_IN_FLOAT(2, 2, PASS_UPDATE), PLANE_PASS_IN_FLOAT(2, 2, PASS_UPDATE | PASS_PROLONG), {-1}},
-    {PLANE_PASS(3, 2, 0), PLANE_PASS(3, 2, PASS_FROM_ZERO), PLANE_PASS(3, 2, PASS_FROM_ZERO | PASS_RESTRICT),
-     PLANE_PASS_IN_FLOAT(3, 2, PASS_UPDATE), PLANE_PASS(3, 2, PASS_UPDATE | PASS_PROLONG), {-1}}};
+/* In 3D one sweep, plain and from zero; with the residual restricted; into a field in double, and with the correction before. */
+static const plane_pass passes[] = {PLANE_PASS(3, 2, 0),
+                                    PLANE_PASS(3, 2, PASS_FROM_ZERO),
+                                    PLANE_PASS(3, 2, PASS_FROM_ZERO | PASS_RESTRICT),
+                                    PLANE_PASS_IN_FLOAT(3, 2, PASS_UPDATE),
+                                    PLANE_PASS(3, 2, PASS_UPDATE | PASS_PROLONG),
+                                    {-1}};
 
-/* NULL: there is none. In 2D the plain one is from zero, too. */
+/* NULL: there is none. */
 static const plane_pass *pass_of(const gmg_smoother_level *l, const red_black_state *r, int kind)
 {
-  return plane_pass_of(passes[l->A->dim - 2], l->A->dim == 2 && kind == PASS_FROM_ZERO ? 0 : kind, r->max_bytes);
+  return l->A->dim == 3 ? plane_pass_of(passes, kind, r->max_bytes) : NULL;
 }
 
 enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; of which at once */
@@ -147,7 +148,8 @@ static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, c
 static void plain_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, const void *f,
                         const void *from, void *to, void *interface_copy)
 {
-  fused_sweep(l, r, s, from ? 0 : PASS_FROM_ZERO, f, from, to, interface_copy, update{}, restriction{});
+  if (l->A->dim == 2) rows_sweep<2>(l->exec, l->A, s, 1, f, from, to, interface_copy);
+  else fused_sweep(l, r, s, from ? 0 : PASS_FROM_ZERO, f, from, to, interface_copy, update{}, restriction{});
 }
 
 static uniform_level level_of(const gmg_smoother_level *l, const red_black_state *r, const void *u, gmg_leg leg)
@@ -210,7 +212,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, void *state, const vo
     return to != u;
   }
 #if GMG_REAL_F32
-  if (rows_restrict<2>(l->exec, l->A, &r->restrict_rows, weight_of(l), map, f, u, coarse)) return 1;
+  if (rows_restrict<2>(l->exec, l->A, &r->blocks, weight_of(l), map, f, u, coarse)) return 1;
 #endif
   if (!pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) || !restriction_of(&g, coarse, l->A, map, &r->blocks)) return 0;
   const uniform_level s = level_of(l, r, u, GMG_LEG_DOWN);
@@ -225,7 +227,7 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   const int kind = PASS_UPDATE | (to->coarse ? PASS_PROLONG : 0);
   if (!r->fused || steps < 1) return 0;
 #if GMG_REAL_F32
-  if (steps == 1 && rows_update<2>(l->exec, l->A, &r->update_rows, weight_of(l), leg == GMG_LEG_UP_REVERSED, f, u, to)) return 1;
+  if (steps == 1 && rows_update<2>(l->exec, l->A, &r->update_blocks, weight_of(l), leg == GMG_LEG_UP_REVERSED, f, u, to)) return 1;
 #endif
   if (!pass_of(l, r, kind)) return 0;
   if (to->coarse && (steps > 1 || !planes_can_prolong(to, l->A, &r->blocks))) return 0;
@@ -239,7 +241,7 @@ static int double_buffered(const gmg_smoother_level *l, const void *state, const
 {
   const red_black_state *r = (const red_black_state *)state;
   return r->fused && l->params->pre == 1 && l->params->post == 1 &&
-         planes_can_double_buffer(passes[l->A->dim - 2], r->max_bytes, l->A, &r->blocks, restrict_, prolong);
+         planes_can_double_buffer(passes, r->max_bytes, l->A, &r->blocks, restrict_, prolong);
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
@@ -252,13 +254,12 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   red_black_state *r = (red_black_state *)*state;
   cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
   r->max_bytes = (size_t)max_bytes;
-  if (A->cells < MIN_CELLS_FUSED || !is_uniform_level(A) || !pass_of(l, r, 0)) return GMG_OK;
-  r->fused = (A->dim == 3 ? plane_blocks<3, 2> : plane_blocks<2, 2>)(A, any, processors, &r->blocks);
-  if (!GMG_REAL_F32 || !row_blocks(A, any, ROW_BLOCKS * (int)processors, &r->restrict_rows)) r->restrict_rows.total = 0;
-  if (!GMG_REAL_F32 || !row_blocks(A, any, row_shape<2, PASS_PROLONG | PASS_UPDATE>::blocks * (int)processors, &r->update_rows))
-    r->update_rows.total = 0;
-  if (!r->fused || l->exec->dry) return GMG_OK;
-  allow_passes(l->exec, passes[A->dim - 2], r->max_bytes);
+  if (A->cells < MIN_CELLS_FUSED || !is_uniform_level(A)) return GMG_OK;
+  if (A->dim == 2)
+    r->fused = row_blocks<2, 0>(A, any, processors, &r->blocks) &&
+               row_blocks<2, PASS_PROLONG | PASS_UPDATE>(A, any, processors, &r->update_blocks);
+  else r->fused = pass_of(l, r, 0) && plane_blocks<3, 2>(A, any, processors, &r->blocks);
+  if (r->fused && A->dim == 3 && !l->exec->dry) allow_passes(l->exec, passes, r->max_bytes);
   return GMG_OK;
 }
 

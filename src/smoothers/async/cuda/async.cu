@@ -11,7 +11,7 @@
 
    There are many variants of taking a level, each with kernels of its own in a file of its own. Here is the table of
    them, and what they have in common. With dynamic assignment resident thread blocks take blocks of unknowns from a
-   queue (relax/cuda/scheduling.cuh); planes_faces, tiles_packed and rows cannot do that and refuse such levels. */
+   queue (relax/cuda/scheduling.cuh); planes_faces and tiles_packed cannot do that and refuse such levels. */
 #include "variant.h"
 
 extern "C" {
@@ -26,7 +26,7 @@ static const async_variant *const variants[] = {
     &R(async_tiles_packed), /* 3D, the cache holds the level: tiles of patches */
 #endif
     &R(async_rows),         /* 2D: rows stream through warps */
-    &R(async_planes),       /* 2D, 3D: planes stream */
+    &R(async_planes),       /* 3D: planes stream */
     &R(async_tiles),        /* 2D, 3D, all coefficients: tiles wholly on chip */
     &R(async_reference),    /* what is left */
 };

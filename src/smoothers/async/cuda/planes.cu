@@ -1,4 +1,4 @@
-/* Levels with constant coefficients as planes that stream through thread blocks (relax/cuda/plane_sweep.cuh): which,
+/* 3D levels with constant coefficients as planes that stream through thread blocks (relax/cuda/plane_sweep.cuh): which,
    and the launches. Legs are such passes, too. At 512^3 on an H200 the one that restricts takes 1.49 ms in double
    instead of 2.0, from zero in float 0.59 instead of 0.88; the one that takes the correction in and updates another
    field 1.24 instead of 1.80. */
@@ -12,16 +12,13 @@
    which goes through instructions of its own, are not in the cache yet. */
 enum { MIN_CELLS_RESTRICT = 1 << 22, MIN_CELLS_DOUBLE_BUFFERED = 1 << 26 };
 
-/* By dimension. */
-static const plane_pass passes[2][7] = {
-    {PLANE_PASS(2, 4, 0), PLANE_PASS_IN_FLOAT(2, 4, PASS_UPDATE), PLANE_PASS_IN_FLOAT(2, 4, PASS_UPDATE | PASS_PROLONG), {-1}},
-    {PLANE_PASS(3, 4, 0),
-     PLANE_PASS(3, 4, PASS_FROM_ZERO),
-     PLANE_PASS(3, 4, PASS_RESTRICT),
-     PLANE_PASS(3, 4, PASS_RESTRICT | PASS_FROM_ZERO),
-     PLANE_PASS_IN_FLOAT(3, 4, PASS_UPDATE),
-     PLANE_PASS(3, 4, PASS_UPDATE | PASS_PROLONG),
-     {-1}}};
+static const plane_pass passes[] = {PLANE_PASS(3, 4, 0),
+                                    PLANE_PASS(3, 4, PASS_FROM_ZERO),
+                                    PLANE_PASS(3, 4, PASS_RESTRICT),
+                                    PLANE_PASS(3, 4, PASS_RESTRICT | PASS_FROM_ZERO),
+                                    PLANE_PASS_IN_FLOAT(3, 4, PASS_UPDATE),
+                                    PLANE_PASS(3, 4, PASS_UPDATE | PASS_PROLONG),
+                                    {-1}};
 
 /* Shared memory is set apart in steps, and what it leaves is the L1 cache: one step more, and the cycle takes 5.08
    instead of 4.58 ms. */
@@ -30,25 +27,23 @@ static_assert(plane_shape<3, 4>::blocks * (plane_pass_bytes<3, 4>(PASS_PROLONG) 
 
 static const plane_pass *pass_of(const gmg_smoother_level *l, const async_state *s, int kind)
 {
-  return plane_pass_of(passes[l->A->dim - 2], kind, s->max_bytes);
+  return plane_pass_of(passes, kind, s->max_bytes);
 }
 
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  if (!is_uniform_level(A) || !is_large(l, MIN_CELLS_PLANES) || !is_usual(p)) return 0;
-  if (!(A->dim == 3 ? plane_blocks<3, 4> : plane_blocks<2, 4>)(A, p->block, processors_of(l), &s->blocks)) return 0;
-  s->bytes = passes[A->dim - 2][0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(A->dim, &s->blocks)));
+  if (A->dim != 3 || !is_uniform_level(A) || !is_large(l, MIN_CELLS_PLANES) || !is_usual(p)) return 0;
+  if (!plane_blocks<3, 4>(A, p->block, processors_of(l), &s->blocks)) return 0;
+  s->bytes = passes[0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(A->dim, &s->blocks)));
   return 1;
 }
 
-static auto dynamic_of(const gmg_smoother_level *l) { return l->A->dim == 3 ? plane_kernel_dynamic<3> : plane_kernel_dynamic<2>; }
-
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  allow_passes(l->exec, passes[l->A->dim - 2], s->max_bytes);
-  return is_dynamic(l->params) ? allow_shared(l, (const void *)dynamic_of(l), s->max_bytes) : NULL;
+  allow_passes(l->exec, passes, s->max_bytes);
+  return is_dynamic(l->params) ? allow_shared(l, (const void *)plane_kernel_dynamic<3>, s->max_bytes) : NULL;
 }
 
 static uniform_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed, const void *u, const void *other)
@@ -70,7 +65,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
   const plane_pass *pass = from_zero ? from_zero : pass_of(l, s, 0);
   if (s->resident) {
     const async_launch k = launch_of(l, s, passes);
-    gmg_launch(l->exec, "async", dynamic_of(l), k.grid, x, f, from, to, k.queue);
+    gmg_launch(l->exec, "async", plane_kernel_dynamic<3>, k.grid, x, f, from, to, k.queue);
   } else launch(l, s, pass, passes, x, f, from, to, update{}, restriction{});
 }
 
@@ -104,7 +99,7 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
 static int double_buffered(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong)
 {
   return is_large(l, MIN_CELLS_DOUBLE_BUFFERED) && pass_of(l, s, PASS_RESTRICT) &&
-         planes_can_double_buffer(passes[l->A->dim - 2], s->max_bytes, l->A, &s->blocks, restrict_, prolong);
+         planes_can_double_buffer(passes, s->max_bytes, l->A, &s->blocks, restrict_, prolong);
 }
 
 const async_variant R(async_planes) = {.lay_out = lay_out,

@@ -11,29 +11,29 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  const int processors = (int)processors_of(l);
-  if (!is_uniform_level(A) || A->dim != 2 || !is_large(l, MIN_CELLS_ROWS) || !is_usual(p) || is_dynamic(p)) return 0;
-  if (!row_blocks(A, p->block, ROW_BLOCKS * processors, &s->blocks)) return 0;
+  if (!is_uniform_level(A) || A->dim != 2 || !is_large(l, MIN_CELLS_ROWS) || !is_usual(p)) return 0;
+  if (!row_blocks<HALVES, 0>(A, p->block, processors_of(l), &s->blocks)) return 0;
   s->update_blocks = s->blocks;
   if (GMG_REAL_F32 && !p->deterministic)
-    (void)row_blocks(A, p->block, row_shape<HALVES, PASS_PROLONG | PASS_UPDATE>::blocks * processors, &s->update_blocks);
-  s->bytes = 0, s->threads = dim3(32 * BLOCK_WARPS);
+    (void)row_blocks<HALVES, PASS_PROLONG | PASS_UPDATE>(A, p->block, processors_of(l), &s->update_blocks);
+  s->bytes = 0, s->threads = dim3(is_dynamic(p) ? 32 : 32 * BLOCK_WARPS);
   return 1;
 }
 
-/* Fields of the caller's may begin anywhere, and a call may bring other ones than the last: those that are not aligned
-   go by planes, in the same blocks. */
-static const void *prepare(const gmg_smoother_level *l, const async_state *s) { return R(async_planes).prepare(l, s); }
+static const void *prepare(const gmg_smoother_level *l, const async_state *s)
+{
+  (void)s;
+  return is_dynamic(l->params) ? (const void *)row_kernel_dynamic<HALVES> : NULL;
+}
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
                 int reversed)
 {
-  const unsigned all = (unsigned)(passes * s->blocks.total);
-  if (!gmg_are_vectors(f, from, to)) R(async_planes).run(l, s, passes, f, from, to, reversed);
-  else
-    gmg_launch(l->exec, "async", row_kernel<HALVES, 0, 0>, gmg_warp_grid(all),
-               uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, from, to), all, f, from, to,
-               update{});
+  const uniform_level x = uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, from, to);
+  if (s->resident) {
+    const async_launch k = launch_of(l, s, passes);
+    gmg_launch(l->exec, "async", row_kernel_dynamic<HALVES>, k.grid, x, f, from, to, k.queue);
+  } else rows_sweep<HALVES>(l->exec, l->A, x, passes, f, from, to, NULL);
 }
 
 #if GMG_REAL_F32

@@ -53,6 +53,14 @@ typedef struct {
   const int *order;
 } uniform_level;
 
+/* Whether other blocks (or this one, around a periodic axis) look at unknown i of axis a across or along: two layers at every face
+   that is no wall. */
+static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int a, int i)
+{
+  const int v = i % s.own[a], begin = i - v, own = min(s.own[a], s.n[a] - begin);
+  return ((s.wraps[a] || begin > 0) && v < 2) || ((s.wraps[a] || begin + own < s.n[a]) && v >= own - 2);
+}
+
 static inline int is_uniform_level(const gmg_operator *A)
 {
   if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->cells > 0x7fffffff) return 0;

@@ -58,14 +58,6 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
   return c;
 }
 
-/* Whether other blocks (or this one, around a periodic axis) look at unknown i of axis a across or along: two layers at every face
-   that is no wall. */
-static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int a, int i)
-{
-  const int v = i % s.own[a], begin = i - v, own = min(s.own[a], s.n[a] - begin);
-  return ((s.wraps[a] || begin > 0) && v < 2) || ((s.wraps[a] || begin + own < s.n[a]) && v >= own - 2);
-}
-
 /* A pass over one block. With two half sweeps, exact: what others look at goes to interface_copy.
 
    From zero such a pass is self_contained: a block also finds what others leave beside its own unknowns, and restricts its

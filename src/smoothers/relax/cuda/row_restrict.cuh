@@ -13,18 +13,18 @@
 
 #if GMG_REAL_F32 /* a margin of four columns is a lane's */
 
-template <int HALVES>
-static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
+template <int HALVES, int whole>
+static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT, whole>::blocks)
     row_kernel_restrict(uniform_level s, gmg_pair_maps maps, const real *f, real *to, real *coarse)
 {
-  typedef row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT> shape;
+  typedef row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, MARGIN = shape::margin, fifth = MARGIN > COLS;
   __shared__ real walls[2][COLS + 1][32 * BLOCK_WARPS]; /* with those of the fifth column */
   const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
   if (number >= (unsigned)s.total) return;
   const int me = (int)threadIdx.x, lane = me % 32, stride = s.stride;
   const row_block<shape> b(s, (int)number, lane);
-  const int column = b.column, first = b.first, J0 = b.begin / 2, J1 = (b.begin + b.own) / 2;
+  const int first = b.first, J0 = b.begin / 2, J1 = (b.begin + b.own) / 2;
   const real inner = gmg_at(s.diag[2], 1), more_low = gmg_at(s.diag[2], 0) - inner,
              more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
   const real wall_term = gmg_at(s.diag[1], 0) + s.shift + inner;
@@ -33,11 +33,11 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
   weights.walls = walls;
 #pragma unroll
   for (int c = 0; c < COLS; c++) {
-    diag.at[c] = gmg_at(s.diag[0], column + c) + wall_term;
+    diag.at[c] = gmg_at(s.diag[0], b.x.has(c) ? b.x.at(c) : 0) + wall_term;
     weights.keep.at[c] = 1 - s.omega; /* what is not relaxed is 0 */
-    weights.relax.at[c] = b.exists ? s.omega / diag.at[c] : (real)0;
-    walls[0][c][me] = b.exists ? s.omega / (diag.at[c] + more_low) : (real)0;
-    walls[1][c][me] = b.exists ? s.omega / (diag.at[c] + more_high) : (real)0;
+    weights.relax.at[c] = b.x.has(c) ? s.omega / diag.at[c] : (real)0;
+    walls[0][c][me] = b.x.has(c) ? s.omega / (diag.at[c] + more_low) : (real)0;
+    walls[1][c][me] = b.x.has(c) ? s.omega / (diag.at[c] + more_high) : (real)0;
   }
   /* the fifth column: before those of the first lane, behind those of the last */
   const int outer = lane == 0 ? b.begin_x - MARGIN : b.end_x + MARGIN - 1, is_last = b.i == b.end_x;
@@ -46,17 +46,17 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
   const real outer_diag = gmg_at(s.diag[0], outer_column) + wall_term, outer_relax = has_outer ? s.omega / outer_diag : (real)0;
   walls[0][COLS][me] = has_outer ? s.omega / (outer_diag + more_low) : (real)0;
   walls[1][COLS][me] = has_outer ? s.omega / (outer_diag + more_high) : (real)0;
-  gmg_gather g = gmg_gather_of(maps, b.i / 2, b.mine);
+  gmg_gather g = gmg_gather_of(maps, b.i / 2, whole ? (b.x.own ? LANE_PAIRS : 0) : __popc(b.x.own) / 2);
 
   gmg_cells u[SLOTS], rhs[SLOTS];
   real outer_rhs[SLOTS]; /* in rows in which the second half sweep looks there */
   const auto ask = [&](int slot, int is_there, int row) {
     rhs[slot] = {}, outer_rhs[slot] = 0;
-    if (is_there) rhs[slot] = gmg_cells_of(__ldg((const real_vector *)(f + (row + column))));
+    if (is_there) rhs[slot] = b.x.read(f + row, load_constant());
     if (is_there && has_outer && is_last == slot % 2) outer_rhs[slot] = __ldg(f + (row + outer_column));
   };
   const auto ask_row = [&](int slot, int q) {
-    const int is_there = b.exists && b.is_row(q);
+    const int is_there = b.is_row(q);
     ask(slot, is_there, is_there ? b.place(s, q) : 0);
   };
 
@@ -70,39 +70,45 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     constexpr int checked = decltype(checks)::value;
     const auto slot = [&](int back) { return (t - back + 2 * SLOTS) % SLOTS; };
     if (checked) ask_row((t + AHEAD) % SLOTS, q + AHEAD);
-    else ask((t + AHEAD) % SLOTS, b.exists, (first + q + AHEAD) * stride);
+    else ask((t + AHEAD) % SLOTS, 1, (first + q + AHEAD) * stride);
     u[t] = {};
     half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, t % 2, q, [&](int h, int row, int wall) {
       if (!fifth || h != 2) return row_end{0, 0};
       return row_end{t % 2 ? is_last : lane == 0, outer_rhs[row] * (checked && wall >= 0 ? walls[wall][COLS][me] : outer_relax)};
     });
     const int done = q - HALVES, p = done - 1;
-    if (b.mine && (!checked || (done >= MARGIN && done < b.own + MARGIN)))
-      gmg_store_relaxed((real_vector *)(to + ((first + done) * stride + column)), gmg_vector_of(u[slot(HALVES)]));
+    if (!checked || (done >= MARGIN && done < b.own + MARGIN))
+      b.x.template write<whole ? COLS : 1>(u[slot(HALVES)], (first + done) * stride, [&](int) { return to; });
     if (checked && (p < MARGIN - 1 || p > b.own + MARGIN)) return;
 
     const gmg_cells &here = u[slot(HALVES + 1)], &below = u[slot(HALVES + 2)], &above = u[slot(HALVES)];
     const real more = !checked ? (real)0 : (p == b.wall_low ? more_low : (real)0) + (p == b.wall_high ? more_high : (real)0);
-    const gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs[slot(HALVES + 1)]);
-    const int J = gmg_gather_row(maps, J0, J1, first + p, !b.exists || (checked && !b.is_row(p)) ? gmg_cells{} : r, &g);
-    if (J >= J0 && b.mine) *(gmg_coarse_cells *)(coarse + (J * maps.x.rows + b.i / 2)) = g.part;
+    gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs[slot(HALVES + 1)]);
+#pragma unroll
+    for (int c = 0; c < COLS; c++)
+      if (!b.x.has(c) || (checked && !b.is_row(p))) r.at[c] = 0;
+    const int J = gmg_gather_row(maps, J0, J1, first + p, r, &g);
+    if (J < J0) return;
+    real *const coarse_row = coarse + (J * maps.x.rows + b.i / 2);
+    if (whole && b.x.own) *(gmg_coarse_cells *)coarse_row = g.part;
+#pragma unroll
+    for (int d = 0; !whole && d < LANE_PAIRS; d++)
+      if (b.x.owns(2 * d)) coarse_row[d] = g.part.at[d];
   };
   for_steps<SLOTS>(HALVES + MARGIN + 2 + late, b.folded ? -1 : b.gone - AHEAD + late, b.own + MARGIN + HALVES + 2 + late, late,
                    step);
 }
 
-/* The way down in one pass. 0 where it does not apply: blocks without both fine rows of every coarse one, lines of coarse unknowns
-   that are not whole vectors. */
+/* The way down in one pass. 0 where it does not apply: blocks without both fine rows of every coarse one. */
 template <int HALVES>
 static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, const gmg_map map[3],
                                 const void *f, void *u, void *coarse)
 {
-  if (!b->total || A->n[0] % LANE_COLS || A->n[1] % 2 || (b->shape[1] % 2 && b->count[1] > 1)) return 0;
-  if (!gmg_are_vectors(f, u, coarse)) return 0;
+  if (!b->total || A->n[0] % 2 || A->n[1] % 2 || (b->shape[1] % 2 && b->count[1] > 1)) return 0;
   if (A->n[0] < 8 || A->n[1] < 8) return 0; /* around an axis once at most */
   for (int a = 0; a < 2; a++)
     if ((map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) || 2 * (size_t)map[a].rows != A->n[a]) return 0;
-  gmg_launch(e, "rows", row_kernel_restrict<HALVES>, gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, 0, u, NULL),
+  gmg_launch(e, "rows", has_whole_rows(A, f, u, coarse) ? row_kernel_restrict<HALVES, 1> : row_kernel_restrict<HALVES, 0>, gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, 0, u, NULL),
              gmg_pair_maps_of(map), f, u, coarse);
   return 1;
 }

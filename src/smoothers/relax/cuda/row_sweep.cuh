@@ -1,45 +1,148 @@
-/* A pass in 2D where it counts (constant coefficients, two local red-black sweeps, overlap 1) and lines are whole
-   vectors: a warp has a block of unknowns, a lane LANE_COLS columns of it, and rows stream through its registers.
-   Nothing is shared but what lies beside a lane's columns, which a shuffle fetches: no barrier. Of a block's columns
-   those of the first and the last lane are not its own.
+/* A pass in 2D: constant coefficients, overlap 1, and two local red-black sweeps (HALVES 4) or one exact synchronous sweep
+   (HALVES 2). A warp has a block of unknowns, a lane LANE_COLS columns of it, and rows stream through its registers. Nothing is
+   shared but what lies beside a lane's columns, which a shuffle fetches: no barrier. Columns of the first lane, and those behind
+   the block's end, are not the block's own.
 
    In a step one row comes in and half sweep h = 1 .. HALVES relaxes the row h before it: one after the other, each
    finds around it what the half sweep before has left. The colour that is relaxed is the same for all of them, and the
    other one in the next step.
 
-   PASS_PROLONG | PASS_UPDATE does all of the way up to a level: a row gets its correction as it comes in, and goes to a
-   field of doubles when it is done. Blocks then see what was there before the pass, and with two half sweeps the pass
-   is exact. The way down, PASS_FROM_ZERO | PASS_RESTRICT: row_restrict.cuh. */
+   An exact sweep must read what was there before it: it goes to another field, or in place but for what other blocks look at, two
+   layers at every side, which goes to interface_copy.
+
+   PASS_PROLONG | PASS_UPDATE does all of the way up to a level: a row gets its correction as it comes in, and goes to a field of
+   doubles when it is done. Blocks then see what was there before the pass. The way down, PASS_FROM_ZERO | PASS_RESTRICT: row_restrict.cuh. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 
 #include "core/cuda/atomics.cuh"
 #include "fused.cuh"
 #include "geometry.cuh"
+#include "scheduling.cuh"
 
-template <int HALVES, int KIND> struct row_shape {
+template <int HALVES, int KIND, int WHOLE> struct row_shape {
+  static constexpr int whole = WHOLE; /* a lane's columns are one vector in memory; otherwise they go one by one */
   static constexpr int restricts = KIND & PASS_RESTRICT ? 1 : 0, updates = KIND & PASS_UPDATE ? 1 : 0;
   static constexpr int ahead = updates ? 2 : 4;             /* rows that are asked for before they are needed */
   static constexpr int slots = ahead + HALVES + 2;          /* those, and the rows that half sweeps look at */
   static constexpr int margin = restricts ? HALVES + 1 : 2; /* rows that a block knows around its own */
-  static constexpr int blocks = updates ? 3 : ROW_BLOCKS; /* thread blocks on a multiprocessor, as there are registers */
+  /* thread blocks on a multiprocessor, as there are registers */
+  static constexpr int blocks = updates || (!whole && sizeof(real) == 4) ? 3 : ROW_BLOCKS;
 };
 
-/* A warp's block, of which row q is row first + q of the level, and a lane's columns of it: whole vectors are there or not. */
+/* Some columns side by side, which one instruction loads or stores. */
+template <int columns> struct unit_of;
+template <> struct unit_of<1> {
+  typedef real type;
+};
+template <> struct unit_of<2> {
+  typedef real_pair type;
+};
+#if GMG_REAL_F32
+template <> struct unit_of<4> {
+  typedef real_vector type;
+};
+#endif
+
+/* A lane's columns as units of that type. */
+template <int columns> struct lane_units {
+  typename unit_of<columns>::type at[LANE_COLS / columns];
+};
+
+/* The columns that a lane has of a block: one vector, which exists and is the block's own or not; or each for itself, as a wall or a
+   wrap may lie between them. */
+template <int whole> struct lane_columns {
+  static constexpr int WIDTH = whole ? LANE_COLS : 1, UNITS = LANE_COLS / WIDTH;
+  int first;            /* column of the level that the lane begins with */
+  int seam, n;          /* columns before the seam of a periodic axis, which is n long */
+  unsigned exists, own; /* a bit for a unit */
+
+  /* From column i on, of a block that ends before column `end`, with a margin behind it. */
+  __device__ __forceinline__ lane_columns(const uniform_level &s, int i, int end, int margin, int has_own)
+  {
+    exists = own = 0, n = s.n[0];
+    first = gmg_wrap_index(i, n, s.wraps[0]), seam = s.wraps[0] ? n - first : LANE_COLS;
+#pragma unroll
+    for (int c = 0; c < LANE_COLS; c += WIDTH) {
+      const int there = i + c < end + (whole ? WIDTH : margin) && gmg_index_exists(i + c, n, s.wraps[0]);
+      exists |= (unsigned)there << c, own |= (unsigned)(there && has_own && i + c < end) << c;
+    }
+  }
+  __device__ __forceinline__ int has(int c) const { return exists >> (whole ? 0 : c) & 1; }
+  __device__ __forceinline__ int owns(int c) const { return own >> (whole ? 0 : c) & 1; }
+  __device__ __forceinline__ int at(int c) const { return first + c - (!whole && c >= seam ? n : 0); }
+
+  /* of a row, what exists; 0 otherwise */
+  template <class Load> __device__ __forceinline__ gmg_cells read(const real *row, Load load) const
+  {
+    lane_units<WIDTH> v = {};
+#pragma unroll
+    for (int c = 0; c < UNITS; c++)
+      if (has(c * WIDTH)) v.at[c] = load((const typename unit_of<WIDTH>::type *)(row + at(c * WIDTH)));
+    return __builtin_bit_cast(gmg_cells, v);
+  }
+  /* what is the block's own, `columns` at once, to the row of the field that field_of(column) chooses */
+  template <int columns, class Field> __device__ __forceinline__ void write(const gmg_cells &row, int offset, Field field_of) const
+  {
+    const lane_units<columns> v = __builtin_bit_cast(lane_units<columns>, row);
+#pragma unroll
+    for (int c = 0; c < LANE_COLS; c += columns)
+      if (owns(c)) gmg_store_relaxed((typename unit_of<columns>::type *)(field_of(c) + (offset + at(c))), v.at[c / columns]);
+  }
+};
+
+/* Loads for read(): of fields that nobody writes in the meantime, and of those that other blocks write. */
+struct load_constant {
+  template <class T> __device__ __forceinline__ T operator()(const T *p) const { return __ldg(p); }
+};
+struct load_shared_field {
+  template <class T> __device__ __forceinline__ T operator()(const T *p) const { return gmg_load_relaxed(p); }
+};
+
+/* A lane's values of a field of doubles. */
+typedef struct {
+  double at[LANE_COLS];
+} update_cells;
+
+template <int whole> static __device__ __forceinline__ update_cells cells_of(const lane_columns<whole> &x, const double *row)
+{
+  update_cells v = {};
+#pragma unroll
+  for (int c = 0; c < LANE_COLS; c += whole + 1)
+    if (x.owns(c)) {
+      if (whole) *(double2 *)(v.at + c) = *(const double2 *)(row + x.at(c));
+      else v.at[c] = row[x.at(c)];
+    }
+  return v;
+}
+
+/* was + scale u, of the block's own. */
+template <int whole>
+static __device__ __forceinline__ void put_cells(const lane_columns<whole> &x, double *row, double scale, const gmg_cells &u,
+                                                 const update_cells &was)
+{
+#pragma unroll
+  for (int c = 0; c < LANE_COLS; c += whole + 1)
+    if (x.owns(c)) {
+      if (whole) *(double2 *)(row + x.at(c)) = double2{was.at[c] + scale * (double)u.at[c], was.at[c + 1] + scale * (double)u.at[c + 1]};
+      else row[x.at(c)] = was.at[c] + scale * (double)u.at[c];
+    }
+}
+
+/* A warp's block, of which row q is row first + q of the level, and a lane's columns of it, from i on. */
 template <class shape> struct row_block {
-  int begin_x, end_x, begin, own, first, rows; /* own unknowns; rows of the block */
-  int i, exists, mine, column;
+  int begin_x, end_x, i;
+  lane_columns<shape::whole> x;
+  int begin, own, first, rows;                    /* own rows; rows of the block */
   int there, gone, low, top, wall_low, wall_high; /* which rows there are, and are relaxed; those at walls */
   int folded;                                     /* around a periodic axis */
 
   __device__ __forceinline__ row_block(const uniform_level &s, int b, int lane)
+      : begin_x(b % s.count[0] * s.own[0]), end_x(min(begin_x + s.own[0], s.n[0])), i(begin_x + LANE_COLS * (lane - 1)),
+        x(s, i, end_x, shape::margin, lane > 0)
   {
-    begin_x = b % s.count[0] * s.own[0], begin = b / s.count[0] * s.own[2];
-    end_x = min(begin_x + s.own[0], s.n[0]), own = min(s.own[2], s.n[2] - begin);
+    begin = b / s.count[0] * s.own[2], own = min(s.own[2], s.n[2] - begin);
     first = begin - shape::margin, rows = own + 2 * shape::margin;
-    i = begin_x + LANE_COLS * (lane - 1);
-    exists = i < end_x + LANE_COLS && gmg_index_exists(i, s.n[0], s.wraps[0]), mine = exists && lane > 0 && i < end_x;
-    column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
     there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? rows : min(rows, s.n[2] - first);
     low = shape::restricts ? there : max(there, 1), top = shape::restricts ? gone : min(gone, rows - 1);
     wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
@@ -143,7 +246,7 @@ template <int SLOTS> struct row_prolongation {
 #pragma unroll
       for (int c = 0; c < 2; c++) {
         spread.of[d][c] = {0, 0};
-        if (b.exists) spread.of[d][c] = gmg_pair_weights_of(o.map[0], b.column + 2 * d + c);
+        if (b.x.has(2 * d + c)) spread.of[d][c] = gmg_pair_weights_of(o.map[0], b.x.at(2 * d + c));
       }
     }
   }
@@ -174,25 +277,26 @@ template <int SLOTS> struct row_prolongation {
 };
 
 /* Block b. reversed: the colours of PASS_UPDATE, where steps go by coarse rows. */
-template <int HALVES, int KIND, int reversed>
+template <int HALVES, int KIND, int reversed, int whole>
 static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int number, const real *f, const real *from, real *to,
-                                                  const update &o)
+                                                  real *interface_copy, const update &o)
 {
-  typedef row_shape<HALVES, KIND> shape;
+  typedef row_shape<HALVES, KIND, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates;
+  constexpr int exact = HALVES == 2 && !updates, WRITTEN = !whole ? 1 : exact ? 2 : COLS;
   static_assert(!KIND || KIND == (PASS_PROLONG | PASS_UPDATE), "other kinds are not there");
   __shared__ real walls[2][COLS][32 * BLOCK_WARPS];
   const int me = (int)threadIdx.x, stride = s.stride;
   const row_block<shape> b(s, number, me % 32);
-  const int column = b.column, first = b.first, own = b.own;
+  const int first = b.first, own = b.own;
   const real inner = gmg_at(s.diag[2], 1), wall_term = gmg_at(s.diag[1], 0) + s.shift;
   const double scale = updates ? update_scale(o) : 0;
   row_weights<COLS> weights;
   weights.walls = walls;
 #pragma unroll
   for (int c = 0; c < COLS; c++) {
-    const int relaxed = b.exists && b.i + c >= b.begin_x - 1 && b.i + c <= b.end_x;
-    const real diag = gmg_at(s.diag[0], column + c) + wall_term;
+    const int relaxed = b.x.has(c) && b.i + c >= b.begin_x - 1 && b.i + c <= b.end_x;
+    const real diag = gmg_at(s.diag[0], b.x.has(c) ? b.x.at(c) : 0) + wall_term;
     weights.keep.at[c] = relaxed ? 1 - s.omega : (real)1;
     weights.relax.at[c] = relaxed ? s.omega / (diag + inner) : (real)0;
     walls[0][c][me] = relaxed ? s.omega / (diag + gmg_at(s.diag[2], 0)) : (real)0;
@@ -202,16 +306,15 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   if (updates) correction.begin(o, b);
 
   gmg_cells u[SLOTS], rhs[SLOTS];
-  double2 old[2][LANE_PAIRS]; /* updates: what stands in x, two rows of it on their way */
-  const auto ask = [&](int slot, int is_there, int p) {
+  const auto ask = [&](int slot, int is_there, int row) {
     u[slot] = rhs[slot] = {};
     if (!is_there) return;
-    if (updates || from) u[slot] = gmg_cells_of(gmg_load_relaxed((const real_vector *)(from + p)));
-    rhs[slot] = gmg_cells_of(__ldg((const real_vector *)(f + p)));
+    if (updates || from) u[slot] = b.x.read(from + row, load_shared_field());
+    rhs[slot] = b.x.read(f + row, load_constant());
   };
   const auto ask_row = [&](int slot, int q) {
-    const int is_there = b.exists && b.is_row(q);
-    ask(slot, is_there, is_there ? b.place(s, q) + column : 0);
+    const int is_there = b.is_row(q);
+    ask(slot, is_there, is_there ? b.place(s, q) : 0);
   };
 
   /* row q comes in in step q + late, so that odd steps relax odd columns, or, by coarse rows, even ones if reversed */
@@ -221,61 +324,73 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
 #pragma unroll
   for (int c = 0; c < AHEAD; c++) ask_row(c, c - late);
   if (updates) correction.fill(o, (first - late) >> 1);
+  update_cells old[2] = {}; /* updates: what stands in x, two rows of it on their way */
+
+  /* the field that a value goes to; rows below low_interface and from high_interface on are looked at by others */
+  const int low_interface = s.wraps[2] || b.begin > 0 ? 4 : 0, high_interface = s.wraps[2] || b.begin + own < s.n[2] ? own : b.rows;
+  unsigned beside = 0; /* columns that are */
 #pragma unroll
-  for (int d = 0; d < LANE_PAIRS; d++) old[0][d] = old[1][d] = double2{0, 0};
+  for (int c = 0; exact && c < COLS; c++) beside |= (unsigned)(b.x.owns(c) && seen_by_others(s, 0, b.x.at(c))) << c;
 
   const auto step = [&](auto checks, int t, int q) {
     constexpr int checked = decltype(checks)::value;
     if (checked) ask_row((t + AHEAD) % SLOTS, q + AHEAD);
-    else ask((t + AHEAD) % SLOTS, b.exists, (first + q + AHEAD) * stride + column);
+    else ask((t + AHEAD) % SLOTS, 1, (first + q + AHEAD) * stride);
     if (updates) correction.template add<checked>(s, o, b, t, q, u[t]);
     half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, (t + reversed) % 2, q, [](int, int, int) { return row_end{0, 0}; });
 
     /* row p is done */
-    const int p = q - HALVES;
+    const int p = q - HALVES, row = (first + p) * stride;
     const gmg_cells &done = u[(t - HALVES + SLOTS) % SLOTS];
+    const auto is_own = [&](int r) { return (!checked && !updates) || (r >= 2 && r < own + 2); };
     if (!updates) {
-      if (b.mine && (!checked || (p >= 2 && p < own + 2)))
-        gmg_store_relaxed((real_vector *)(to + ((first + p) * stride + column)), gmg_vector_of(done));
+      const int is_interface = exact && (p < low_interface || p >= high_interface);
+      if (is_own(p))
+        b.x.template write<WRITTEN>(done, row, [&](int c) { return is_interface || (beside >> c & 1) ? interface_copy : to; });
       return;
     }
-    const auto place_of = [&](int row) { return (double2 *)(o.x + ((first + row) * stride + column)); };
-    const auto is_own = [&](int row) { return b.mine && row >= 2 && row < own + 2; };
-    if (is_own(p))
-#pragma unroll
-      for (int d = 0; d < LANE_PAIRS; d++) {
-        const double2 &was = old[t % 2][d];
-        place_of(p)[d] = double2{was.x + scale * (double)done.at[2 * d], was.y + scale * (double)done.at[2 * d + 1]};
-      }
-    if (o.keep && is_own(p + 2))
-#pragma unroll
-      for (int d = 0; d < LANE_PAIRS; d++) old[t % 2][d] = place_of(p + 2)[d];
+    if (is_own(p)) put_cells(b.x, o.x + row, scale, done, old[t % 2]);
+    if (o.keep && is_own(p + 2)) old[t % 2] = cells_of(b.x, o.x + (row + 2 * stride));
   };
   for_steps<SLOTS>(HALVES + 3 + late, b.folded ? -1 : b.gone - AHEAD + late, own + 2 + HALVES + late, late, step);
 }
 
 /* A warp to a block, of which there are `all` in one pass or more. Only a plain pass looks at the order of blocks. */
-template <int HALVES, int KIND, int reversed>
-static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, KIND>::blocks)
-    row_kernel(uniform_level s, unsigned all, const real *f, const real *from, real *to, update o)
+template <int HALVES, int KIND, int reversed, int whole>
+static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, KIND, whole>::blocks)
+    row_kernel(uniform_level s, unsigned all, const real *f, const real *from, real *to, real *interface_copy, update o)
 {
-  const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
+  const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp(), total = (unsigned)s.total, index = number % total;
   if (number >= all) return;
-  if (KIND) {
-    sweep_rows<HALVES, KIND, reversed>(s, (int)number, f, from, to, o);
-    return;
-  }
-  const unsigned total = (unsigned)s.total, block_index = number % total;
-  sweep_rows<HALVES, KIND, reversed>(s, s.order[s.reversed ? total - 1 - block_index : block_index], f, from, to, o);
+  const int block = KIND || !s.order ? (int)index : s.order[s.reversed ? total - 1 - index : index];
+  sweep_rows<HALVES, KIND, reversed, whole>(s, block, f, from, to, interface_copy, o);
 }
 
-/* Blocks of unknowns for so many thread blocks at work at once; 0 where those that are wanted (0: any) do not fit. */
-static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], int at_once, gmg_blocks *b)
+/* Thread blocks of one warp, which take blocks of unknowns from a queue. */
+template <int HALVES>
+static __global__ void __launch_bounds__(32, row_shape<HALVES, 0, 0>::blocks * BLOCK_WARPS)
+    row_kernel_dynamic(uniform_level s, const real *f, const real *from, real *to, work_queue queue)
+{
+  for_blocks<1>(queue, [&](unsigned index) {
+    sweep_rows<HALVES, 0, 0, 0>(s, s.order[s.reversed ? (unsigned)s.total - 1 - index : index], f, from, to, to, update{});
+  });
+}
+
+/* Whether rows of a level and of fields are whole vectors. */
+static inline int has_whole_rows(const gmg_operator *A, const void *x, const void *y, const void *z)
+{
+  return A->n[0] % LANE_COLS == 0 && gmg_are_vectors(x, y, z);
+}
+
+/* Blocks of unknowns for that kind of pass; 0 where those that are wanted (0: any) do not fit. */
+template <int HALVES, int KIND>
+static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
   enum { FILL_ROWS = 12, MIN_ROWS = 8 };
-  const size_t cols = LANE_COLS, room = (size_t)at_once * BLOCK_WARPS;
+  const int at_once = A->n[0] % LANE_COLS ? row_shape<HALVES, KIND, 0>::blocks : row_shape<HALVES, KIND, 1>::blocks;
+  const size_t cols = LANE_COLS, room = (size_t)at_once * processors * BLOCK_WARPS;
   size_t want[3] = {WARP_COLS, 1, 1};
-  if (A->dim != 2 || A->n[0] % cols) return 0;
+  if (A->dim != 2) return 0;
   *b = gmg_blocks_make(A, wanted, want);
   want[0] = wanted[0] ? wanted[0] : (b->shape[0] + cols - 1) / cols * cols;
   want[1] =
@@ -285,20 +400,33 @@ static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], int 
   return b->shape[0] <= WARP_COLS && (b->shape[0] % cols == 0 || b->count[0] == 1);
 }
 
+/* A plain pass, or several: of two local sweeps each (HALVES 4), or exact (HALVES 2). from = NULL: u is 0 before. */
+template <int HALVES>
+static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const uniform_level &s, size_t passes, const void *f,
+                              const void *from, void *to, void *interface_copy)
+{
+  const unsigned all = (unsigned)(passes * s.total);
+  const int whole = has_whole_rows(A, f, from, to) && gmg_are_vectors(interface_copy, NULL, NULL);
+  gmg_launch(e, "rows", whole ? row_kernel<HALVES, 0, 0, 1> : row_kernel<HALVES, 0, 0, 0>, gmg_warp_grid(all), s, all, f, from, to,
+             interface_copy, update{});
+}
+
 #if GMG_REAL_F32
 /* One pass of HALVES half sweeps that takes the correction in and updates another field. 0 where it does not apply: unknowns that
-   do not go by pairs, fields that are not made of whole vectors. */
+   do not go by pairs. */
 template <int HALVES>
 static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, int reversed,
                               const void *f, const void *u, const gmg_update_target *to)
 {
   constexpr int KIND = PASS_PROLONG | PASS_UPDATE;
   const gmg_map *map = to->prolong;
-  if (!b->total || !to->coarse || !gmg_are_vectors(f, u, to->x)) return 0;
+  if (!b->total || !to->coarse) return 0;
   for (int a = 0; a < 2; a++)
-    if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows || (A->wraps[a] && map[a].cols < 4)) return 0;
-  gmg_launch(e, "rows", reversed ? row_kernel<HALVES, KIND, 1> : row_kernel<HALVES, KIND, 0>, gmg_warp_grid(b->total),
-             uniform_level_of(A, b, NULL, omega, reversed, u, NULL), (unsigned)b->total, f, u, nullptr, update_of(to, A));
+    if (map[a].pairs != GMG_PAIRS_LINEAR || (A->wraps[a] && map[a].cols < 4)) return 0;
+  const auto kernel = has_whole_rows(A, f, u, to->x) ? (reversed ? row_kernel<HALVES, KIND, 1, 1> : row_kernel<HALVES, KIND, 0, 1>) :
+                                                       (reversed ? row_kernel<HALVES, KIND, 1, 0> : row_kernel<HALVES, KIND, 0, 0>);
+  gmg_launch(e, "rows", kernel, gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, reversed, u, NULL),
+             (unsigned)b->total, f, u, nullptr, nullptr, update_of(to, A));
   return 1;
 }
 #endif

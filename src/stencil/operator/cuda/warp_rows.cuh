@@ -126,14 +126,15 @@ typedef struct {
   gmg_coarse_cells part;
 } gmg_gather;
 
-static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &p, int I, int mine)
+/* Of coarse columns I to I + pairs - 1. */
+static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &p, int I, int pairs)
 {
   gmg_gather g;
 #pragma unroll
   for (int d = 0; d < LANE_PAIRS; d++) {
     g.part.at[d] = g.next[d] = 0;
 #pragma unroll
-    for (int m = 0; m < 4; m++) g.w[d][m] = mine ? gmg_weight_of(p.x, I + d, 2 * (I + d) - 1 + m) : (real)0;
+    for (int m = 0; m < 4; m++) g.w[d][m] = d < pairs ? gmg_weight_of(p.x, I + d, 2 * (I + d) - 1 + m) : (real)0;
   }
   return g;
 }

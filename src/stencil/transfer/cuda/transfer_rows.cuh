@@ -15,7 +15,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, RESTRICT_BLOCKS)
   const int J0 = (int)ty * rows, J1 = min(J0 + rows, p.y.rows), i = (int)tx * WARP_COLS + LANE_COLS * ((int)lane - 1), I = i / 2;
   const int mine = lane > 0 && lane < 31 && i < s.n[0];
   if (J0 >= J1) return;
-  gmg_gather g = gmg_gather_of(p, I, mine);
+  gmg_gather g = gmg_gather_of(p, I, mine ? LANE_PAIRS : 0);
   gmg_walk_rows(s, f, u, i, 2 * J0 - 1, 2 * J1 + 1, [&](int k, const gmg_cells &r) {
     const int J = gmg_gather_row(p, J0, J1, k, r, &g);
     if (J >= J0 && mine) *(gmg_coarse_cells *)(coarse + gmg_offset(to, I, J, 0)) = g.part;
