@@ -225,12 +225,14 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
 {
   const red_black_state *r = (const red_black_state *)state;
   const int kind = PASS_UPDATE | (to->coarse ? PASS_PROLONG : 0);
-  if (!r->fused || steps < 1) return 0;
+  if (!r->fused || steps < 1 || (to->coarse && steps > 1)) return 0;
 #if GMG_REAL_F32
-  if (steps == 1 && rows_update<2>(l->exec, l->A, &r->update_blocks, weight_of(l), leg == GMG_LEG_UP_REVERSED, f, u, to)) return 1;
+  if (l->A->dim == 2) {
+    sweep(l, state, f, u, steps - 1, leg);
+    return rows_update<2>(l->exec, l->A, &r->update_blocks, weight_of(l), leg == GMG_LEG_UP_REVERSED, f, u, to);
+  }
 #endif
-  if (!pass_of(l, r, kind)) return 0;
-  if (to->coarse && (steps > 1 || !planes_can_prolong(to, l->A, &r->blocks))) return 0;
+  if (!pass_of(l, r, kind) || (to->coarse && !planes_can_prolong(to, l->A, &r->blocks))) return 0;
   sweep(l, state, f, u, steps - 1, leg);
   const uniform_level s = level_of(l, r, u, leg);
   fused_sweep(l, r, s, kind, f, u, NULL, NULL, update_of(to, l->A), restriction{});

@@ -46,12 +46,14 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   return start == GMG_FROM_ZERO && passes == 1 && rows_restrict<HALVES>(l->exec, l->A, &s->blocks, omega, map, f, u, coarse);
 }
 
-/* One pass, with a correction. */
+/* With a correction in one pass. */
 static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
                              const gmg_update_target *to)
 {
   const double omega = gmg_weight_async(l->A, l->params);
-  return passes == 1 && rows_update<HALVES>(l->exec, l->A, &s->update_blocks, omega, reversed, f, u, to);
+  if (to->coarse && passes > 1) return 0;
+  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
+  return rows_update<HALVES>(l->exec, l->A, &s->update_blocks, omega, reversed, f, u, to);
 }
 #endif
 

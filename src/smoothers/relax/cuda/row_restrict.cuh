@@ -104,7 +104,7 @@ template <int HALVES>
 static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, const gmg_map map[3],
                                 const void *f, void *u, void *coarse)
 {
-  if (!b->total || A->n[0] % 2 || A->n[1] % 2 || (b->shape[1] % 2 && b->count[1] > 1)) return 0;
+  if (A->dim != 2 || !b->total || A->n[0] % 2 || A->n[1] % 2 || (b->shape[1] % 2 && b->count[1] > 1)) return 0;
   if (A->n[0] < 8 || A->n[1] < 8) return 0; /* around an axis once at most */
   for (int a = 0; a < 2; a++)
     if ((map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) || 2 * (size_t)map[a].rows != A->n[a]) return 0;

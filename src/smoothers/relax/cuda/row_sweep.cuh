@@ -10,8 +10,8 @@
    An exact sweep must read what was there before it: it goes to another field, or in place but for what other blocks look at, two
    layers at every side, which goes to interface_copy.
 
-   PASS_PROLONG | PASS_UPDATE does all of the way up to a level: a row gets its correction as it comes in, and goes to a field of
-   doubles when it is done. Blocks then see what was there before the pass. The way down, PASS_FROM_ZERO | PASS_RESTRICT: row_restrict.cuh. */
+   PASS_UPDATE writes rows to a field of doubles when they are done. Blocks then see what was there before the pass. With PASS_PROLONG
+   a row gets the correction as it comes in: that is all of the way up to a level. The way down, PASS_FROM_ZERO | PASS_RESTRICT: row_restrict.cuh. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 
@@ -22,7 +22,8 @@
 
 template <int HALVES, int KIND, int WHOLE> struct row_shape {
   static constexpr int whole = WHOLE; /* a lane's columns are one vector in memory; otherwise they go one by one */
-  static constexpr int restricts = KIND & PASS_RESTRICT ? 1 : 0, updates = KIND & PASS_UPDATE ? 1 : 0;
+  static constexpr int restricts = KIND & PASS_RESTRICT ? 1 : 0, prolongs = KIND & PASS_PROLONG ? 1 : 0,
+                       updates = KIND & PASS_UPDATE ? 1 : 0;
   static constexpr int ahead = updates ? 2 : 4;             /* rows that are asked for before they are needed */
   static constexpr int slots = ahead + HALVES + 2;          /* those, and the rows that half sweeps look at */
   static constexpr int margin = restricts ? HALVES + 1 : 2; /* rows that a block knows around its own */
@@ -276,15 +277,15 @@ template <int SLOTS> struct row_prolongation {
   }
 };
 
-/* Block b. reversed: the colours of PASS_UPDATE, where steps go by coarse rows. */
+/* Block b. reversed: the colours of PASS_PROLONG, where steps go by coarse rows. */
 template <int HALVES, int KIND, int reversed, int whole>
 static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int number, const real *f, const real *from, real *to,
                                                   real *interface_copy, const update &o)
 {
   typedef row_shape<HALVES, KIND, whole> shape;
-  constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates;
+  constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates, prolongs = shape::prolongs;
   constexpr int exact = HALVES == 2 && !updates, WRITTEN = !whole ? 1 : exact ? 2 : COLS;
-  static_assert(!KIND || KIND == (PASS_PROLONG | PASS_UPDATE), "other kinds are not there");
+  static_assert(!KIND || KIND == PASS_UPDATE || KIND == (PASS_PROLONG | PASS_UPDATE), "other kinds are not there");
   __shared__ real walls[2][COLS][32 * BLOCK_WARPS];
   const int me = (int)threadIdx.x, stride = s.stride;
   const row_block<shape> b(s, number, me % 32);
@@ -303,7 +304,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
     walls[1][c][me] = relaxed ? s.omega / (diag + gmg_at(s.diag[2], s.n[2] - 1)) : (real)0;
   }
   row_prolongation<SLOTS> correction;
-  if (updates) correction.begin(o, b);
+  if (prolongs) correction.begin(o, b);
 
   gmg_cells u[SLOTS], rhs[SLOTS];
   const auto ask = [&](int slot, int is_there, int row) {
@@ -318,12 +319,12 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   };
 
   /* row q comes in in step q + late, so that odd steps relax odd columns, or, by coarse rows, even ones if reversed */
-  const int late = (first + 1 + (updates ? 0 : s.reversed)) & 1;
+  const int late = (first + 1 + (prolongs ? 0 : s.reversed)) & 1;
 #pragma unroll
   for (int c = 0; c < SLOTS; c++) u[c] = rhs[c] = {};
 #pragma unroll
   for (int c = 0; c < AHEAD; c++) ask_row(c, c - late);
-  if (updates) correction.fill(o, (first - late) >> 1);
+  if (prolongs) correction.fill(o, (first - late) >> 1);
   update_cells old[2] = {}; /* updates: what stands in x, two rows of it on their way */
 
   /* the field that a value goes to; rows below low_interface and from high_interface on are looked at by others */
@@ -336,7 +337,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
     constexpr int checked = decltype(checks)::value;
     if (checked) ask_row((t + AHEAD) % SLOTS, q + AHEAD);
     else ask((t + AHEAD) % SLOTS, 1, (first + q + AHEAD) * stride);
-    if (updates) correction.template add<checked>(s, o, b, t, q, u[t]);
+    if (prolongs) correction.template add<checked>(s, o, b, t, q, u[t]);
     half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, (t + reversed) % 2, q, [](int, int, int) { return row_end{0, 0}; });
 
     /* row p is done */
@@ -412,20 +413,22 @@ static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const un
 }
 
 #if GMG_REAL_F32
-/* One pass of HALVES half sweeps that takes the correction in and updates another field. 0 where it does not apply: unknowns that
-   do not go by pairs. */
+/* One pass of HALVES half sweeps that updates another field, and takes a correction in if there is one. 0 where that does not go by
+   pairs. */
 template <int HALVES>
 static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, int reversed,
                               const void *f, const void *u, const gmg_update_target *to)
 {
   constexpr int KIND = PASS_PROLONG | PASS_UPDATE;
+  typedef void kernel(uniform_level, unsigned, const real *, const real *, real *, real *, update);
+  static kernel *const plain[] = {row_kernel<HALVES, PASS_UPDATE, 0, 0>, row_kernel<HALVES, PASS_UPDATE, 0, 1>};
+  static kernel *const with_correction[2][2] = {{row_kernel<HALVES, KIND, 0, 0>, row_kernel<HALVES, KIND, 0, 1>},
+                                                {row_kernel<HALVES, KIND, 1, 0>, row_kernel<HALVES, KIND, 1, 1>}};
   const gmg_map *map = to->prolong;
-  if (!b->total || !to->coarse) return 0;
-  for (int a = 0; a < 2; a++)
+  const int whole = has_whole_rows(A, f, u, to->x);
+  for (int a = 0; to->coarse && a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_LINEAR || (A->wraps[a] && map[a].cols < 4)) return 0;
-  const auto kernel = has_whole_rows(A, f, u, to->x) ? (reversed ? row_kernel<HALVES, KIND, 1, 1> : row_kernel<HALVES, KIND, 0, 1>) :
-                                                       (reversed ? row_kernel<HALVES, KIND, 1, 0> : row_kernel<HALVES, KIND, 0, 0>);
-  gmg_launch(e, "rows", kernel, gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, reversed, u, NULL),
+  gmg_launch(e, "rows", to->coarse ? with_correction[reversed][whole] : plain[whole], gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, reversed, u, NULL),
              (unsigned)b->total, f, u, nullptr, nullptr, update_of(to, A));
   return 1;
 }
