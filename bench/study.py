@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fills the tables of docs/performance.md and docs/notes/cublas.md from the files in bench/results, writes bench/results/checks.md, and
+"""Fills the tables of docs/performance.md, docs/notes/cublas.md and docs/notes/variants.md from the files in bench/results, writes bench/results/checks.md, and
 draws docs/pictures/gpu-growth.png.
 Usage: study.py [--check] [--results FOLDER] [--docs FOLDER] [--picture FILE]
 --check writes nothing and fails where a page is not what the results make of it. A table stands between the lines
@@ -283,6 +283,25 @@ STUDY_TABLES = {"time": time_table, "cycle": cycle_table, "against": against_tab
 CUBLAS_TABLES = {"create": create_table, "coarsest": coarsest_table}
 
 
+# --- bench/variants.py -----------------------------------------------------------------------------------------------
+
+
+def variants_table(data):
+    """Ratios of medians; those with all variants are the mean of two runs."""
+    full = {name: (row["median"] + data["with_again"][name]["median"]) / 2 for name, row in data["with"].items()}
+    rows = []
+    for variant, found in data["without"].items():
+        ratios = sorted(((found[name]["median"] / full[name], name) for name in full if name in found), reverse=True)
+        slower = [r for r in ratios if r[0] > 1.02]
+        rows.append([f"`{variant}`", str(len(slower)), ", ".join(f"{name} {ratio:.2f}" for ratio, name in slower[:3])])
+    spread = max(abs(row["median"] / data["with_again"][name]["median"] - 1) for name, row in data["with"].items())
+    return (f"{origin(data['about'])} {len(full)} solves. Two runs with all variants differ by at most {100 * spread:.1f} %.\n\n" +
+            table(["without", "slower", "most"], rows))
+
+
+VARIANTS_TABLES = {"variants": variants_table}
+
+
 def read(path):
     return json.loads(path.read_text()) if path.is_file() else None
 
@@ -306,9 +325,11 @@ def pages(results, docs, study):
     """Every page's path, and what the results make of it."""
     performance = {"rows": rows_table(read(results / "h200.json")), "peers": peers_table(read(results / "cpu.json")),
                    **made_of(STUDY_TABLES, study, "bench_gpu_study", "h200-study.json")}
+    variants = made_of(VARIANTS_TABLES, read(results / "h200-variants.json"), "variants.py", "h200-variants.json")
     cublas = made_of(CUBLAS_TABLES, read(results / "h200-cublas.json"), "bench_gpu_cublas", "h200-cublas.json")
     return {docs / "performance.md": fill(docs / "performance.md", performance),
             docs / "notes/cublas.md": fill(docs / "notes/cublas.md", cublas),
+            docs / "notes/variants.md": fill(docs / "notes/variants.md", variants),
             results / "checks.md": checks_page(read(results / "h200-checks.json"))}
 
 
