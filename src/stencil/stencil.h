@@ -84,6 +84,12 @@ typedef struct gmg_stencil_ops {
   void (*pad)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
 } gmg_stencil_ops;
 
+/* The entries that every backend defines outside the file of its table, as R(gmg_NAME_BACKEND): PART(NAME), in the table's order.
+   GMG_STENCIL_DECLARE declares one. */
+#define GMG_STENCIL_PARTS(PART) \
+  PART(tensor) PART(prolong_faces) PART(fold) PART(harmonic_faces) PART(coarsen_walls) PART(copy_faces) PART(flux) PART(pad)
+#define GMG_STENCIL_DECLARE(name, backend) extern __typeof__(*((gmg_stencil_ops *)0)->name) R(gmg_##name##_##backend);
+
 const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
 
 /* With room for coefficients on faces and for an array sigma, where wanted; their values are not set. */

@@ -277,31 +277,22 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
   else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_grid_of(columns, 1), *A, columns, p, x, q, d, sums);
 }
 
+#define DECLARE(name) GMG_STENCIL_DECLARE(name, cuda)
+#define ENTRY(name) .name = R(gmg_##name##_cuda),
+
 extern "C" {
-extern void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
-extern void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
-                                          const void *u, void *r, void *coarse);
-extern void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
-                                              const void *f, void *u, const double *size, void *r);
-extern void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
-extern void R(gmg_fold_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
-extern void R(gmg_pad_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
-extern void R(gmg_harmonic_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
-extern void R(gmg_copy_faces_cuda)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
-extern void R(gmg_coarsen_walls_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a);
-extern void R(gmg_flux_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
-                             void *flux, void *gradient);
+GMG_STENCIL_PARTS(DECLARE) DECLARE(restrict_residual) DECLARE(interpolated_residual)
 
 extern const gmg_stencil_ops R(gmg_stencil_cuda); /* a constant of C++ is the file's own otherwise */
 const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .residual_norm = residual_norm,
                                              .residual_to_low = residual_to_low,
                                              .scaled_residual = scaled_residual,
-                                             .interpolated_residual = R(gmg_interpolated_residual_cuda),
+                                             ENTRY(interpolated_residual)
                                              .correct_residual = correct_residual,
                                              .loop_residual = loop_residual,
                                              .loop_first_residual = loop_first_residual,
-                                             .restrict_residual = R(gmg_restrict_residual_cuda),
+                                             ENTRY(restrict_residual)
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,
                                              .magnitude = magnitude,
@@ -309,12 +300,5 @@ const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .remove_mean = remove_mean,
                                              .cg_beta = cg_beta,
                                              .cg_direction = cg_direction,
-                                             .tensor = R(gmg_tensor_cuda),
-                                             .prolong_faces = R(gmg_prolong_faces_cuda),
-                                             .fold = R(gmg_fold_cuda),
-                                             .harmonic_faces = R(gmg_harmonic_faces_cuda),
-                                             .coarsen_walls = R(gmg_coarsen_walls_cuda),
-                                             .copy_faces = R(gmg_copy_faces_cuda),
-                                             .flux = R(gmg_flux_cuda),
-                                             .pad = R(gmg_pad_cuda)};
+                                             GMG_STENCIL_PARTS(ENTRY)};
 }

@@ -2,9 +2,9 @@
    follows the coefficients (host/prolong.c has its source and reasons). */
 extern "C" {
 #include "stencil/stencil.h"
+#include "stencil/transfer/prolong.h"
 }
 
-#include "prolong.cuh"
 #include "pairs.cuh"
 #include "fmg_residual_rows.cuh"
 
@@ -97,9 +97,9 @@ static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_poin
   const gmg_layout from = gmg_layout_of_columns(t.m);
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     const size_t at[3] = {i, j, k};
-    move m[3];
+    gmg_move m[3];
 #pragma unroll
-    for (int a = 0; a < 3; a++) m[a] = move_of(t.m[a], at[a]);
+    for (int a = 0; a < 3; a++) m[a] = gmg_move_of(&t.m[a], at[a]);
     const size_t parent = gmg_offset(from, m[0].parent, m[1].parent, m[2].parent);
     real v = coarse[parent];
     const real own = v;
@@ -110,7 +110,7 @@ static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_poin
       const size_t low = gmg_offset(across, i, j, k);
       const real below = gmg_at(A.face[a], low), above = gmg_at(A.face[a], low + gmg_pitch(across, a));
       const real other = coarse[parent + (m[a].other - m[a].parent) * gmg_pitch(from, a)];
-      v += limit_of(m[a], below, above) * (m[a].own * own + m[a].next * other);
+      v += gmg_move_limit(m[a], below, above) * (m[a].own * own + m[a].next * other);
     }
     u[c] += v;
   });
