@@ -110,12 +110,12 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   gmg_uniform s;
   gmg_face_columns w;
   if (gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
-    gmg_launch(e, what, GMG_BY_SIGMA(w, norm_faces_kernel), gmg_grid_of(w.s, 1), w, f, u, how, low, sums);
+    gmg_launch(e, what, GMG_BY_SIGMA(w, norm_faces_kernel), gmg_grid_of(w.s.tiles, 1), w, f, u, how, low, sums);
   } else if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
-    const int once = s.deep == 2 && s.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
+    const int once = s.deep == 2 && s.tiles.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
     const auto kernel = once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);
-    gmg_launch_early(e, what, kernel, gmg_grid_of(s, 1), s, f, u, how, low, sums);
-  } else gmg_launch(e, what, GMG_BY_KIND(A, norm_kernel), gmg_grid_of(p, 1), *A, p, f, u, how, low, sums);
+    gmg_launch_early(e, what, kernel, gmg_grid_of(s.tiles, 1), s, f, u, how, low, sums);
+  } else gmg_launch(e, what, GMG_BY_KIND(A, norm_kernel), gmg_grid_of(p.tiles, 1), *A, p, f, u, how, low, sums);
 }
 
 #endif

@@ -54,7 +54,7 @@ static int by_faces(const gmg_exec *e, const gmg_operator *A, const void *f, con
 {
   gmg_face_columns w;
   if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, to, &w)) return 0;
-  gmg_launch(e, "operator", GMG_BY_SIGMA(w, faces_kernel), gmg_grid_of(w.s), w, f, u, to);
+  gmg_launch(e, "operator", GMG_BY_SIGMA(w, faces_kernel), gmg_grid_of(w.s.tiles), w, f, u, to);
   return 1;
 }
 
@@ -64,8 +64,8 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
   gmg_uniform s;
   if (by_faces(e, A, f, u, r)) return;
   if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, r, &s))
-    gmg_launch(e, "residual", GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_grid_of(s), s, f, u, r);
-  else gmg_launch(e, "residual", GMG_BY_KIND(A, residual_kernel), gmg_grid_of(p), *A, p, f, u, r);
+    gmg_launch(e, "residual", GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_grid_of(s.tiles), s, f, u, r);
+  else gmg_launch(e, "residual", GMG_BY_KIND(A, residual_kernel), gmg_grid_of(p.tiles), *A, p, f, u, r);
 }
 
 template <int kind>
@@ -80,7 +80,7 @@ static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void 
 {
   const gmg_columns p = gmg_columns_of(A->n);
   if (by_faces(e, A, NULL, u, v)) return;
-  gmg_launch(e, "operator", GMG_BY_KIND(A, apply_kernel), gmg_grid_of(p), *A, p, u, v);
+  gmg_launch(e, "operator", GMG_BY_KIND(A, apply_kernel), gmg_grid_of(p.tiles), *A, p, u, v);
 }
 
 template <int kind> static __global__ void over_diagonal_kernel(gmg_operator A, gmg_points p, const real *f, real *v)
@@ -244,8 +244,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     direction_faces_kernel(gmg_operator A, gmg_face_columns w, const real *p, const real *x, real *q, gmg_cg_scalars *direction, gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
-  for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
-    const gmg_corner at = gmg_corner_of<2>(w.s, tile);
+  for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {
+    const gmg_corner at = gmg_corner_of<2, 2>(w.s.tiles, w.s.n, tile);
     if (!at.there) continue;
     const double wide[2] = {(double)gmg_at(A.weight[0], at.i), (double)gmg_at(A.weight[0], at.i + 1)};
     const double deep[2] = {(double)gmg_at(A.weight[1], at.j), (double)gmg_at(A.weight[1], at.j + 1)};
@@ -273,8 +273,8 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
   gmg_face_columns w;
   add_correction(e, A->cells, c, (const double *)&d->beta, p);
   if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
-    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_grid_of(w.s, 1), *A, w, p, x, q, d, sums);
-  else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_grid_of(columns, 1), *A, columns, p, x, q, d, sums);
+    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_grid_of(w.s.tiles, 1), *A, w, p, x, q, d, sums);
+  else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_grid_of(columns.tiles, 1), *A, columns, p, x, q, d, sums);
 }
 
 #define DECLARE(name) GMG_STENCIL_DECLARE(name, cuda)

@@ -22,8 +22,8 @@ typedef struct gmg_uniform {
   int n[3], wraps[3];
   const void *diag[3];
   real coupling[3], shift;
-  unsigned across, lines, tiles[3], total; /* thread blocks: pairs of columns beside and behind each other */
-  int deep, high;                          /* pairs a thread has behind each other; planes */
+  gmg_tiles tiles; /* a thread has a pair of columns, */
+  int deep;        /* or so many behind each other */
 } gmg_uniform;
 
 /* How fields lie, along these axes. */
@@ -42,15 +42,8 @@ static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_unif
   for (int a = 0; a < 3; a++) s->n[a] = (int)A->n[axis[a]], s->wraps[a] = A->wraps[axis[a]];
   s->shift = (real)A->shift;
   s->deep = A->dim == 3 ? 2 : 1;
-  const unsigned deep = (unsigned)s->deep, most = A->dim == 3 ? 32 : GMG_THREADS;
-  for (s->across = 8; s->across < most && 2 * s->across < A->n[0];) s->across *= 2;
-  s->lines = GMG_THREADS / s->across; /* sums take all threads of a block */
-  s->tiles[0] = ((unsigned)s->n[0] + 2 * s->across - 1) / (2 * s->across);
-  s->tiles[1] = ((unsigned)s->n[1] + deep * s->lines - 1) / (deep * s->lines);
-  for (s->high = 64; s->high > 2; s->high /= 2)
-    if ((size_t)s->tiles[0] * s->tiles[1] * (size_t)((s->n[2] + s->high - 1) / s->high) >= (size_t)blocks) break;
-  s->tiles[2] = (unsigned)((s->n[2] + s->high - 1) / s->high);
-  s->total = s->tiles[0] * s->tiles[1] * s->tiles[2];
+  const size_t threads[3] = {A->n[0] / 2, (size_t)(s->n[1] / s->deep), (size_t)s->n[2]};
+  s->tiles = gmg_tiles_of(threads, A->dim == 3 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
 }
 
 /* 0 where it does not apply. The fields are those that go by pairs. */
@@ -64,11 +57,6 @@ static inline int gmg_uniform_of(const gmg_operator *A, int blocks, const void *
   gmg_uniform_tiles(A, blocks, s);
   for (int a = 0; a < 3; a++) s->diag[a] = A->diag[axis[a]], s->coupling[a] = (real)A->coupling[axis[a]];
   return 1;
-}
-
-static inline gmg_grid gmg_grid_of(const gmg_uniform &s, int sums = 0)
-{
-  return {dim3(sums && s.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : s.total), dim3(s.across, s.lines), 0};
 }
 
 /* kernel<1> in 2D, kernel<2> in 3D. */
@@ -199,27 +187,33 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
   }
 }
 
-/* Where a thread begins in a tile. */
+/* Where a thread begins in a tile: at (i, j), the first of its wide x deep columns. */
 typedef struct {
   int i, j, begin, end, there;
 } gmg_corner;
 
-template <int deep> static __device__ __forceinline__ gmg_corner gmg_corner_of(const gmg_uniform &s, unsigned tile)
+template <int wide, int deep>
+static __device__ __forceinline__ gmg_corner gmg_corner_of(const gmg_tiles &t, const int n[3], unsigned tile)
 {
-  const unsigned tx = tile % s.tiles[0], rest = tile / s.tiles[0], ty = rest % s.tiles[1], tz = rest / s.tiles[1];
-  gmg_corner c = {2 * (int)(tx * s.across + threadIdx.x), deep * (int)(ty * s.lines + threadIdx.y), (int)tz * s.high, 0, 0};
-  c.end = min(c.begin + s.high, s.n[2]), c.there = c.i < s.n[0] && c.j < s.n[1];
-  return c;
+  const unsigned tx = tile % t.count[0], rest = tile / t.count[0], ty = rest % t.count[1], tz = rest / t.count[1];
+  const int i = wide * (int)(tx * t.across + threadIdx.x), j = deep * (int)(ty * t.lines + threadIdx.y), begin = (int)(tz * t.high);
+  return {i, j, begin, min(begin + (int)t.high, n[2]), i < n[0] && j < n[1]};
+}
+
+/* body(corner) for all tiles of the level. */
+template <int deep, class Body> static __device__ __forceinline__ void gmg_for_tiles(const gmg_uniform &s, Body body)
+{
+  for (unsigned tile = blockIdx.x; tile < s.tiles.total; tile += gridDim.x) {
+    const gmg_corner c = gmg_corner_of<2, deep>(s.tiles, s.n, tile);
+    if (c.there) body(c);
+  }
 }
 
 /* gmg_walk_pairs() for all unknowns of the level. */
 template <int deep, int once = 0, class Body>
 static __device__ __forceinline__ void gmg_walk_uniform(const gmg_uniform &s, const real *f, const real *u, Body body)
 {
-  for (unsigned tile = blockIdx.x; tile < s.total; tile += gridDim.x) {
-    const gmg_corner c = gmg_corner_of<deep>(s, tile);
-    if (c.there) gmg_walk_pairs<deep, once>(s, f, u, c.i, c.j, c.begin, c.end, 1, body);
-  }
+  gmg_for_tiles<deep>(s, [&](const gmg_corner &c) { gmg_walk_pairs<deep, once>(s, f, u, c.i, c.j, c.begin, c.end, 1, body); });
 }
 
 #endif

@@ -16,7 +16,7 @@ enum { MAX_CELLS_LATENCY = 300000 };
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
     average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
 {
-  const gmg_corner at = gmg_corner_of<2>(s, blockIdx.x);
+  const gmg_corner at = gmg_corner_of<2, 2>(s.tiles, s.n, blockIdx.x);
   if (!at.there) return;
   const int I = at.i / 2, J = at.j / 2;
   real w[2][2], sum = 0;
@@ -113,7 +113,7 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   if (A->dim == 3) {
     for (int a = 0; a < 3; a++)
       if (map[a].pairs != GMG_PAIRS_AVERAGE || map[a].width != 2) return 0;
-    gmg_launch(e, "restriction", average_pairs_kernel, gmg_grid_of(s), s, map[0], map[1], map[2], to, f, u, coarse);
+    gmg_launch(e, "restriction", average_pairs_kernel, gmg_grid_of(s.tiles), s, map[0], map[1], map[2], to, f, u, coarse);
     return 1;
   }
   for (int a = 0; a < 2; a++)
@@ -152,14 +152,9 @@ static __device__ __forceinline__ family family_of(const gmg_map &m, int I)
 /* Axes across (0, 1) and along (2); in 2D axis 1 is not there. */
 typedef struct {
   gmg_map m[3];
-  int n[3], high; /* coarse unknowns */
-  unsigned across, lines, tiles[3];
+  gmg_tiles tiles;
+  int n[3]; /* coarse unknowns */
 } prolongation;
-
-static inline gmg_grid gmg_grid_of(const prolongation &p)
-{
-  return {dim3(p.tiles[0] * p.tiles[1] * p.tiles[2]), dim3(p.across, p.lines), 0};
-}
 
 /* How the two fields lie, along these axes. */
 GMG_INLINE gmg_layout coarse_of(const prolongation &p)
@@ -174,20 +169,12 @@ GMG_INLINE gmg_layout fine_of(const prolongation &p, int deep)
   return gmg_layout_packed(n);
 }
 
-/* Where a thread begins: a column of coarse unknowns. */
-static __device__ __forceinline__ gmg_corner corner_of(const prolongation &p)
-{
-  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
-  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y), begin = (int)tz * p.high;
-  return {I, J, begin, min(begin + p.high, p.n[2]), I < p.n[0] && J < p.n[1]};
-}
-
 /* Every thread has a column of coarse unknowns and the pairs of fine ones inside. */
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
 {
   gmg_take_over();
-  const gmg_corner corner = corner_of(p);
+  const gmg_corner corner = gmg_corner_of<1, 1>(p.tiles, p.n, blockIdx.x);
   const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
   if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = deep == 2 ? family_of(p.m[1], J) : family{};
@@ -240,14 +227,10 @@ static int prolongation_of(const gmg_map map[3], int processors, const void *y, 
   if (map[0].rows == 1 || map[1].rows == 1 || (uintptr_t)y % sizeof(real_pair)) return 0;
   for (int a = 0; a < dim; a++)
     if (map[a].pairs != GMG_PAIRS_LINEAR) return 0;
-  for (int a = 0; a < 3; a++) p->m[a] = map[axis[a]], p->n[a] = map[axis[a]].cols;
-  const int most = dim == 3 ? 32 : GMG_THREADS;
-  for (p->across = 8; (int)p->across < most && (int)p->across < p->n[0];) p->across *= 2;
-  p->lines = dim == 3 ? GMG_THREADS / p->across : 1;
-  p->tiles[0] = ((unsigned)p->n[0] + p->across - 1) / p->across, p->tiles[1] = ((unsigned)p->n[1] + p->lines - 1) / p->lines;
-  for (p->high = 32; p->high > 1; p->high /= 2) /* thread blocks for all multiprocessors */
-    if ((size_t)p->tiles[0] * p->tiles[1] * (size_t)((p->n[2] + p->high - 1) / p->high) >= 3 * (size_t)processors) break;
-  p->tiles[2] = (unsigned)((p->n[2] + p->high - 1) / p->high);
+  size_t threads[3];
+  for (int a = 0; a < 3; a++) p->m[a] = map[axis[a]], p->n[a] = p->m[a].cols, threads[a] = (size_t)p->n[a];
+  p->tiles = gmg_tiles_of(threads, dim == 3 ? 32 : GMG_THREADS, 32, 1, 3 * (size_t)processors);
+  if (dim == 2) p->tiles.lines = 1;
   return dim;
 }
 
@@ -258,7 +241,7 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
   const int dim = prolongation_of(map, gmg_device_of(e)->processors, y, &p);
   if (!dim) return 0;
   if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= MAX_CELLS_LATENCY && prolong_rows(e, map, x, y, add)) return 1;
-  gmg_launch_early(e, "prolongation", dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, gmg_grid_of(p), p, x, y, add);
+  gmg_launch_early(e, "prolongation", dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, gmg_grid_of(p.tiles), p, x, y, add);
   return 1;
 }
 
@@ -285,7 +268,7 @@ static __device__ __forceinline__ limits limits_of(real low, real shared, real h
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     prolong_face_pairs_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
 {
-  const gmg_corner corner = corner_of(p);
+  const gmg_corner corner = gmg_corner_of<1, 1>(p.tiles, p.n, blockIdx.x);
   const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
   if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = family_of(p.m[1], J);
@@ -346,7 +329,7 @@ static int prolong_face_pairs(const gmg_exec *e, const gmg_operator *A, const gm
   prolongation p;
   if (A->cells > (size_t)1 << 31 || ((uintptr_t)A->face[1] | (uintptr_t)A->face[2]) % sizeof(real_pair)) return 0;
   if (prolongation_of(map, gmg_device_of(e)->processors, y, &p) != 3) return 0;
-  gmg_launch(e, "prolongation", prolong_face_pairs_kernel, gmg_grid_of(p), p, A->face[0], A->face[1], A->face[2], x, y);
+  gmg_launch(e, "prolongation", prolong_face_pairs_kernel, gmg_grid_of(p.tiles), p, A->face[0], A->face[1], A->face[2], x, y);
   return 1;
 }
 
