@@ -22,66 +22,51 @@ static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of
 
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
-template <int kind>
+/* r = f - A u; product: r = A u, and f is not read. */
+template <int kind, int product>
 static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS)
     residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
 {
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
-    r[c] = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, __ldg(f + c), here);
+    const real value = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, product ? 0 : __ldg(f + c), here);
+    r[c] = product ? -value : value;
   });
 }
 
 template <int deep>
-static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_uniform_kernel(gmg_uniform s, const real *f, const real *u, real *to)
+static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_uniform_kernel(gmg_uniform s, const real *f, const real *u, real *r)
 {
-  gmg_walk_uniform<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &) {
-    gmg_store_patch(to + c, gmg_layout_of(s).row, r);
+  gmg_walk_uniform<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &value, const gmg_patch<deep> &) {
+    gmg_store_patch(r + c, gmg_layout_of(s).row, value);
   });
 }
 
 /* f = NULL: A u instead of the residual. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    faces_kernel(gmg_face_columns w, const real *f, const real *u, real *to)
+    residual_faces_kernel(gmg_face_columns w, const real *f, const real *u, real *r)
 {
   gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
-    gmg_store_patch(to + c, gmg_layout_of(w).row, f ? gmg_minus(rhs, image) : image);
+    gmg_store_patch(r + c, gmg_layout_of(w).row, f ? gmg_minus(rhs, image) : image);
   });
 }
 
-/* 1 where done. */
-static int by_faces(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *to)
-{
-  gmg_face_columns w;
-  if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, to, &w)) return 0;
-  gmg_launch(e, "operator", GMG_BY_SIGMA(w, faces_kernel), gmg_grid_of(w.s.tiles), w, f, u, to);
-  return 1;
-}
-
+/* f = NULL: r = A u. */
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
+  const char *what = f ? "residual" : "operator";
   const gmg_columns p = gmg_columns_of(A->n);
+  const auto kernel = f ? GMG_BY_KIND(A, residual_kernel, 0) : GMG_BY_KIND(A, residual_kernel, 1);
   gmg_uniform s;
-  if (by_faces(e, A, f, u, r)) return;
-  if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, r, &s))
-    gmg_launch(e, "residual", GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_grid_of(s.tiles), s, f, u, r);
-  else gmg_launch(e, "residual", GMG_BY_KIND(A, residual_kernel), gmg_grid_of(p.tiles), *A, p, f, u, r);
+  gmg_face_columns w;
+  if (gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, r, &w))
+    gmg_launch(e, what, GMG_BY_SIGMA(w, residual_faces_kernel), gmg_grid_of(w.s.tiles), w, f, u, r);
+  else if (f && gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, r, &s))
+    gmg_launch(e, what, GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_grid_of(s.tiles), s, f, u, r);
+  else gmg_launch(e, what, kernel, gmg_grid_of(p.tiles), *A, p, f, u, r);
 }
 
-template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS) apply_kernel(gmg_operator A, gmg_columns p, const real *u, real *v)
-{
-  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
-    v[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
-  });
-}
-
-static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
-{
-  const gmg_columns p = gmg_columns_of(A->n);
-  if (by_faces(e, A, NULL, u, v)) return;
-  gmg_launch(e, "operator", GMG_BY_KIND(A, apply_kernel), gmg_grid_of(p.tiles), *A, p, u, v);
-}
+static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v) { residual(e, A, NULL, u, v); }
 
 template <int kind> static __global__ void over_diagonal_kernel(gmg_operator A, gmg_points p, const real *f, real *v)
 {
