@@ -176,10 +176,9 @@ typedef struct {
   gmg_pair_weights of[LANE_PAIRS][2];
 } gmg_spread;
 
-/* A coarse row, of which each lane has its part, on fine columns. */
-static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS])
+/* A lane's part of a coarse row on fine columns; left, right: the coarse values beside it. */
+static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS], real left, real right)
 {
-  const real left = __shfl_up_sync(~0u, c[LANE_PAIRS - 1], 1), right = __shfl_down_sync(~0u, c[0], 1);
   gmg_cells e;
 #pragma unroll
   for (int d = 0; d < LANE_PAIRS; d++) {
@@ -187,6 +186,12 @@ static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, 
     e.at[2 * d] = s.of[d][0].own * c[d] + s.of[d][0].side * low, e.at[2 * d + 1] = s.of[d][1].own * c[d] + s.of[d][1].side * up;
   }
   return e;
+}
+
+/* The same where the lanes beside this one have those values. */
+static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS])
+{
+  return gmg_spread_row(s, c, __shfl_up_sync(~0u, c[LANE_PAIRS - 1], 1), __shfl_down_sync(~0u, c[0], 1));
 }
 
 /* The residual of a row; more: what is added to its diagonal. Not of the very first and last column of the warp. */

@@ -111,8 +111,7 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   if (restrict_faces(e, A, map, f, u, coarse)) return 1;
   if (!gmg_uniform_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
   if (A->dim == 3) {
-    for (int a = 0; a < 3; a++)
-      if (map[a].pairs != GMG_PAIRS_AVERAGE || map[a].width != 2) return 0;
+    if (!gmg_go_by_pairs(map, 3, GMG_PAIRS_AVERAGE) || map[2].width != 2) return 0;
     gmg_launch(e, "restriction", average_pairs_kernel, gmg_grid_of(s.tiles), s, map[0], map[1], map[2], to, f, u, coarse);
     return 1;
   }
@@ -224,9 +223,7 @@ static int prolongation_of(const gmg_map map[3], int processors, const void *y, 
 {
   const int dim = map[2].rows > 1 ? 3 : 2, axis[3] = {0, dim == 3 ? 1 : 2, dim - 1};
   *p = {};
-  if (map[0].rows == 1 || map[1].rows == 1 || (uintptr_t)y % sizeof(real_pair)) return 0;
-  for (int a = 0; a < dim; a++)
-    if (map[a].pairs != GMG_PAIRS_LINEAR) return 0;
+  if (!gmg_go_by_pairs(map, dim, GMG_PAIRS_LINEAR) || (uintptr_t)y % sizeof(real_pair)) return 0;
   size_t threads[3];
   for (int a = 0; a < 3; a++) p->m[a] = map[axis[a]], p->n[a] = p->m[a].cols, threads[a] = (size_t)p->n[a];
   p->tiles = gmg_tiles_of(threads, dim == 3 ? 32 : GMG_THREADS, 32, 1, 3 * (size_t)processors);
