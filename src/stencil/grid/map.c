@@ -203,12 +203,12 @@ static int repeats(const table *t, size_t r, int out, int in)
 static void find_repetition(const table *t, gmg_map *map)
 {
   static const struct {
-    int out, in, most_width; /* what kernels have loops for */
+    int out, in, max_width; /* what kernels have loops for */
   } kinds[] = {{1, 2, 4}, {2, 1, 2}, {1, 1, 1}};
   const size_t n = t->rows;
   for (int kind = 0; kind < 3; kind++) {
     const int out = kinds[kind].out, in = kinds[kind].in;
-    if (t->width > kinds[kind].most_width) continue;
+    if (t->width > kinds[kind].max_width) continue;
     for (size_t begin = 0; begin + 8 < n;) {
       const int inside = t->first[begin] >= 0 && t->first[begin + (size_t)out - 1] + t->width <= (int)t->cols;
       size_t end = begin + (size_t)out;

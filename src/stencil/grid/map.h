@@ -10,8 +10,8 @@
 
 enum { GMG_MAP_PAD = 8 }; /* how far a row may reach beyond the ends */
 
-/* Which rows and columns belong together where every second mesh point goes, for kernels that take them by pairs: there are twice as
-   many fine unknowns as coarse ones. */
+/* Which rows and columns belong together where every second mesh point goes, for kernels that take them by pairs: there are twice
+   as many fine unknowns as coarse ones. */
 typedef enum {
   GMG_PAIRS_NONE,
   GMG_PAIRS_AVERAGE, /* row I reads columns 2 I and 2 I + 1 only */

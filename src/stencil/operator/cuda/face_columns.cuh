@@ -2,10 +2,10 @@
    gradients and restriction read. Included by cuda/stencil.cu and cuda/transfer.cu; cuda/row.cuh does all other cases and is the
    oracle in tests.
 
-   As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. What counts here is
-   the flow through a face, coefficient times (lower - upper value), which both neighbours share: within the columns it is computed
-   once, and the flow ahead becomes the one behind. Where a wall is, the value beyond is 0: a wall term then stands in the place of
-   the coupling. Rows of faces across axis 0 are n + 1 long, so pairs of them are not aligned. */
+   As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. What
+   counts here is the flow through a face, coefficient times (lower - upper value), which both neighbours share: within the columns
+   it is computed once, and the flow ahead becomes the one behind. Where a wall is, the value beyond is 0: a wall term then stands in the
+   place of the coupling. Rows of faces across axis 0 are n + 1 long, so pairs of them are not aligned. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 #define GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 
@@ -17,10 +17,14 @@ typedef struct gmg_face_columns {
 } gmg_face_columns;
 
 GMG_INLINE gmg_layout_32 gmg_layout_of(const gmg_face_columns &w) { return gmg_layout_32_of(gmg_layout_of(w.s)); }
-GMG_INLINE gmg_layout_32 gmg_face_layout_of(const gmg_face_columns &w, int axis) { return gmg_layout_faces_32(gmg_layout_of(w).n, axis); }
+GMG_INLINE gmg_layout_32 gmg_face_layout_of(const gmg_face_columns &w, int axis)
+{
+  return gmg_layout_faces_32(gmg_layout_of(w).n, axis);
+}
 
 /* 0 where it does not apply. The fields are those that go by pairs; offsets, of faces too, have 32 bits. */
-static inline int gmg_face_columns_of(const gmg_operator *A, int processors, const void *x, const void *y, const void *z, gmg_face_columns *w)
+static inline int gmg_face_columns_of(const gmg_operator *A, int processors, const void *x, const void *y, const void *z,
+                                      gmg_face_columns *w)
 {
   *w = {};
   if (A->dim != 3 || !A->face[0] || A->n[0] % 2 || A->n[1] % 2 || A->cells > (size_t)1 << 31) return 0;
@@ -64,7 +68,8 @@ static __device__ __forceinline__ gmg_surroundings gmg_surroundings_of(const gmg
 }
 
 /* The faces across an axis below the columns, in plane k. */
-static __device__ __forceinline__ const real *gmg_faces_below(const gmg_face_columns &w, const gmg_surroundings &x, int axis, unsigned k)
+static __device__ __forceinline__ const real *gmg_faces_below(const gmg_face_columns &w, const gmg_surroundings &x, int axis,
+                                                              unsigned k)
 {
   return w.face[axis] + gmg_offset_32(x.across[axis], x.i, x.j, k);
 }

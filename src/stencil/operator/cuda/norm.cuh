@@ -59,10 +59,10 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
   sum_up(t, how, sums);
 }
 
-/* The share of a thread's columns in one plane, from place c on, their pairs `row` apart. */
-template <int deep, class Place>
+/* The share of a thread's columns in one plane, from offset c on, their pairs `row` apart. */
+template <int deep, class Offset>
 static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, real scale, low_real *low,
-                                                   Place c, Place row, gmg_total &t)
+                                                   Offset c, Offset row, gmg_total &t)
 {
 #pragma unroll
   for (int d = 0; d < deep; d++) {
@@ -96,13 +96,14 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const auto &, const gmg_patch<2> &rhs) {
     add_squares(gmg_minus(rhs, image), rhs, scale, low, c, gmg_layout_of(w).row, t);
   });
   sum_up(t, how, sums);
 }
 
-static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *low, gmg_total *to)
+static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *low,
+                        gmg_total *to)
 {
   static const char what[] = "residual norm";
   const gmg_columns p = gmg_columns_of(A->n);

@@ -83,7 +83,7 @@ template <int kind> static __device__ __forceinline__ gmg_row gmg_row_at(const g
   return r;
 }
 
-/* Places of the neighbours of unknown c along the axes: around a wrap, or itself where there is none (and no coupling). */
+/* Offsets of the neighbours of unknown c along the axes: around a wrap, or itself where there is none (and no coupling). */
 typedef struct {
   size_t lo[3], hi[3];
 } gmg_places;
@@ -107,7 +107,8 @@ static __device__ __forceinline__ gmg_neighbours gmg_near(const gmg_places &p, c
 }
 
 template <int kind>
-static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f, const real *u)
+static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f,
+                                                       const real *u)
 {
   const size_t c = gmg_offset(gmg_layout_of(&A), i, j, k);
   return gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), u), f ? f[c] : 0, u[c]);

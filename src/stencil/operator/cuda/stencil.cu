@@ -34,7 +34,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS)
 }
 
 template <int deep>
-static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_uniform_kernel(gmg_uniform s, const real *f, const real *u, real *r)
+static __global__ void __launch_bounds__(GMG_THREADS, 2)
+    residual_uniform_kernel(gmg_uniform s, const real *f, const real *u, real *r)
 {
   gmg_walk_uniform<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &value, const gmg_patch<deep> &) {
     gmg_store_patch(r + c, gmg_layout_of(s).row, value);
@@ -46,7 +47,7 @@ template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     residual_faces_kernel(gmg_face_columns w, const real *f, const real *u, real *r)
 {
-  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const auto &, const gmg_patch<2> &rhs) {
     gmg_store_patch(r + c, gmg_layout_of(w).row, f ? gmg_minus(rhs, image) : image);
   });
 }
@@ -86,8 +87,8 @@ static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void
   launch_norm(e, A, f, u, {size, NULL}, r, gmg_device_of(e)->scalar);
 }
 
-static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
-                              void *r, double *f_norm, gmg_wait wait)
+static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                              gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
   gmg_device *d = gmg_device_of(e);
   launch_norm(e, A, f, u, {size, s}, r, wait ? d->total : d->scalar);
@@ -127,7 +128,8 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 /* first: sum of w x y, x of either type; y = NULL: 1. 1 in the thread that has it. */
 template <typename type>
-static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const real *y, const gmg_sums &sums)
+static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const real *y,
+                                             const gmg_sums &sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -136,7 +138,8 @@ static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_po
   return gmg_grid_total(t, sums);
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(gmg_operator A, gmg_points p, const real *x, const real *y, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS)
+    dot_kernel(gmg_operator A, gmg_points p, const real *x, const real *y, gmg_sums sums)
 {
   dot_of(A, p, x, y, sums);
 }
@@ -178,8 +181,8 @@ static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correcti
   launch_norm(e, A, f, u, {NULL, s, 0, d->loop_test}, r, &d->loop_state->residual);
 }
 
-static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
-                                void *r)
+static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                                gmg_scale *s, void *r)
 {
   gmg_device *d = gmg_device_of(e);
   launch_norm(e, A, f, u, {size, s, 1, d->loop_test}, r, &d->loop_state->residual);
@@ -226,7 +229,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    direction_faces_kernel(gmg_operator A, gmg_face_columns w, const real *p, const real *x, real *q, gmg_cg_scalars *direction, gmg_sums sums)
+    direction_faces_kernel(gmg_operator A, gmg_face_columns w, const real *p, const real *x, real *q, gmg_cg_scalars *direction,
+                           gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {
@@ -234,7 +238,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     if (!at.there) continue;
     const double wide[2] = {(double)gmg_at(A.weight[0], at.i), (double)gmg_at(A.weight[0], at.i + 1)};
     const double deep[2] = {(double)gmg_at(A.weight[1], at.j), (double)gmg_at(A.weight[1], at.j + 1)};
-    gmg_walk_face_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &here, const gmg_patch<2> &r) {
+    gmg_walk_face_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const auto &image, const auto &here, const auto &r) {
       double with_image = 0, with_r = 0;
 #pragma unroll
       for (int d = 0; d < 2; d++)
@@ -251,7 +255,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   note_sums(t, direction, sums);
 }
 
-static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x, void *q)
+static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
+                         void *q)
 {
   const gmg_columns columns = gmg_columns_of(A->n);
   const gmg_sums sums = gmg_sums_on_device(e);

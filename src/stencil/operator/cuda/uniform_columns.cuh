@@ -97,12 +97,12 @@ template <int deep> static __device__ __forceinline__ gmg_patch<deep> gmg_minus(
   return p;
 }
 
-/* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the place of the first value: the residual and
+/* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the offset of the first value: the residual and
    f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked
    for at once. */
 template <int deep, int once = 0, class Body>
-static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, const real *f, const real *u, int i, int j, int begin, int end,
-                                                      int there, Body body)
+static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, const real *f, const real *u, int i, int j, int begin,
+                                                      int end, int there, Body body)
 {
   const int n0 = s.n[0], n1 = s.n[1];
   const gmg_layout at = gmg_layout_of(s);
@@ -110,7 +110,8 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
   const int has_left = there && gmg_has_below(i, s.wraps[0]), has_right = there && gmg_has_above(i + 1, n0, s.wraps[0]);
   const int has_front = there && gmg_has_below(j, s.wraps[1]), has_back = there && gmg_has_above(j + 1, n1, s.wraps[1]);
   const long left = (long)gmg_index_below(i, n0, 1) - i, right = (long)gmg_index_above(i + 1, n0, 1) - i;
-  const long front = ((long)gmg_index_below(j, n1, 1) - j) * (long)behind, back = ((long)gmg_index_above(j + 1, n1, 1) - j) * (long)behind;
+  const long front = ((long)gmg_index_below(j, n1, 1) - j) * (long)behind;
+  const long back = ((long)gmg_index_above(j + 1, n1, 1) - j) * (long)behind;
   real diag[deep][2];
 #pragma unroll
   for (int d = 0; d < deep; d++)
@@ -118,7 +119,7 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     for (int b = 0; b < 2; b++)
       diag[d][b] = !there ? 0 : s.shift + gmg_at(s.diag[0], i + b) + gmg_at(s.diag[1], j + d);
   const auto exists = [&](int k) { return gmg_index_exists(k, s.n[2], s.wraps[2]); };
-  const auto place = [&](int k) { return exists(k) ? gmg_wrap_index(k, s.n[2], s.wraps[2]) * plane + column : column; };
+  const auto offset_of = [&](int k) { return exists(k) ? gmg_wrap_index(k, s.n[2], s.wraps[2]) * plane + column : column; };
   /* the outer neighbours across: beside, and before and behind */
   const auto beside_of = [&](size_t c) {
     gmg_patch<deep> beside;
@@ -155,7 +156,7 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     gmg_patch<2> fence[once + 1];
     real along[once + 1];
 #pragma unroll
-    for (int q = 0; q < once + 2; q++) v[q] = gmg_patch_of<deep>(u + place(begin - 1 + q), behind, there && exists(begin - 1 + q));
+    for (int q = 0; q < once + 2; q++) v[q] = gmg_patch_of<deep>(u + offset_of(begin - 1 + q), behind, there && exists(begin - 1 + q));
 #pragma unroll
     for (int q = 0; q < once; q++) {
       const size_t c = column + (size_t)(begin + q) * plane;
@@ -163,18 +164,19 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
       along[q] = gmg_at(s.diag[2], begin + q);
     }
 #pragma unroll
-    for (int q = 0; q < once; q++)
-      body(begin + q, column + (size_t)(begin + q) * plane, residual_of(along[q], v[q], v[q + 1], v[q + 2], rhs[q], beside[q], fence[q]),
-           rhs[q]);
+    for (int q = 0; q < once; q++) {
+      const gmg_patch<deep> r = residual_of(along[q], v[q], v[q + 1], v[q + 2], rhs[q], beside[q], fence[q]);
+      body(begin + q, column + (size_t)(begin + q) * plane, r, rhs[q]);
+    }
     return;
   }
-  gmg_patch<deep> below = gmg_patch_of<deep>(u + place(begin - 1), behind, there && exists(begin - 1));
-  gmg_patch<deep> here = gmg_patch_of<deep>(u + place(begin), behind, there && exists(begin));
+  gmg_patch<deep> below = gmg_patch_of<deep>(u + offset_of(begin - 1), behind, there && exists(begin - 1));
+  gmg_patch<deep> here = gmg_patch_of<deep>(u + offset_of(begin), behind, there && exists(begin));
 #pragma unroll 2
   for (int k = begin; k < end; k++) {
-    const size_t c = place(k);
+    const size_t c = offset_of(k);
     const int now = there && exists(k);
-    const gmg_patch<deep> above = gmg_patch_of<deep>(u + place(k + 1), behind, there && exists(k + 1));
+    const gmg_patch<deep> above = gmg_patch_of<deep>(u + offset_of(k + 1), behind, there && exists(k + 1));
     const gmg_patch<deep> rhs = gmg_patch_of<deep>(f + c, behind, now);
     gmg_patch<deep> r = {};
     if (now) {

@@ -64,8 +64,8 @@ static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void
   (void)measure(e, A, f, u, 1 / *size, r, NULL);
 }
 
-static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
-                              void *r, double *f_norm, gmg_wait wait)
+static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                              gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
   const double scale = size ? 1 / *size : s->next, norm = measure(e, A, f, u, scale, r, f_norm);
   gmg_scale_note(s, scale, norm);

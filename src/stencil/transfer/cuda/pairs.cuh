@@ -14,7 +14,8 @@ enum { MAX_CELLS_LATENCY = 300000 };
 
 /* 3D, by averages: a thread's columns make one column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
-    average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
+    average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u,
+                         real *coarse)
 {
   const gmg_corner at = gmg_corner_of<2, 2>(s.tiles, s.n, blockIdx.x);
   if (!at.there) return;
@@ -35,8 +36,8 @@ enum { INNER = 30 }; /* lanes of a warp whose neighbours are in it, too */
 
 /* 2D, by the adjoint of linear interpolation: a lane's pair of columns and the two beside it make a column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    adjoint_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, unsigned warps, int rows, const real *f, const real *u,
-                         real *coarse)
+    adjoint_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, unsigned warps, int rows, const real *f,
+                         const real *u, real *coarse)
 {
   const unsigned warp = blockIdx.x * (GMG_THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   const unsigned ty = warp / warps, tx = warp - ty * warps;
@@ -75,7 +76,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
   }
   real v[6][6], rhs[4][4], w[4], sum = 0;
   const auto at = [&](const real *x, int k, int i) {
-    return row[k] >= 0 && column[i] >= 0 ? __ldg(x + gmg_offset_32(gmg_layout_32_of(gmg_layout_of(s)), column[i], 0, row[k])) : (real)0;
+    if (row[k] < 0 || column[i] < 0) return (real)0;
+    return __ldg(x + gmg_offset_32(gmg_layout_32_of(gmg_layout_of(s)), column[i], 0, row[k]));
   };
 #pragma unroll
   for (int k = 0; k < 6; k++)
@@ -103,7 +105,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
 }
 
 /* 1 where done. */
-static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
+                          void *coarse)
 {
   const gmg_device *d = gmg_device_of(e);
   const gmg_layout to = gmg_layout_of_rows(map);
@@ -238,7 +241,8 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
   const int dim = prolongation_of(map, gmg_device_of(e)->processors, y, &p);
   if (!dim) return 0;
   if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= MAX_CELLS_LATENCY && prolong_rows(e, map, x, y, add)) return 1;
-  gmg_launch_early(e, "prolongation", dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, gmg_grid_of(p.tiles), p, x, y, add);
+  const auto kernel = dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>;
+  gmg_launch_early(e, "prolongation", kernel, gmg_grid_of(p.tiles), p, x, y, add);
   return 1;
 }
 
@@ -272,8 +276,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   const gmg_layout_32 coarse = gmg_layout_32_of(coarse_of(p)), fine = gmg_layout_32_of(fine_of(p, 2));
   const gmg_layout_32 faces[3] = {gmg_layout_faces_32(fine.n, 0), gmg_layout_faces_32(fine.n, 1), gmg_layout_faces_32(fine.n, 2)};
   const auto column = [&](unsigned i, unsigned j) { return x + gmg_offset_32(coarse, i, j, 0); };
-  const auto place = [&](const gmg_layout_32 &l, unsigned k) { return gmg_offset_32(l, 2 * I, 2 * J, k); };
-  const auto plane_of_faces = [&](unsigned k) { return gmg_patch_of<2>(z_face + place(faces[2], k), faces[2].row, 1); };
+  const auto offset_of = [&](const gmg_layout_32 &l, unsigned k) { return gmg_offset_32(l, 2 * I, 2 * J, k); };
+  const auto plane_of_faces = [&](unsigned k) { return gmg_patch_of<2>(z_face + offset_of(faces[2], k), faces[2].row, 1); };
   const real *const own = column(I, J), *const left = column(fx.beside[0], J), *const right = column(fx.beside[1], J);
   const real *const front = column(I, fy.beside[0]), *const back = column(I, fy.beside[1]);
   const unsigned slice = gmg_pitch_32(coarse, 2);
@@ -284,7 +288,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     const unsigned base = K * slice, k = 2 * K;
     const real above = __ldg(own + (unsigned)fz.beside[1] * slice);
     const gmg_patch<2> middle = plane_of_faces(k + 1), ceiling = plane_of_faces(k + 2);
-    const real beside[3][2] = {{__ldg(left + base), __ldg(right + base)}, {__ldg(front + base), __ldg(back + base)}, {below, above}};
+    const real beside[3][2] = {
+        {__ldg(left + base), __ldg(right + base)}, {__ldg(front + base), __ldg(back + base)}, {below, above}};
     real move[3][2];
 #pragma unroll
     for (int b = 0; b < 2; b++) {
@@ -294,9 +299,10 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     }
 #pragma unroll
     for (int q = 0; q < 2; q++) {
-      const unsigned at = place(fine, k + q), next = faces[1].row;
-      const real *const xs = x_face + place(faces[0], k + q), *const ys = y_face + place(faces[1], k + q);
-      const gmg_patch<1> y0 = gmg_patch_of<1>(ys, 0, 1), y1 = gmg_patch_of<1>(ys + next, 0, 1), y2 = gmg_patch_of<1>(ys + 2 * next, 0, 1);
+      const unsigned at = offset_of(fine, k + q), next = faces[1].row;
+      const real *const xs = x_face + offset_of(faces[0], k + q), *const ys = y_face + offset_of(faces[1], k + q);
+      const gmg_patch<1> y0 = gmg_patch_of<1>(ys, 0, 1), y1 = gmg_patch_of<1>(ys + next, 0, 1);
+      const gmg_patch<1> y2 = gmg_patch_of<1>(ys + 2 * next, 0, 1);
       gmg_patch<2> v;
 #pragma unroll
       for (int d = 0; d < 2; d++) {

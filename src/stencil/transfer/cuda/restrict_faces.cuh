@@ -25,7 +25,8 @@ static __device__ __forceinline__ border border_of(const gmg_map &m, int row, co
 /* A thread has a column of coarse unknowns, the four columns of fine ones inside, and the flux into the next one. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
+    restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u,
+                          real *coarse)
 {
   const gmg_corner at = gmg_corner_of<2, 2>(s.s.tiles, s.s.n, blockIdx.x);
   if (!at.there) return;
@@ -87,7 +88,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
 
 /* 1 where done. With coefficients on faces levels are nested: where an axis is coarsened row I reads columns 2 I and 2 I + 1,
    the last one column alone where their number is odd. */
-static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
+                          void *coarse)
 {
   gmg_face_columns w;
   if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;

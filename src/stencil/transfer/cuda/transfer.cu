@@ -14,7 +14,8 @@ template <int width_x, int width_y, int width_z, class Value>
 static __device__ __forceinline__ real tensor_at(const gmg_map *m, size_t x, size_t y, size_t z, Value value)
 {
   const int X = width_x ? width_x : m[0].width, Y = width_y ? width_y : m[1].width, Z = width_z ? width_z : m[2].width;
-  const real *wx = (const real *)m[0].weight + x * X, *wy = (const real *)m[1].weight + y * Y, *wz = (const real *)m[2].weight + z * Z;
+  const real *wx = (const real *)m[0].weight + x * X, *wy = (const real *)m[1].weight + y * Y;
+  const real *wz = (const real *)m[2].weight + z * Z;
   const int *i = m[0].wrap + __ldg(m[0].first + x), *j = m[1].wrap + __ldg(m[1].first + y), *k = m[2].wrap + __ldg(m[2].first + z);
   real sum = 0;
 #pragma unroll
@@ -63,7 +64,8 @@ template <int kind, int X, int Y, int Z>
 static __global__ void restrict_kernel(gmg_operator A, gmg_maps t, gmg_points p, const real *f, const real *u, real *coarse)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    coarse[c] = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return gmg_residual_at<kind>(A, a, b, d, f, u); });
+    const auto residual = [&](size_t a, size_t b, size_t d) { return gmg_residual_at<kind>(A, a, b, d, f, u); };
+    coarse[c] = tensor_at<X, Y, Z>(t.m, i, j, k, residual);
   });
 }
 
@@ -84,8 +86,8 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
 #undef KERNEL
 }
 
-extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
-                                                  const void *f, void *u, const double *size, void *r)
+extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3],
+                                                  const void *coarse, const void *f, void *u, const double *size, void *r)
 {
   if (fmg_residual_rows(e, A, map, coarse, f, u, size, r)) return;
   R(gmg_tensor_cuda)(e, map, coarse, u, 0);
