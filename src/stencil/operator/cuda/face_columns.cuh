@@ -4,8 +4,8 @@
 
    As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. What
    counts here is the flow through a face, coefficient times (lower - upper value), which both neighbours share: within the columns
-   it is computed once, and the flow ahead becomes the one behind. Where a wall is, the value beyond is 0: a wall term then stands in the
-   place of the coupling. Rows of faces across axis 0 are n + 1 long, so pairs of them are not aligned. */
+   it is computed once, and the flow ahead becomes the one behind. Where a wall is, the value beyond is 0: a wall term then stands
+   for the coupling. Rows of faces across axis 0 are n + 1 long, so pairs of them are not aligned. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 #define GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 

@@ -156,7 +156,10 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     gmg_patch<2> fence[once + 1];
     real along[once + 1];
 #pragma unroll
-    for (int q = 0; q < once + 2; q++) v[q] = gmg_patch_of<deep>(u + offset_of(begin - 1 + q), behind, there && exists(begin - 1 + q));
+    for (int q = 0; q < once + 2; q++) {
+      const int k = begin - 1 + q;
+      v[q] = gmg_patch_of<deep>(u + offset_of(k), behind, there && exists(k));
+    }
 #pragma unroll
     for (int q = 0; q < once; q++) {
       const size_t c = column + (size_t)(begin + q) * plane;
