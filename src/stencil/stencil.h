@@ -27,13 +27,13 @@ typedef struct gmg_stencil_ops {
   double (*residual_norm)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm);
   /* Stores low r = (f - A u) / size[0], or (f - A u) s->next if size = NULL, and notes in s that scale and the norm. Returns
      ||f - A u||_2 and (f_norm may be NULL) ||f||_2. */
-  double (*residual_to_low)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s, void *r,
-                            double *f_norm, gmg_wait wait);
+  double (*residual_to_low)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                            gmg_scale *s, void *r, double *f_norm, gmg_wait wait);
   /* low r = (f - A u) / size[0], size in exec's memory */
   void (*scaled_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r);
   /* u = (m2 x m1 x m0) coarse, then scaled_residual(). */
-  void (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f, void *u,
-                                const double *size, void *r);
+  void (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
+                                void *u, const double *size, void *r);
   /* u = u + c, then residual_to_low(). */
   double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, const double *size,
                              gmg_scale *s, void *r, gmg_wait wait);
@@ -43,8 +43,8 @@ typedef struct gmg_stencil_ops {
   void (*loop_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r);
   /* Before a recorded loop: residual_to_low(), unless the loop goes on with a solve. r may be NULL. NULL if the backend records
      nothing. */
-  void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
-                              void *r);
+  void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                              gmg_scale *s, void *r);
   /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual */
   void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                             void *r, void *coarse);
@@ -62,7 +62,8 @@ typedef struct gmg_stencil_ops {
      flexible, else y = r, and d->zr becomes <c, y>. */
   void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d);
   /* p = c + beta p, where p may hold anything if beta is 0; q = A p; d->pq = <p, q> and d->pr = <p, x> */
-  void (*cg_direction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x, void *q);
+  void (*cg_direction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
+                       void *q);
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
   /* u += P c for coefficients on faces, P depending on them (host/prolong.c); map: of kind GMG_MAP_PROLONG_LINEAR */
@@ -83,6 +84,12 @@ typedef struct gmg_stencil_ops {
   /* padded = u with one ghost layer, (n[a] + 2) along each axis, from boundary values; edges by planar extrapolation */
   void (*pad)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
 } gmg_stencil_ops;
+
+/* The entries that every backend defines outside the file of its table, as R(gmg_NAME_BACKEND): PART(NAME), in the table's order.
+   GMG_STENCIL_DECLARE declares one. */
+#define GMG_STENCIL_PARTS(PART) \
+  PART(tensor) PART(prolong_faces) PART(fold) PART(harmonic_faces) PART(coarsen_walls) PART(copy_faces) PART(flux) PART(pad)
+#define GMG_STENCIL_DECLARE(name, backend) extern __typeof__(*((gmg_stencil_ops *)0)->name) R(gmg_##name##_##backend);
 
 const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
 

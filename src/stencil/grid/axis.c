@@ -49,12 +49,12 @@ gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine)
   return c;
 }
 
-void gmg_axis_widths(const gmg_axis_spec *s, double *least, double *most)
+void gmg_axis_widths(const gmg_axis_spec *s, double *min_width, double *max_width)
 {
-  *least = *most = s->length / (double)(s->mesh ? s->mesh : 1);
+  *min_width = *max_width = s->length / (double)(s->mesh ? s->mesh : 1);
   for (size_t i = 0; i < s->mesh && s->coord; i++) {
     const double h = s->coord[i + 1] - s->coord[i];
-    *least = fmin(*least, h), *most = fmax(*most, h);
+    *min_width = fmin(*min_width, h), *max_width = fmax(*max_width, h);
   }
 }
 
@@ -212,9 +212,9 @@ static void fill(gmg_axis *x)
   const int around = periodic(s);
   const int slab = gmg_axis_intervals(s) == 0; /* a lone vertex between two flux walls */
   x->h = mean_width(s);
-  double least, most;
-  gmg_axis_widths(s, &least, &most);
-  x->stretch = most / least;
+  double min_width, max_width;
+  gmg_axis_widths(s, &min_width, &max_width);
+  x->stretch = max_width / min_width;
   for (size_t i = 0; i < n; i++) {
     const int low = i == 0 && !around, high = i == n - 1 && !around;
     const place here = unknown(&r, i);

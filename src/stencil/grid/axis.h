@@ -45,7 +45,7 @@ typedef struct gmg_axis {
 
 gmg_axis_spec gmg_axis_spec_of(const gmg_problem *problem, int axis);
 size_t gmg_axis_intervals(const gmg_axis_spec *spec); /* mesh widths that make up the length */
-void gmg_axis_widths(const gmg_axis_spec *spec, double *least, double *most); /* of the finest mesh */
+void gmg_axis_widths(const gmg_axis_spec *spec, double *min_width, double *max_width); /* of the finest mesh */
 double gmg_axis_coupling(const gmg_axis_spec *spec);  /* beta / h^2, h the mean width; 0 for a single unknown */
 
 /* Host memory of about GMG_AXIS_BYTES an unknown, maps included, comes and goes; more than there is gives GMG_ERR_MEMORY. */

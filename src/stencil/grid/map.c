@@ -39,17 +39,6 @@ static int pick(table *t, size_t rows, size_t cols, size_t up, size_t down)
   return 1;
 }
 
-static int identity(table *t, size_t n) { return pick(t, n, n, 1, 1); }
-
-/* Merged cells: every unknown takes over the value of the cell it has become part of. */
-static int inject(table *t, const gmg_axis *fine, const gmg_axis *coarse) { return pick(t, fine->n, coarse->n, 1, 2); }
-
-/* Faces of merged cells: every second one, and the last. */
-static int pick_faces(table *t, const gmg_axis *fine, const gmg_axis *coarse)
-{
-  return pick(t, coarse->n + 1, fine->n + 1, fine == coarse ? 1 : 2, 1);
-}
-
 /* Position of a coarse unknown; -1 and n stand for the ghosts. */
 static double coarse_x(const gmg_axis *x, int c) { return c < 0 ? x->ghost_x[0] : c < (int)x->n ? x->x[c] : x->ghost_x[1]; }
 
@@ -113,9 +102,10 @@ static int prolong_linear(table *t, const gmg_axis *fine, const gmg_axis *coarse
   return 1;
 }
 
+/* Merged cells: every unknown takes over the value of the cell it has become part of. */
 static int prolong(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
-  return coarse->spec.nested ? inject(t, fine, coarse) : prolong_linear(t, fine, coarse);
+  return coarse->spec.nested ? pick(t, fine->n, coarse->n, 1, 2) : prolong_linear(t, fine, coarse);
 }
 
 /* Coarse cell c covers q fine cells, q <= 2: their mean, weighted by overlap and volume. */
@@ -169,10 +159,11 @@ static int build(table *t, gmg_map_kind kind, const gmg_axis *fine, const gmg_ax
   const int vertex = fine->spec.centering == GMG_VERTEX && !coarse->spec.nested;
   table p = {0};
   int done = 0;
-  if (kind == GMG_MAP_FACES) return pick_faces(t, fine, coarse);
-  if (kind == GMG_MAP_IDENTITY || (fine == coarse && kind != GMG_MAP_INTERPOLATE)) return identity(t, fine->n);
+  /* faces of merged cells: every second one, and the last */
+  if (kind == GMG_MAP_FACES) return pick(t, coarse->n + 1, fine->n + 1, fine == coarse ? 1 : 2, 1);
+  if (kind == GMG_MAP_IDENTITY || (fine == coarse && kind != GMG_MAP_INTERPOLATE)) return pick(t, fine->n, fine->n, 1, 1);
   if (kind == GMG_MAP_INTERPOLATE) {
-    done = fine == coarse ? identity(t, fine->n) : interpolate(t, fine, coarse);
+    done = fine == coarse ? pick(t, fine->n, fine->n, 1, 1) : interpolate(t, fine, coarse);
     for (size_t i = 0; done && i < t->rows; i++) t->first[i] += 1; /* column 0 is the lower ghost */
     t->cols = coarse->n + 2;
     return done;
@@ -212,12 +203,12 @@ static int repeats(const table *t, size_t r, int out, int in)
 static void find_repetition(const table *t, gmg_map *map)
 {
   static const struct {
-    int out, in, most_width; /* what kernels have loops for */
+    int out, in, max_width; /* what kernels have loops for */
   } kinds[] = {{1, 2, 4}, {2, 1, 2}, {1, 1, 1}};
   const size_t n = t->rows;
   for (int kind = 0; kind < 3; kind++) {
     const int out = kinds[kind].out, in = kinds[kind].in;
-    if (t->width > kinds[kind].most_width) continue;
+    if (t->width > kinds[kind].max_width) continue;
     for (size_t begin = 0; begin + 8 < n;) {
       const int inside = t->first[begin] >= 0 && t->first[begin + (size_t)out - 1] + t->width <= (int)t->cols;
       size_t end = begin + (size_t)out;

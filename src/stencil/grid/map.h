@@ -10,7 +10,8 @@
 
 enum { GMG_MAP_PAD = 8 }; /* how far a row may reach beyond the ends */
 
-/* Which rows and columns belong together where every second mesh point goes, for kernels that take them by pairs. */
+/* Which rows and columns belong together where every second mesh point goes, for kernels that take them by pairs: there are twice
+   as many fine unknowns as coarse ones. */
 typedef enum {
   GMG_PAIRS_NONE,
   GMG_PAIRS_AVERAGE, /* row I reads columns 2 I and 2 I + 1 only */
@@ -29,6 +30,14 @@ typedef struct gmg_map {
   const int *first;   /* [rows] may be < 0 or run past cols: that is what wrap is for; never falls with r */
   const int *wrap;    /* actual column of an index from -GMG_MAP_PAD to cols + GMG_MAP_PAD - 1, periodic or clamped */
 } gmg_map;
+
+/* Whether the first `axes` maps all are of a kind. */
+GMG_INLINE int gmg_go_by_pairs(const gmg_map *map, int axes, gmg_pairs kind)
+{
+  for (int a = 0; a < axes; a++)
+    if (map[a].pairs != kind) return 0;
+  return 1;
+}
 
 /* The maps of all axes, for kernels. */
 typedef struct gmg_maps {

@@ -160,7 +160,7 @@ GMG_INLINE gmg_ghost gmg_ghost_at(size_t i, size_t j, size_t k)
   return p;
 }
 
-GMG_INLINE int gmg_is_outside(const gmg_operator *A, int axis, gmg_ghost p) { return p.at[axis] < 0 || p.at[axis] >= (long)A->n[axis]; }
+GMG_INLINE int gmg_is_outside(const gmg_operator *A, int a, gmg_ghost p) { return p.at[a] < 0 || p.at[a] >= (long)A->n[a]; }
 
 /* Where the ghost's value comes from along an axis: around the wrap, or from the unknown at the wall. */
 GMG_INLINE gmg_ghost gmg_inwards(const gmg_operator *A, int axis, gmg_ghost p)

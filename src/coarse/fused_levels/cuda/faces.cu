@@ -5,7 +5,8 @@
 #include "coarse/cuda/dense.cuh"
 #include "coarse/cuda/kernels.h"
 #include "driver.cuh"
-#include "stencil/transfer/cuda/prolong.cuh"
+#include "stencil/operator/cuda/row.cuh"
+#include "stencil/transfer/prolong.h"
 
 /* MAX_CELLS: unknowns of a level. MAX_RESTRICT_WIDTH: fine unknowns that the right-hand side of a coarse one is made of.
    SWEEPS_WITHOUT_INVERSE: on a coarsest grid whose inverse is of no use. */
@@ -168,19 +169,19 @@ static __global__ void __launch_bounds__(THREADS)
   EACH(c, top.cells) u[c] = memory[top.u + c];
 }
 
-/* Prolongation to an unknown (stencil/transfer/cuda/prolong.cuh) as weights of four coarse values. */
+/* Prolongation to an unknown (stencil/transfer/prolong.h) as weights of four coarse values. */
 static __device__ void find_prolongation(const gmg_operator &A, const gmg_maps &t, const size_t at[3], transfer_row *row)
 {
   const size_t n0 = A.n[0], n1 = A.n[1], line = at[2] * n1 + at[1], c0 = (size_t)t.m[0].cols, stride[3] = {1, c0, c0 * t.m[1].cols};
   const size_t low[3] = {line * (n0 + 1) + at[0], (line + at[2]) * n0 + at[0], line * n0 + at[0]}, step[3] = {1, n0, n0 * n1};
-  move m[3];
+  gmg_move m[3];
   size_t parent = 0;
-  for (int a = 0; a < 3; a++) m[a] = move_of(t.m[a], at[a]), parent += m[a].parent * stride[a];
+  for (int a = 0; a < 3; a++) m[a] = gmg_move_of(&t.m[a], at[a]), parent += m[a].parent * stride[a];
   row->prolong_weight[0] = 1, row->from[0] = (unsigned short)parent;
   for (int a = 0; a < 3; a++) {
     row->prolong_weight[a + 1] = 0, row->from[a + 1] = (unsigned short)parent;
     if (a >= A.dim) continue;
-    const real limit = limit_of(m[a], gmg_at(A.face[a], low[a]), gmg_at(A.face[a], low[a] + step[a]));
+    const real limit = gmg_move_limit(m[a], gmg_at(A.face[a], low[a]), gmg_at(A.face[a], low[a] + step[a]));
     row->prolong_weight[0] += limit * m[a].own, row->prolong_weight[a + 1] = limit * m[a].next;
     row->from[a + 1] = (unsigned short)(parent + m[a].other * stride[a] - m[a].parent * stride[a]);
   }

@@ -2,10 +2,10 @@
    gradients and restriction read. Included by cuda/stencil.cu and cuda/transfer.cu; cuda/row.cuh does all other cases and is the
    oracle in tests.
 
-   As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. What counts here is
-   the flow through a face, coefficient times (lower - upper value), which both neighbours share: within the columns it is computed
-   once, and the flow ahead becomes the one behind. Where a wall is, the value beyond is 0: a wall term then stands in the place of
-   the coupling. Rows of faces across axis 0 are n + 1 long, so pairs of them are not aligned. */
+   As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. What
+   counts here is the flow through a face, coefficient times (lower - upper value), which both neighbours share: within the columns
+   it is computed once, and the flow ahead becomes the one behind. Where a wall is, the value beyond is 0: a wall term then stands
+   for the coupling. Rows of faces across axis 0 are n + 1 long, so pairs of them are not aligned. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 #define GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 
@@ -17,10 +17,14 @@ typedef struct gmg_face_columns {
 } gmg_face_columns;
 
 GMG_INLINE gmg_layout_32 gmg_layout_of(const gmg_face_columns &w) { return gmg_layout_32_of(gmg_layout_of(w.s)); }
-GMG_INLINE gmg_layout_32 gmg_face_layout_of(const gmg_face_columns &w, int axis) { return gmg_layout_faces_32(gmg_layout_of(w).n, axis); }
+GMG_INLINE gmg_layout_32 gmg_face_layout_of(const gmg_face_columns &w, int axis)
+{
+  return gmg_layout_faces_32(gmg_layout_of(w).n, axis);
+}
 
 /* 0 where it does not apply. The fields are those that go by pairs; offsets, of faces too, have 32 bits. */
-static inline int gmg_face_columns_of(const gmg_operator *A, int processors, const void *x, const void *y, const void *z, gmg_face_columns *w)
+static inline int gmg_face_columns_of(const gmg_operator *A, int processors, const void *x, const void *y, const void *z,
+                                      gmg_face_columns *w)
 {
   *w = {};
   if (A->dim != 3 || !A->face[0] || A->n[0] % 2 || A->n[1] % 2 || A->cells > (size_t)1 << 31) return 0;
@@ -42,31 +46,52 @@ static inline int gmg_face_columns_of(const gmg_operator *A, int processors, con
 /* Blocks on a multiprocessor that registers should suffice for. */
 enum { GMG_FACE_BLOCKS = sizeof(real) == 8 ? 2 : 3 };
 
-/* body(k, c, image, here, also) for the planes of the columns from `at` on, c the place of the first value: A u, u, and what
+/* How fields and faces lie around a thread's columns: offsets in plane 0 of the first of them, and of the first beside them, which
+   is to be used where it is there. */
+typedef struct {
+  gmg_layout_32 level, across[3];
+  unsigned i, j, slice, column, left, right, front, back;
+  int has_left, has_right, has_front, has_back;
+} gmg_surroundings;
+
+static __device__ __forceinline__ gmg_surroundings gmg_surroundings_of(const gmg_face_columns &w, gmg_corner at)
+{
+  gmg_surroundings x = {gmg_layout_of(w), {gmg_face_layout_of(w, 0), gmg_face_layout_of(w, 1), gmg_face_layout_of(w, 2)}};
+  const unsigned *n = x.level.n, i = x.i = (unsigned)at.i, j = x.j = (unsigned)at.j;
+  const auto column_at = [&](unsigned x0, unsigned x1) { return gmg_offset_32(x.level, x0, x1, 0); };
+  x.slice = gmg_pitch_32(x.level, 2), x.column = column_at(i, j);
+  x.left = column_at(gmg_index_below_32(i, n[0], 1), j), x.right = column_at(gmg_index_above_32(i + 1, n[0], 1), j);
+  x.front = column_at(i, gmg_index_below_32(j, n[1], 1)), x.back = column_at(i, gmg_index_above_32(j + 1, n[1], 1));
+  x.has_left = gmg_has_below_32(i, w.s.wraps[0]), x.has_right = gmg_has_above_32(i + 1, n[0], w.s.wraps[0]);
+  x.has_front = gmg_has_below_32(j, w.s.wraps[1]), x.has_back = gmg_has_above_32(j + 1, n[1], w.s.wraps[1]);
+  return x;
+}
+
+/* The faces across an axis below the columns, in plane k. */
+static __device__ __forceinline__ const real *gmg_faces_below(const gmg_face_columns &w, const gmg_surroundings &x, int axis,
+                                                              unsigned k)
+{
+  return w.face[axis] + gmg_offset_32(x.across[axis], x.i, x.j, k);
+}
+
+/* body(k, c, image, here, also) for the planes of the columns from `at` on, c the offset of the first value: A u, u, and what
    the field `also` holds there (NULL: zeros). */
 template <int kind, class Body>
-static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_columns &w, const real *also, const real *u, gmg_corner at, Body body)
+static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_columns &w, const real *also, const real *u,
+                                                             gmg_corner at, Body body)
 {
-  const gmg_layout_32 level = gmg_layout_of(w), across[3] = {gmg_face_layout_of(w, 0), gmg_face_layout_of(w, 1), gmg_face_layout_of(w, 2)};
-  const unsigned *n = level.n, i = (unsigned)at.i, j = (unsigned)at.j;
-  const unsigned behind = level.row, slice = gmg_pitch_32(level, 2), begin = (unsigned)at.begin;
-  const int has_left = gmg_has_below_32(i, w.s.wraps[0]), has_right = gmg_has_above_32(i + 1, n[0], w.s.wraps[0]);
-  const int has_front = gmg_has_below_32(j, w.s.wraps[1]), has_back = gmg_has_above_32(j + 1, n[1], w.s.wraps[1]);
-  const auto column_at = [&](unsigned x, unsigned y) { return gmg_offset_32(level, x, y, 0); };
-  const unsigned column = column_at(i, j), left = column_at(gmg_index_below_32(i, n[0], 1), j);
-  const unsigned right = column_at(gmg_index_above_32(i + 1, n[0], 1), j);
-  const unsigned front = column_at(i, gmg_index_below_32(j, n[1], 1)), back = column_at(i, gmg_index_above_32(j + 1, n[1], 1));
-  const auto face_at = [&](int a, unsigned k) { return w.face[a] + gmg_offset_32(across[a], i, j, k); };
+  const gmg_surroundings x = gmg_surroundings_of(w, at);
+  const unsigned *n = x.level.n, i = x.i, j = x.j, behind = x.level.row, slice = x.slice, begin = (unsigned)at.begin;
   real lo[2][2], hi[2][2]; /* by axis */
 #pragma unroll
   for (int b = 0; b < 2; b++) {
     lo[0][b] = __ldg(w.lo[0] + i + b), hi[0][b] = __ldg(w.hi[0] + i + b);
     lo[1][b] = __ldg(w.lo[1] + j + b), hi[1][b] = __ldg(w.hi[1] + j + b);
   }
-  const auto plane = [&](unsigned k) { return gmg_patch_of<2>(u + (k * slice + column), behind, 1); };
+  const auto plane = [&](unsigned k) { return gmg_patch_of<2>(u + (k * slice + x.column), behind, 1); };
   gmg_patch<2> here = plane(begin), low = {};
   if (gmg_has_below_32(begin, w.s.wraps[2])) low = plane(gmg_index_below_32(begin, n[2], 1));
-  const gmg_patch<2> bottom = gmg_patch_of<2>(face_at(2, begin), across[2].row, 1);
+  const gmg_patch<2> bottom = gmg_patch_of<2>(gmg_faces_below(w, x, 2, begin), x.across[2].row, 1);
 #pragma unroll
   for (int d = 0; d < 2; d++)
 #pragma unroll
@@ -74,39 +99,43 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
   unsigned base = begin * slice;
 #pragma unroll 2
   for (unsigned k = begin; k < (unsigned)at.end; k++, base += slice) {
-    const unsigned c = base + column;
+    const unsigned c = base + x.column;
     gmg_patch<2> above = {};
     if (gmg_has_above_32(k, n[2], w.s.wraps[2])) above = plane(gmg_index_above_32(k, n[2], 1));
-    const gmg_patch<2> top = gmg_patch_of<2>(face_at(2, k + 1), across[2].row, 1);
+    const gmg_patch<2> top = gmg_patch_of<2>(gmg_faces_below(w, x, 2, k + 1), x.across[2].row, 1);
     const gmg_patch<2> rest = gmg_patch_of<2>(also + c, behind, also != NULL);
     const gmg_patch<2> sigma = gmg_patch_of<2>(w.sigma + c, behind, kind & GMG_SIGMA);
-    const gmg_patch<1> before = gmg_patch_of<1>(u + (base + front), 0, has_front), after = gmg_patch_of<1>(u + (base + back), 0, has_back);
-    const real *const x_face = face_at(0, k), *const y_face = face_at(1, k);
+    const gmg_patch<1> before = gmg_patch_of<1>(u + (base + x.front), 0, x.has_front);
+    const gmg_patch<1> after = gmg_patch_of<1>(u + (base + x.back), 0, x.has_back);
+    const real *const x_face = gmg_faces_below(w, x, 0, k), *const y_face = gmg_faces_below(w, x, 1, k);
     const real lo_z = __ldg(w.lo[2] + k), hi_z = __ldg(w.hi[2] + k);
     gmg_patch<1> faces[3];
-    real x[2][3], y[2][3]; /* fluxes: of a line, of a column's pair */
+    real xs[2][3], ys[2][3]; /* fluxes: of a line, of a column's pair */
 #pragma unroll
-    for (int m = 0; m < 3; m++) faces[m] = gmg_patch_of<1>(y_face + m * across[1].row, 0, 1);
+    for (int m = 0; m < 3; m++) faces[m] = gmg_patch_of<1>(y_face + m * x.across[1].row, 0, 1);
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      const real west = has_left ? __ldg(u + (base + left + d * behind)) : (real)0, east = has_right ? __ldg(u + (base + right + d * behind)) : (real)0;
-      const real *const face = x_face + d * across[0].row;
-      x[d][0] = __ldg(face) * (west - here.at[d][0]), x[d][1] = __ldg(face + 1) * (here.at[d][0] - here.at[d][1]);
-      x[d][2] = __ldg(face + 2) * (here.at[d][1] - east);
+      const real west = x.has_left ? __ldg(u + (base + x.left + d * behind)) : (real)0;
+      const real east = x.has_right ? __ldg(u + (base + x.right + d * behind)) : (real)0;
+      const real *const face = x_face + d * x.across[0].row;
+      xs[d][0] = __ldg(face) * (west - here.at[d][0]), xs[d][1] = __ldg(face + 1) * (here.at[d][0] - here.at[d][1]);
+      xs[d][2] = __ldg(face + 2) * (here.at[d][1] - east);
     }
 #pragma unroll
     for (int b = 0; b < 2; b++) {
-      y[b][0] = faces[0].at[0][b] * (before.at[0][b] - here.at[0][b]), y[b][1] = faces[1].at[0][b] * (here.at[0][b] - here.at[1][b]);
-      y[b][2] = faces[2].at[0][b] * (here.at[1][b] - after.at[0][b]);
+      ys[b][0] = faces[0].at[0][b] * (before.at[0][b] - here.at[0][b]);
+      ys[b][1] = faces[1].at[0][b] * (here.at[0][b] - here.at[1][b]);
+      ys[b][2] = faces[2].at[0][b] * (here.at[1][b] - after.at[0][b]);
     }
     gmg_patch<2> image;
 #pragma unroll
     for (int d = 0; d < 2; d++)
 #pragma unroll
       for (int b = 0; b < 2; b++) {
-        const real high = top.at[d][b] * (here.at[d][b] - above.at[d][b]), shift = kind & GMG_SIGMA ? w.s.shift + sigma.at[d][b] : w.s.shift;
-        image.at[d][b] = shift * here.at[d][b] + (hi[0][b] * x[d][b + 1] - lo[0][b] * x[d][b]) +
-                         ((hi[1][d] * y[b][d + 1] - lo[1][d] * y[b][d]) + (hi_z * high - lo_z * low.at[d][b]));
+        const real high = top.at[d][b] * (here.at[d][b] - above.at[d][b]);
+        const real shift = kind & GMG_SIGMA ? w.s.shift + sigma.at[d][b] : w.s.shift;
+        image.at[d][b] = shift * here.at[d][b] + (hi[0][b] * xs[d][b + 1] - lo[0][b] * xs[d][b]) +
+                         ((hi[1][d] * ys[b][d + 1] - lo[1][d] * ys[b][d]) + (hi_z * high - lo_z * low.at[d][b]));
         low.at[d][b] = high;
       }
     body(k, c, image, here, rest);
@@ -118,10 +147,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
 template <int kind, class Body>
 static __device__ __forceinline__ void gmg_walk_faces(const gmg_face_columns &w, const real *also, const real *u, Body body)
 {
-  for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
-    const gmg_corner at = gmg_corner_of<2>(w.s, tile);
-    if (at.there) gmg_walk_face_columns<kind>(w, also, u, at, body);
-  }
+  gmg_for_tiles<2>(w.s, [&](const gmg_corner &at) { gmg_walk_face_columns<kind>(w, also, u, at, body); });
 }
 
 #endif

@@ -18,7 +18,9 @@ template <class Body> static __device__ __forceinline__ void for_wall(gmg_layout
 
 static __global__ void harmonic_kernel(gmg_operator A, gmg_points p, int a, const real *beta, real *face)
 {
-  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { face[c] = gmg_harmonic_face(&A, a, gmg_face_at(a, i, j, k), beta); });
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    face[c] = gmg_harmonic_face(&A, a, gmg_face_at(a, i, j, k), beta);
+  });
 }
 
 static __global__ void robin_kernel(gmg_operator A, gmg_layout wall, int a, int side, const real *beta, real *face)
@@ -61,7 +63,8 @@ static __global__ void coarse_wall_kernel(gmg_operator A, gmg_operator C, gmg_la
   });
 }
 
-extern "C" void R(gmg_coarsen_walls_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a)
+extern "C" void R(gmg_coarsen_walls_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3],
+                                          int a)
 {
   const gmg_layout wall = gmg_wall_layout_of(C, a);
   for (int side = 0; side < 2; side++)

@@ -59,10 +59,10 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
   sum_up(t, how, sums);
 }
 
-/* The share of a thread's columns in one plane, from place c on, their pairs `row` apart. */
-template <int deep, class Place>
+/* The share of a thread's columns in one plane, from offset c on, their pairs `row` apart. */
+template <int deep, class Offset>
 static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, real scale, low_real *low,
-                                                   Place c, Place row, gmg_total &t)
+                                                   Offset c, Offset row, gmg_total &t)
 {
 #pragma unroll
   for (int d = 0; d < deep; d++) {
@@ -96,13 +96,14 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
+  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const auto &, const gmg_patch<2> &rhs) {
     add_squares(gmg_minus(rhs, image), rhs, scale, low, c, gmg_layout_of(w).row, t);
   });
   sum_up(t, how, sums);
 }
 
-static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *low, gmg_total *to)
+static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *low,
+                        gmg_total *to)
 {
   static const char what[] = "residual norm";
   const gmg_columns p = gmg_columns_of(A->n);
@@ -110,12 +111,12 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   gmg_uniform s;
   gmg_face_columns w;
   if (gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
-    gmg_launch(e, what, GMG_BY_SIGMA(w, norm_faces_kernel), gmg_grid_of(w.s, 1), w, f, u, how, low, sums);
+    gmg_launch(e, what, GMG_BY_SIGMA(w, norm_faces_kernel), gmg_grid_of(w.s.tiles, 1), w, f, u, how, low, sums);
   } else if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
-    const int once = s.deep == 2 && s.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
+    const int once = s.deep == 2 && s.tiles.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
     const auto kernel = once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);
-    gmg_launch_early(e, what, kernel, gmg_grid_of(s, 1), s, f, u, how, low, sums);
-  } else gmg_launch(e, what, GMG_BY_KIND(A, norm_kernel), gmg_grid_of(p, 1), *A, p, f, u, how, low, sums);
+    gmg_launch_early(e, what, kernel, gmg_grid_of(s.tiles, 1), s, f, u, how, low, sums);
+  } else gmg_launch(e, what, GMG_BY_KIND(A, norm_kernel), gmg_grid_of(p.tiles, 1), *A, p, f, u, how, low, sums);
 }
 
 #endif

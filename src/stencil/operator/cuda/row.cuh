@@ -7,26 +7,39 @@
 
 #include "stencil/operator/row.h"
 
-/* Columns along the last axis: a thread walks up one, `high` planes of it, so that what lies above and below is at hand and a
-   plane is fetched once; thread blocks take tiles of `across` x `lines` columns. */
+/* Columns along the last axis: a thread walks up one, or some beside each other, so that what lies above and below is at hand and a
+   plane is fetched once; thread blocks take tiles of across x lines threads and `high` planes. */
+typedef struct gmg_tiles {
+  unsigned across, lines, count[3], total, high;
+} gmg_tiles;
+
+/* For n[0] x n[1] threads and n[2] planes; as high as leaves `blocks` thread blocks. */
+static inline gmg_tiles gmg_tiles_of(const size_t n[3], unsigned max_across, unsigned max_high, unsigned min_high, size_t blocks)
+{
+  gmg_tiles t = {8, 0, {0, 0, 0}, 0, max_high};
+  while (t.across < max_across && t.across < n[0]) t.across *= 2;
+  t.lines = GMG_THREADS / t.across; /* sums take all threads of a block */
+  const auto count = [&](int axis, unsigned extent) { return t.count[axis] = (unsigned)((n[axis] + extent - 1) / extent); };
+  const size_t columns = (size_t)count(0, t.across) * count(1, t.lines);
+  while (columns * count(2, t.high) < blocks && t.high > min_high) t.high /= 2;
+  t.total = (unsigned)columns * t.count[2];
+  return t;
+}
+
+/* A thread for every column of a level. */
 typedef struct gmg_columns {
-  unsigned n[3], across, lines, high, tiles[3], total;
+  gmg_tiles tiles;
+  unsigned n[3];
 } gmg_columns;
 
 static inline gmg_columns gmg_columns_of(const size_t n[3])
 {
-  gmg_columns c = {{(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}, 8, 0, 32, {0, 0, 0}, 1};
-  const unsigned most = n[1] < 8 ? GMG_THREADS : 32;
-  while (c.across < most && c.across < n[0]) c.across *= 2;
-  c.lines = GMG_THREADS / c.across;
-  const unsigned extent[3] = {c.across, c.lines, c.high};
-  for (int a = 0; a < 3; a++) c.tiles[a] = (c.n[a] + extent[a] - 1) / extent[a], c.total *= c.tiles[a];
-  return c;
+  return {gmg_tiles_of(n, n[1] < 8 ? GMG_THREADS : 32, 32, 32, 0), {(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}};
 }
 
-static inline gmg_grid gmg_grid_of(gmg_columns c, int sums = 0)
+static inline gmg_grid gmg_grid_of(const gmg_tiles &t, int sums = 0)
 {
-  return {dim3(sums && c.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : c.total), dim3(c.across, c.lines), 0};
+  return {dim3(sums && t.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : t.total), dim3(t.across, t.lines), 0};
 }
 
 /* kernel<kind> for an operator's kind of coefficients. More template arguments may follow. */
@@ -70,7 +83,7 @@ template <int kind> static __device__ __forceinline__ gmg_row gmg_row_at(const g
   return r;
 }
 
-/* Places of the neighbours of unknown c along the axes: around a wrap, or itself where there is none (and no coupling). */
+/* Offsets of the neighbours of unknown c along the axes: around a wrap, or itself where there is none (and no coupling). */
 typedef struct {
   size_t lo[3], hi[3];
 } gmg_places;
@@ -94,7 +107,8 @@ static __device__ __forceinline__ gmg_neighbours gmg_near(const gmg_places &p, c
 }
 
 template <int kind>
-static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f, const real *u)
+static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f,
+                                                       const real *u)
 {
   const size_t c = gmg_offset(gmg_layout_of(&A), i, j, k);
   return gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), u), f ? f[c] : 0, u[c]);
@@ -116,11 +130,13 @@ static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg
 {
   const gmg_layout at = gmg_layout_of(&A);
   const size_t slice = gmg_pitch(at, 2);
-  for (unsigned tile = blockIdx.x; tile < s.total; tile += gridDim.x) {
-    const unsigned tx = tile % s.tiles[0], rest = tile / s.tiles[0], ty = rest % s.tiles[1], tz = rest / s.tiles[1];
-    const unsigned i = tx * s.across + threadIdx.x, j = ty * s.lines + threadIdx.y, begin = tz * s.high;
-    const unsigned end = begin + s.high < s.n[2] ? begin + s.high : s.n[2];
-    if (i >= s.n[0] || j >= s.n[1]) continue;
+  const unsigned *const n = s.n;
+  const gmg_tiles &t = s.tiles;
+  for (unsigned tile = blockIdx.x; tile < t.total; tile += gridDim.x) {
+    const unsigned tx = tile % t.count[0], rest = tile / t.count[0], ty = rest % t.count[1], tz = rest / t.count[1];
+    const unsigned i = tx * t.across + threadIdx.x, j = ty * t.lines + threadIdx.y, begin = tz * t.high;
+    const unsigned end = begin + t.high < n[2] ? begin + t.high : n[2];
+    if (i >= n[0] || j >= n[1]) continue;
     size_t c = gmg_offset(at, i, j, begin);
     const gmg_places p = gmg_places_of(A, i, j, begin, c);
     const long left = (long)(p.lo[0] - c), right = (long)(p.hi[0] - c), front = (long)(p.lo[1] - c), back = (long)(p.hi[1] - c);
@@ -128,8 +144,9 @@ static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg
     real below = __ldg(u + p.lo[2]), here = __ldg(u + c);
 #pragma unroll 2
     for (unsigned k = begin; k < end; k++, c += slice) {
-      const real above = k + 1 < s.n[2] ? __ldg(u + c + slice) : A.wraps[2] ? __ldg(u + top) : here;
-      const gmg_neighbours near = {{__ldg(u + c + left), __ldg(u + c + front), below}, {__ldg(u + c + right), __ldg(u + c + back), above}};
+      const real above = k + 1 < n[2] ? __ldg(u + c + slice) : A.wraps[2] ? __ldg(u + top) : here;
+      const real *const x = u + c;
+      const gmg_neighbours near = {{__ldg(x + left), __ldg(x + front), below}, {__ldg(x + right), __ldg(x + back), above}};
       body((size_t)i, (size_t)j, (size_t)k, c, near, here);
       below = here, here = above;
     }

@@ -22,66 +22,52 @@ static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of
 
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
-template <int kind>
+/* r = f - A u; product: r = A u, and f is not read. */
+template <int kind, int product>
 static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS)
     residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
 {
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
-    r[c] = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, __ldg(f + c), here);
+    const real value = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, product ? 0 : __ldg(f + c), here);
+    r[c] = product ? -value : value;
   });
 }
 
 template <int deep>
-static __global__ void __launch_bounds__(GMG_THREADS, 2) residual_uniform_kernel(gmg_uniform s, const real *f, const real *u, real *to)
+static __global__ void __launch_bounds__(GMG_THREADS, 2)
+    residual_uniform_kernel(gmg_uniform s, const real *f, const real *u, real *r)
 {
-  gmg_walk_uniform<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &) {
-    gmg_store_patch(to + c, gmg_layout_of(s).row, r);
+  gmg_walk_uniform<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &value, const gmg_patch<deep> &) {
+    gmg_store_patch(r + c, gmg_layout_of(s).row, value);
   });
 }
 
 /* f = NULL: A u instead of the residual. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    faces_kernel(gmg_face_columns w, const real *f, const real *u, real *to)
+    residual_faces_kernel(gmg_face_columns w, const real *f, const real *u, real *r)
 {
-  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &, const gmg_patch<2> &rhs) {
-    gmg_store_patch(to + c, gmg_layout_of(w).row, f ? gmg_minus(rhs, image) : image);
+  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const auto &, const gmg_patch<2> &rhs) {
+    gmg_store_patch(r + c, gmg_layout_of(w).row, f ? gmg_minus(rhs, image) : image);
   });
 }
 
-/* 1 where done. */
-static int by_faces(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *to)
-{
-  gmg_face_columns w;
-  if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, to, &w)) return 0;
-  gmg_launch(e, "operator", GMG_BY_SIGMA(w, faces_kernel), gmg_grid_of(w.s), w, f, u, to);
-  return 1;
-}
-
+/* f = NULL: r = A u. */
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
+  const char *what = f ? "residual" : "operator";
   const gmg_columns p = gmg_columns_of(A->n);
+  const auto kernel = f ? GMG_BY_KIND(A, residual_kernel, 0) : GMG_BY_KIND(A, residual_kernel, 1);
   gmg_uniform s;
-  if (by_faces(e, A, f, u, r)) return;
-  if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, r, &s))
-    gmg_launch(e, "residual", GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_grid_of(s), s, f, u, r);
-  else gmg_launch(e, "residual", GMG_BY_KIND(A, residual_kernel), gmg_grid_of(p), *A, p, f, u, r);
+  gmg_face_columns w;
+  if (gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, r, &w))
+    gmg_launch(e, what, GMG_BY_SIGMA(w, residual_faces_kernel), gmg_grid_of(w.s.tiles), w, f, u, r);
+  else if (f && gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, r, &s))
+    gmg_launch(e, what, GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_grid_of(s.tiles), s, f, u, r);
+  else gmg_launch(e, what, kernel, gmg_grid_of(p.tiles), *A, p, f, u, r);
 }
 
-template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS) apply_kernel(gmg_operator A, gmg_columns p, const real *u, real *v)
-{
-  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
-    v[c] = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
-  });
-}
-
-static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
-{
-  const gmg_columns p = gmg_columns_of(A->n);
-  if (by_faces(e, A, NULL, u, v)) return;
-  gmg_launch(e, "operator", GMG_BY_KIND(A, apply_kernel), gmg_grid_of(p), *A, p, u, v);
-}
+static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v) { residual(e, A, NULL, u, v); }
 
 template <int kind> static __global__ void over_diagonal_kernel(gmg_operator A, gmg_points p, const real *f, real *v)
 {
@@ -101,8 +87,8 @@ static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void
   launch_norm(e, A, f, u, {size, NULL}, r, gmg_device_of(e)->scalar);
 }
 
-static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
-                              void *r, double *f_norm, gmg_wait wait)
+static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                              gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
   gmg_device *d = gmg_device_of(e);
   launch_norm(e, A, f, u, {size, s}, r, wait ? d->total : d->scalar);
@@ -142,7 +128,8 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 /* first: sum of w x y, x of either type; y = NULL: 1. 1 in the thread that has it. */
 template <typename type>
-static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const real *y, const gmg_sums &sums)
+static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const real *y,
+                                             const gmg_sums &sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -151,7 +138,8 @@ static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_po
   return gmg_grid_total(t, sums);
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(gmg_operator A, gmg_points p, const real *x, const real *y, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS)
+    dot_kernel(gmg_operator A, gmg_points p, const real *x, const real *y, gmg_sums sums)
 {
   dot_of(A, p, x, y, sums);
 }
@@ -193,8 +181,8 @@ static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correcti
   launch_norm(e, A, f, u, {NULL, s, 0, d->loop_test}, r, &d->loop_state->residual);
 }
 
-static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
-                                void *r)
+static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                                gmg_scale *s, void *r)
 {
   gmg_device *d = gmg_device_of(e);
   launch_norm(e, A, f, u, {size, s, 1, d->loop_test}, r, &d->loop_state->residual);
@@ -241,15 +229,16 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    direction_faces_kernel(gmg_operator A, gmg_face_columns w, const real *p, const real *x, real *q, gmg_cg_scalars *direction, gmg_sums sums)
+    direction_faces_kernel(gmg_operator A, gmg_face_columns w, const real *p, const real *x, real *q, gmg_cg_scalars *direction,
+                           gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
-  for (unsigned tile = blockIdx.x; tile < w.s.total; tile += gridDim.x) {
-    const gmg_corner at = gmg_corner_of<2>(w.s, tile);
+  for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {
+    const gmg_corner at = gmg_corner_of<2, 2>(w.s.tiles, w.s.n, tile);
     if (!at.there) continue;
     const double wide[2] = {(double)gmg_at(A.weight[0], at.i), (double)gmg_at(A.weight[0], at.i + 1)};
     const double deep[2] = {(double)gmg_at(A.weight[1], at.j), (double)gmg_at(A.weight[1], at.j + 1)};
-    gmg_walk_face_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const gmg_patch<2> &image, const gmg_patch<2> &here, const gmg_patch<2> &r) {
+    gmg_walk_face_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const auto &image, const auto &here, const auto &r) {
       double with_image = 0, with_r = 0;
 #pragma unroll
       for (int d = 0; d < 2; d++)
@@ -266,42 +255,34 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   note_sums(t, direction, sums);
 }
 
-static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x, void *q)
+static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
+                         void *q)
 {
   const gmg_columns columns = gmg_columns_of(A->n);
   const gmg_sums sums = gmg_sums_on_device(e);
   gmg_face_columns w;
   add_correction(e, A->cells, c, (const double *)&d->beta, p);
   if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
-    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_grid_of(w.s, 1), *A, w, p, x, q, d, sums);
-  else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_grid_of(columns, 1), *A, columns, p, x, q, d, sums);
+    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_grid_of(w.s.tiles, 1), *A, w, p, x, q, d, sums);
+  else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_grid_of(columns.tiles, 1), *A, columns, p, x, q, d, sums);
 }
 
+#define DECLARE(name) GMG_STENCIL_DECLARE(name, cuda)
+#define ENTRY(name) .name = R(gmg_##name##_cuda),
+
 extern "C" {
-extern void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
-extern void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
-                                          const void *u, void *r, void *coarse);
-extern void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
-                                              const void *f, void *u, const double *size, void *r);
-extern void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
-extern void R(gmg_fold_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
-extern void R(gmg_pad_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
-extern void R(gmg_harmonic_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
-extern void R(gmg_copy_faces_cuda)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
-extern void R(gmg_coarsen_walls_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a);
-extern void R(gmg_flux_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
-                             void *flux, void *gradient);
+GMG_STENCIL_PARTS(DECLARE) DECLARE(restrict_residual) DECLARE(interpolated_residual)
 
 extern const gmg_stencil_ops R(gmg_stencil_cuda); /* a constant of C++ is the file's own otherwise */
 const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .residual_norm = residual_norm,
                                              .residual_to_low = residual_to_low,
                                              .scaled_residual = scaled_residual,
-                                             .interpolated_residual = R(gmg_interpolated_residual_cuda),
+                                             ENTRY(interpolated_residual)
                                              .correct_residual = correct_residual,
                                              .loop_residual = loop_residual,
                                              .loop_first_residual = loop_first_residual,
-                                             .restrict_residual = R(gmg_restrict_residual_cuda),
+                                             ENTRY(restrict_residual)
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,
                                              .magnitude = magnitude,
@@ -309,12 +290,5 @@ const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
                                              .remove_mean = remove_mean,
                                              .cg_beta = cg_beta,
                                              .cg_direction = cg_direction,
-                                             .tensor = R(gmg_tensor_cuda),
-                                             .prolong_faces = R(gmg_prolong_faces_cuda),
-                                             .fold = R(gmg_fold_cuda),
-                                             .harmonic_faces = R(gmg_harmonic_faces_cuda),
-                                             .coarsen_walls = R(gmg_coarsen_walls_cuda),
-                                             .copy_faces = R(gmg_copy_faces_cuda),
-                                             .flux = R(gmg_flux_cuda),
-                                             .pad = R(gmg_pad_cuda)};
+                                             GMG_STENCIL_PARTS(ENTRY)};
 }

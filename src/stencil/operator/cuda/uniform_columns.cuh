@@ -22,8 +22,8 @@ typedef struct gmg_uniform {
   int n[3], wraps[3];
   const void *diag[3];
   real coupling[3], shift;
-  unsigned across, lines, tiles[3], total; /* thread blocks: pairs of columns beside and behind each other */
-  int deep, high;                          /* pairs a thread has behind each other; planes */
+  gmg_tiles tiles; /* a thread has a pair of columns, */
+  int deep;        /* or so many behind each other */
 } gmg_uniform;
 
 /* How fields lie, along these axes. */
@@ -42,15 +42,8 @@ static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_unif
   for (int a = 0; a < 3; a++) s->n[a] = (int)A->n[axis[a]], s->wraps[a] = A->wraps[axis[a]];
   s->shift = (real)A->shift;
   s->deep = A->dim == 3 ? 2 : 1;
-  const unsigned deep = (unsigned)s->deep, most = A->dim == 3 ? 32 : GMG_THREADS;
-  for (s->across = 8; s->across < most && 2 * s->across < A->n[0];) s->across *= 2;
-  s->lines = GMG_THREADS / s->across; /* sums take all threads of a block */
-  s->tiles[0] = ((unsigned)s->n[0] + 2 * s->across - 1) / (2 * s->across);
-  s->tiles[1] = ((unsigned)s->n[1] + deep * s->lines - 1) / (deep * s->lines);
-  for (s->high = 64; s->high > 2; s->high /= 2)
-    if ((size_t)s->tiles[0] * s->tiles[1] * (size_t)((s->n[2] + s->high - 1) / s->high) >= (size_t)blocks) break;
-  s->tiles[2] = (unsigned)((s->n[2] + s->high - 1) / s->high);
-  s->total = s->tiles[0] * s->tiles[1] * s->tiles[2];
+  const size_t threads[3] = {A->n[0] / 2, (size_t)(s->n[1] / s->deep), (size_t)s->n[2]};
+  s->tiles = gmg_tiles_of(threads, A->dim == 3 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
 }
 
 /* 0 where it does not apply. The fields are those that go by pairs. */
@@ -64,11 +57,6 @@ static inline int gmg_uniform_of(const gmg_operator *A, int blocks, const void *
   gmg_uniform_tiles(A, blocks, s);
   for (int a = 0; a < 3; a++) s->diag[a] = A->diag[axis[a]], s->coupling[a] = (real)A->coupling[axis[a]];
   return 1;
-}
-
-static inline gmg_grid gmg_grid_of(const gmg_uniform &s, int sums = 0)
-{
-  return {dim3(sums && s.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : s.total), dim3(s.across, s.lines), 0};
 }
 
 /* kernel<1> in 2D, kernel<2> in 3D. */
@@ -109,12 +97,12 @@ template <int deep> static __device__ __forceinline__ gmg_patch<deep> gmg_minus(
   return p;
 }
 
-/* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the place of the first value: the residual and
+/* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the offset of the first value: the residual and
    f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked
    for at once. */
 template <int deep, int once = 0, class Body>
-static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, const real *f, const real *u, int i, int j, int begin, int end,
-                                                      int there, Body body)
+static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, const real *f, const real *u, int i, int j, int begin,
+                                                      int end, int there, Body body)
 {
   const int n0 = s.n[0], n1 = s.n[1];
   const gmg_layout at = gmg_layout_of(s);
@@ -122,7 +110,8 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
   const int has_left = there && gmg_has_below(i, s.wraps[0]), has_right = there && gmg_has_above(i + 1, n0, s.wraps[0]);
   const int has_front = there && gmg_has_below(j, s.wraps[1]), has_back = there && gmg_has_above(j + 1, n1, s.wraps[1]);
   const long left = (long)gmg_index_below(i, n0, 1) - i, right = (long)gmg_index_above(i + 1, n0, 1) - i;
-  const long front = ((long)gmg_index_below(j, n1, 1) - j) * (long)behind, back = ((long)gmg_index_above(j + 1, n1, 1) - j) * (long)behind;
+  const long front = ((long)gmg_index_below(j, n1, 1) - j) * (long)behind;
+  const long back = ((long)gmg_index_above(j + 1, n1, 1) - j) * (long)behind;
   real diag[deep][2];
 #pragma unroll
   for (int d = 0; d < deep; d++)
@@ -130,7 +119,7 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     for (int b = 0; b < 2; b++)
       diag[d][b] = !there ? 0 : s.shift + gmg_at(s.diag[0], i + b) + gmg_at(s.diag[1], j + d);
   const auto exists = [&](int k) { return gmg_index_exists(k, s.n[2], s.wraps[2]); };
-  const auto place = [&](int k) { return exists(k) ? gmg_wrap_index(k, s.n[2], s.wraps[2]) * plane + column : column; };
+  const auto offset_of = [&](int k) { return exists(k) ? gmg_wrap_index(k, s.n[2], s.wraps[2]) * plane + column : column; };
   /* the outer neighbours across: beside, and before and behind */
   const auto beside_of = [&](size_t c) {
     gmg_patch<deep> beside;
@@ -167,7 +156,10 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     gmg_patch<2> fence[once + 1];
     real along[once + 1];
 #pragma unroll
-    for (int q = 0; q < once + 2; q++) v[q] = gmg_patch_of<deep>(u + place(begin - 1 + q), behind, there && exists(begin - 1 + q));
+    for (int q = 0; q < once + 2; q++) {
+      const int k = begin - 1 + q;
+      v[q] = gmg_patch_of<deep>(u + offset_of(k), behind, there && exists(k));
+    }
 #pragma unroll
     for (int q = 0; q < once; q++) {
       const size_t c = column + (size_t)(begin + q) * plane;
@@ -175,18 +167,19 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
       along[q] = gmg_at(s.diag[2], begin + q);
     }
 #pragma unroll
-    for (int q = 0; q < once; q++)
-      body(begin + q, column + (size_t)(begin + q) * plane, residual_of(along[q], v[q], v[q + 1], v[q + 2], rhs[q], beside[q], fence[q]),
-           rhs[q]);
+    for (int q = 0; q < once; q++) {
+      const gmg_patch<deep> r = residual_of(along[q], v[q], v[q + 1], v[q + 2], rhs[q], beside[q], fence[q]);
+      body(begin + q, column + (size_t)(begin + q) * plane, r, rhs[q]);
+    }
     return;
   }
-  gmg_patch<deep> below = gmg_patch_of<deep>(u + place(begin - 1), behind, there && exists(begin - 1));
-  gmg_patch<deep> here = gmg_patch_of<deep>(u + place(begin), behind, there && exists(begin));
+  gmg_patch<deep> below = gmg_patch_of<deep>(u + offset_of(begin - 1), behind, there && exists(begin - 1));
+  gmg_patch<deep> here = gmg_patch_of<deep>(u + offset_of(begin), behind, there && exists(begin));
 #pragma unroll 2
   for (int k = begin; k < end; k++) {
-    const size_t c = place(k);
+    const size_t c = offset_of(k);
     const int now = there && exists(k);
-    const gmg_patch<deep> above = gmg_patch_of<deep>(u + place(k + 1), behind, there && exists(k + 1));
+    const gmg_patch<deep> above = gmg_patch_of<deep>(u + offset_of(k + 1), behind, there && exists(k + 1));
     const gmg_patch<deep> rhs = gmg_patch_of<deep>(f + c, behind, now);
     gmg_patch<deep> r = {};
     if (now) {
@@ -199,27 +192,33 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
   }
 }
 
-/* Where a thread begins in a tile. */
+/* Where a thread begins in a tile: at (i, j), the first of its wide x deep columns. */
 typedef struct {
   int i, j, begin, end, there;
 } gmg_corner;
 
-template <int deep> static __device__ __forceinline__ gmg_corner gmg_corner_of(const gmg_uniform &s, unsigned tile)
+template <int wide, int deep>
+static __device__ __forceinline__ gmg_corner gmg_corner_of(const gmg_tiles &t, const int n[3], unsigned tile)
 {
-  const unsigned tx = tile % s.tiles[0], rest = tile / s.tiles[0], ty = rest % s.tiles[1], tz = rest / s.tiles[1];
-  gmg_corner c = {2 * (int)(tx * s.across + threadIdx.x), deep * (int)(ty * s.lines + threadIdx.y), (int)tz * s.high, 0, 0};
-  c.end = min(c.begin + s.high, s.n[2]), c.there = c.i < s.n[0] && c.j < s.n[1];
-  return c;
+  const unsigned tx = tile % t.count[0], rest = tile / t.count[0], ty = rest % t.count[1], tz = rest / t.count[1];
+  const int i = wide * (int)(tx * t.across + threadIdx.x), j = deep * (int)(ty * t.lines + threadIdx.y), begin = (int)(tz * t.high);
+  return {i, j, begin, min(begin + (int)t.high, n[2]), i < n[0] && j < n[1]};
+}
+
+/* body(corner) for all tiles of the level. */
+template <int deep, class Body> static __device__ __forceinline__ void gmg_for_tiles(const gmg_uniform &s, Body body)
+{
+  for (unsigned tile = blockIdx.x; tile < s.tiles.total; tile += gridDim.x) {
+    const gmg_corner c = gmg_corner_of<2, deep>(s.tiles, s.n, tile);
+    if (c.there) body(c);
+  }
 }
 
 /* gmg_walk_pairs() for all unknowns of the level. */
 template <int deep, int once = 0, class Body>
 static __device__ __forceinline__ void gmg_walk_uniform(const gmg_uniform &s, const real *f, const real *u, Body body)
 {
-  for (unsigned tile = blockIdx.x; tile < s.total; tile += gridDim.x) {
-    const gmg_corner c = gmg_corner_of<deep>(s, tile);
-    if (c.there) gmg_walk_pairs<deep, once>(s, f, u, c.i, c.j, c.begin, c.end, 1, body);
-  }
+  gmg_for_tiles<deep>(s, [&](const gmg_corner &c) { gmg_walk_pairs<deep, once>(s, f, u, c.i, c.j, c.begin, c.end, 1, body); });
 }
 
 #endif

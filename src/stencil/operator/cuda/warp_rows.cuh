@@ -34,11 +34,11 @@ static inline int gmg_are_vectors(const void *x, const void *y, const void *z)
 
 /* Of `rows` in parts for warps, `beside` of them beside each other: how many rows a part has so that all are done soonest, where
    `room` warps are at work at once and each takes `fill` rows more. */
-static inline int gmg_rows_of_part(int rows, size_t beside, size_t room, int fill, int least)
+static inline int gmg_rows_of_part(int rows, size_t beside, size_t room, int fill, int min_rows)
 {
   size_t best = 0;
   int high = rows;
-  for (int parts = 1; parts == 1 || (long)parts * least <= rows; parts++) {
+  for (int parts = 1; parts == 1 || (long)parts * min_rows <= rows; parts++) {
     const int each = (rows + parts - 1) / parts;
     const size_t total = beside * (size_t)((rows + each - 1) / each), time = (total + room - 1) / room * (size_t)(each + fill);
     if (best && time >= best) continue;
@@ -141,7 +141,8 @@ static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &
 
 /* Takes fine row k, one after the other from 2 J0 - 1 to 2 J1. Returns the coarse row that this completes, or -1. An odd row begins
    row J and is the third of J - 1, an even one is the second of J and the last of J - 1. */
-static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int J0, int J1, int k, const gmg_cells &r, gmg_gather *g)
+static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int J0, int J1, int k, const gmg_cells &r,
+                                                     gmg_gather *g)
 {
   const real left = __shfl_up_sync(~0u, r.at[LANE_COLS - 1], 1), right = __shfl_down_sync(~0u, r.at[0], 1);
   const int J = (k + 1) / 2, odd = k & 1;
@@ -177,10 +178,9 @@ typedef struct {
   gmg_pair_weights of[LANE_PAIRS][2];
 } gmg_spread;
 
-/* A coarse row, of which each lane has its part, on fine columns. */
-static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS])
+/* A lane's part of a coarse row on fine columns; left, right: the coarse values beside it. */
+static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS], real left, real right)
 {
-  const real left = __shfl_up_sync(~0u, c[LANE_PAIRS - 1], 1), right = __shfl_down_sync(~0u, c[0], 1);
   gmg_cells e;
 #pragma unroll
   for (int d = 0; d < LANE_PAIRS; d++) {
@@ -188,6 +188,12 @@ static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, 
     e.at[2 * d] = s.of[d][0].own * c[d] + s.of[d][0].side * low, e.at[2 * d + 1] = s.of[d][1].own * c[d] + s.of[d][1].side * up;
   }
   return e;
+}
+
+/* The same where the lanes beside this one have those values. */
+static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS])
+{
+  return gmg_spread_row(s, c, __shfl_up_sync(~0u, c[LANE_PAIRS - 1], 1), __shfl_down_sync(~0u, c[0], 1));
 }
 
 /* The residual of a row; more: what is added to its diagonal. Not of the very first and last column of the warp. */
@@ -209,10 +215,12 @@ static __device__ __forceinline__ gmg_cells gmg_residual_of_row(const real coupl
 /* body(k, r) for the rows begin <= k < end, of the lane's columns from i on: the residual, 0 where there is no unknown. It is not
    to be used for the very first and last column of the warp. */
 template <class Body>
-static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const real *f, const real *u, int i, int begin, int end, Body body)
+static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const real *f, const real *u, int i, int begin, int end,
+                                                     Body body)
 {
   enum { COLS = LANE_COLS, AHEAD = 3, SLOTS = AHEAD + 3 };
-  const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0, n = s.n[2];
+  const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), n = s.n[2];
+  const int column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
   const int stride = (int)gmg_pitch_32(gmg_layout_32_of(gmg_layout_of(s)), 2);
   const real inner = gmg_at(s.diag[2], 1);
   gmg_cells diag, us[SLOTS], fs[SLOTS];

@@ -28,10 +28,8 @@ typedef struct {
   size_t offset; /* of the line's first unknown in a field */
 } gmg_task;
 
-static inline size_t gmg_tasks(const gmg_operator *A)
-{
-  return (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT * A->n[1] * A->n[2];
-}
+static inline size_t gmg_segments(const gmg_operator *A) { return (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT; }
+static inline size_t gmg_tasks(const gmg_operator *A) { return gmg_segments(A) * A->n[1] * A->n[2]; }
 
 /* Lines in blocks of GMG_ROWS, through all planes: of every plane only that many lines are wanted again by the next, and
    stay in the cache. */
@@ -46,7 +44,7 @@ static inline size_t gmg_blocked_line(size_t rows, size_t planes, size_t t)
 
 static inline gmg_task gmg_task_at(const gmg_operator *A, size_t t)
 {
-  const size_t segments = (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT;
+  const size_t segments = gmg_segments(A);
   const size_t line = t / segments, begin = t % segments * GMG_SEGMENT;
   const size_t end = begin + GMG_SEGMENT < A->n[0] ? begin + GMG_SEGMENT : A->n[0];
   const size_t j = line % A->n[1], k = line / A->n[1];
@@ -56,7 +54,7 @@ static inline gmg_task gmg_task_at(const gmg_operator *A, size_t t)
 /* The task that holds unknown (i, j, k). */
 static inline size_t gmg_task_number(const gmg_operator *A, size_t i, size_t j, size_t k)
 {
-  return (k * A->n[1] + j) * ((A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT) + i / GMG_SEGMENT;
+  return (k * A->n[1] + j) * gmg_segments(A) + i / GMG_SEGMENT;
 }
 
 static inline gmg_task gmg_whole_row(const gmg_operator *A, size_t j, size_t k)
@@ -72,7 +70,7 @@ static inline gmg_task gmg_row_of_slice(const gmg_operator *A, size_t slice, siz
 
 static inline gmg_task gmg_blocked_task(const gmg_operator *A, size_t t)
 {
-  const size_t segments = (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT;
+  const size_t segments = gmg_segments(A);
   return gmg_task_at(A, gmg_blocked_line(A->n[1], A->n[2], t / segments) * segments + t % segments);
 }
 

@@ -64,8 +64,8 @@ static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void
   (void)measure(e, A, f, u, 1 / *size, r, NULL);
 }
 
-static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
-                              void *r, double *f_norm, gmg_wait wait)
+static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                              gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
   const double scale = size ? 1 / *size : s->next, norm = measure(e, A, f, u, scale, r, f_norm);
   gmg_scale_note(s, scale, norm);
@@ -157,21 +157,9 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
   e->vector->add(e, A->cells, -dot(e, A, x, NULL) / volume, x);
 }
 
-extern void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
-extern void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
-                                          const void *u, void *r, void *coarse);
-extern double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                                           const double *size, gmg_scale *s, void *r, gmg_wait wait);
-extern void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p,
-                                     const void *x, void *q);
-extern void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
-extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
-extern void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
-extern void R(gmg_coarsen_walls_host)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a);
-extern void R(gmg_fold_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
-extern void R(gmg_pad_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
-extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
-                             void *flux, void *gradient);
+#define DECLARE(name) GMG_STENCIL_DECLARE(name, host)
+#define ENTRY(name) .name = R(gmg_##name##_host),
+GMG_STENCIL_PARTS(DECLARE) DECLARE(restrict_residual) DECLARE(correct_residual) DECLARE(cg_direction)
 
 static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
                                   void *u, const double *size, void *r)
@@ -185,20 +173,11 @@ const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .residual_to_low = residual_to_low,
                                              .scaled_residual = scaled_residual,
                                              .interpolated_residual = interpolated_residual,
-                                             .restrict_residual = R(gmg_restrict_residual_host),
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,
                                              .magnitude = magnitude,
                                              .dot = dot,
                                              .remove_mean = remove_mean,
                                              .cg_beta = cg_beta,
-                                             .cg_direction = R(gmg_cg_direction_host),
-                                             .correct_residual = R(gmg_correct_residual_host),
-                                             .tensor = R(gmg_tensor_host),
-                                             .prolong_faces = R(gmg_prolong_faces_host),
-                                             .fold = R(gmg_fold_host),
-                                             .harmonic_faces = R(gmg_harmonic_faces_host),
-                                             .copy_faces = R(gmg_copy_faces_host),
-                                             .coarsen_walls = R(gmg_coarsen_walls_host),
-                                             .flux = R(gmg_flux_host),
-                                             .pad = R(gmg_pad_host)};
+                                             ENTRY(restrict_residual) ENTRY(correct_residual) ENTRY(cg_direction)
+                                             GMG_STENCIL_PARTS(ENTRY)};

@@ -47,9 +47,9 @@ static gmg_sums run_slices(const gmg_exec *e, const work *x)
     const size_t begin = slices * me / threads, end = slices * (me + 1) / threads;
     for (size_t k = begin; k < end; k++) part[k] = (gmg_sums){0, 0};
     for (size_t first = 0; first < lines; first += GMG_ROWS) {
-      const size_t last = first + GMG_ROWS < lines ? first + GMG_ROWS : lines, most = last < lines ? last : lines + 2;
+      const size_t last = first + GMG_ROWS < lines ? first + GMG_ROWS : lines, end_row = last < lines ? last : lines + 2;
       for (size_t k = begin; k < end; k++)
-        for (size_t m = first; m < most; m++) {
+        for (size_t m = first; m < end_row; m++) {
           const gmg_task here = gmg_row_of_slice(A, k, m), behind = gmg_row_of_slice(A, k - 1, (m - 1) % lines);
           const int more = m + ROWS_AHEAD < last, looks = m > 1 && k > begin + 1;
           if (more) ask_for(x->changed, here.offset + ahead, n0, sizeof(real));

@@ -22,7 +22,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
   const int i = (int)tx * WARP_COLS + COLS * ((int)lane - 1), I = i / 2;
   const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
   const int column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
-  const auto place = [&](int k) { return gmg_offset(gmg_layout_of(s), column, 0, k); };
+  const auto offset_of = [&](int k) { return gmg_offset(gmg_layout_of(s), column, 0, k); };
   if (K0 >= K1) return;
   const real scale = (real)(1 / __ldg(size));
   gmg_spread spread;
@@ -42,14 +42,15 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
   gmg_cells rhs[SLOTS][2];    /* rows 2 K - 1 and 2 K of f */
   const auto ask_coarse = [&](int slot, int K) {
 #pragma unroll
-    for (int d = 0; d < PAIRS; d++) fetched[slot][d] = K <= K1 + 1 ? __ldg(coarse + gmg_offset(from, parent[d], __ldg(my.wrap + K), 0)) : (real)0;
+    for (int d = 0; d < PAIRS; d++)
+      fetched[slot][d] = K <= K1 + 1 ? __ldg(coarse + gmg_offset(from, parent[d], __ldg(my.wrap + K), 0)) : (real)0;
   };
   const auto ask_f = [&](int slot, int K) {
 #pragma unroll
     for (int q = 0; q < 2; q++) {
       const int k = 2 * K - 1 + q, there = mine && k >= 2 * K0 && k < 2 * K1;
       rhs[slot][q] = {};
-      if (there) rhs[slot][q] = gmg_cells_of(__ldg((const real_vector *)(f + place(k))));
+      if (there) rhs[slot][q] = gmg_cells_of(__ldg((const real_vector *)(f + offset_of(k))));
     }
   };
   gmg_cells before = {}, here = {}, rows[4] = {}; /* coarse rows K - 1 and K across; u of fine rows 2 K - 2 to 2 K + 1 */
@@ -74,7 +75,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
         rows[q] = rows[q + 2];
 #pragma unroll
         for (int c = 0; c < COLS; c++) rows[q + 2].at[c] = w.own * here.at[c] + w.side * (q ? after.at[c] : before.at[c]);
-        if (mine && K >= K0 && K < K1) *(real_vector *)(u + place(2 * K + q)) = gmg_vector_of(rows[q + 2]);
+        if (mine && K >= K0 && K < K1) *(real_vector *)(u + offset_of(2 * K + q)) = gmg_vector_of(rows[q + 2]);
       }
       before = here, here = after;
 #pragma unroll
@@ -85,26 +86,25 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
         low_cells low;
 #pragma unroll
         for (int c = 0; c < COLS; c++) low.at[c] = (low_real)(scale * res.at[c]);
-        if (there) *(low_cells *)(r + place(k)) = low;
+        if (there) *(low_cells *)(r + offset_of(k)) = low;
       }
     }
   }
 }
 
 /* 1 where done. */
-static int fmg_residual_rows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f, void *u,
-                       const double *size, void *r)
+static int fmg_residual_rows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
+                             void *u, const double *size, void *r)
 {
   enum { FILL_ROWS = 4, MIN_ROWS = 8 };
   const gmg_device *d = gmg_device_of(e);
   gmg_uniform s;
-  if (A->dim != 2 || !gmg_uniform_of(A, d->processors, f, u, r, &s) || s.n[0] % LANE_COLS || !gmg_are_vectors(f, u, r)) return 0;
-  for (int a = 0; a < 2; a++)
-    if (map[a].pairs != GMG_PAIRS_LINEAR || 2 * map[a].cols != map[a].rows) return 0;
+  if (A->dim != 2 || !gmg_go_by_pairs(map, 2, GMG_PAIRS_LINEAR)) return 0;
+  if (!gmg_uniform_of(A, d->processors, f, u, r, &s) || s.n[0] % LANE_COLS || !gmg_are_vectors(f, u, r)) return 0;
   const unsigned beside = (unsigned)((s.n[0] + WARP_COLS - 1) / WARP_COLS);
   const int high = gmg_rows_of_part(map[1].cols, beside, (size_t)d->processors * ROW_BLOCKS * BLOCK_WARPS, FILL_ROWS, MIN_ROWS);
-  gmg_launch(e, "residual", fmg_residual_kernel, gmg_warp_grid(beside * (unsigned)((map[1].cols + high - 1) / high)), s, map[0], map[1],
-             gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), beside, high, coarse, f, size, u, r);
+  gmg_launch(e, "residual", fmg_residual_kernel, gmg_warp_grid(beside * (unsigned)((map[1].cols + high - 1) / high)), s, map[0],
+             map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), beside, high, coarse, f, size, u, r);
   return 1;
 }
 

@@ -14,9 +14,10 @@ enum { MAX_CELLS_LATENCY = 300000 };
 
 /* 3D, by averages: a thread's columns make one column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
-    average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
+    average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u,
+                         real *coarse)
 {
-  const gmg_corner at = gmg_corner_of<2>(s, blockIdx.x);
+  const gmg_corner at = gmg_corner_of<2, 2>(s.tiles, s.n, blockIdx.x);
   if (!at.there) return;
   const int I = at.i / 2, J = at.j / 2;
   real w[2][2], sum = 0;
@@ -35,8 +36,8 @@ enum { INNER = 30 }; /* lanes of a warp whose neighbours are in it, too */
 
 /* 2D, by the adjoint of linear interpolation: a lane's pair of columns and the two beside it make a column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    adjoint_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, unsigned warps, int rows, const real *f, const real *u,
-                         real *coarse)
+    adjoint_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, unsigned warps, int rows, const real *f,
+                         const real *u, real *coarse)
 {
   const unsigned warp = blockIdx.x * (GMG_THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   const unsigned ty = warp / warps, tx = warp - ty * warps;
@@ -75,7 +76,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
   }
   real v[6][6], rhs[4][4], w[4], sum = 0;
   const auto at = [&](const real *x, int k, int i) {
-    return row[k] >= 0 && column[i] >= 0 ? __ldg(x + gmg_offset_32(gmg_layout_32_of(gmg_layout_of(s)), column[i], 0, row[k])) : (real)0;
+    if (row[k] < 0 || column[i] < 0) return (real)0;
+    return __ldg(x + gmg_offset_32(gmg_layout_32_of(gmg_layout_of(s)), column[i], 0, row[k]));
   };
 #pragma unroll
   for (int k = 0; k < 6; k++)
@@ -103,7 +105,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
 }
 
 /* 1 where done. */
-static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
+                          void *coarse)
 {
   const gmg_device *d = gmg_device_of(e);
   const gmg_layout to = gmg_layout_of_rows(map);
@@ -111,9 +114,8 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   if (restrict_faces(e, A, map, f, u, coarse)) return 1;
   if (!gmg_uniform_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
   if (A->dim == 3) {
-    for (int a = 0; a < 3; a++)
-      if (map[a].pairs != GMG_PAIRS_AVERAGE || map[a].width != 2) return 0;
-    gmg_launch(e, "restriction", average_pairs_kernel, gmg_grid_of(s), s, map[0], map[1], map[2], to, f, u, coarse);
+    if (!gmg_go_by_pairs(map, 3, GMG_PAIRS_AVERAGE) || map[2].width != 2) return 0;
+    gmg_launch(e, "restriction", average_pairs_kernel, gmg_grid_of(s.tiles), s, map[0], map[1], map[2], to, f, u, coarse);
     return 1;
   }
   for (int a = 0; a < 2; a++)
@@ -152,14 +154,9 @@ static __device__ __forceinline__ family family_of(const gmg_map &m, int I)
 /* Axes across (0, 1) and along (2); in 2D axis 1 is not there. */
 typedef struct {
   gmg_map m[3];
-  int n[3], high; /* coarse unknowns */
-  unsigned across, lines, tiles[3];
+  gmg_tiles tiles;
+  int n[3]; /* coarse unknowns */
 } prolongation;
-
-static inline gmg_grid gmg_grid_of(const prolongation &p)
-{
-  return {dim3(p.tiles[0] * p.tiles[1] * p.tiles[2]), dim3(p.across, p.lines), 0};
-}
 
 /* How the two fields lie, along these axes. */
 GMG_INLINE gmg_layout coarse_of(const prolongation &p)
@@ -174,20 +171,12 @@ GMG_INLINE gmg_layout fine_of(const prolongation &p, int deep)
   return gmg_layout_packed(n);
 }
 
-/* Where a thread begins: a column of coarse unknowns. */
-static __device__ __forceinline__ gmg_corner corner_of(const prolongation &p)
-{
-  const unsigned tx = blockIdx.x % p.tiles[0], rest = blockIdx.x / p.tiles[0], ty = rest % p.tiles[1], tz = rest / p.tiles[1];
-  const int I = (int)(tx * p.across + threadIdx.x), J = (int)(ty * p.lines + threadIdx.y), begin = (int)tz * p.high;
-  return {I, J, begin, min(begin + p.high, p.n[2]), I < p.n[0] && J < p.n[1]};
-}
-
 /* Every thread has a column of coarse unknowns and the pairs of fine ones inside. */
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
 {
   gmg_take_over();
-  const gmg_corner corner = corner_of(p);
+  const gmg_corner corner = gmg_corner_of<1, 1>(p.tiles, p.n, blockIdx.x);
   const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
   if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = deep == 2 ? family_of(p.m[1], J) : family{};
@@ -237,17 +226,11 @@ static int prolongation_of(const gmg_map map[3], int processors, const void *y, 
 {
   const int dim = map[2].rows > 1 ? 3 : 2, axis[3] = {0, dim == 3 ? 1 : 2, dim - 1};
   *p = {};
-  if (map[0].rows == 1 || map[1].rows == 1 || (uintptr_t)y % sizeof(real_pair)) return 0;
-  for (int a = 0; a < dim; a++)
-    if (map[a].pairs != GMG_PAIRS_LINEAR) return 0;
-  for (int a = 0; a < 3; a++) p->m[a] = map[axis[a]], p->n[a] = map[axis[a]].cols;
-  const int most = dim == 3 ? 32 : GMG_THREADS;
-  for (p->across = 8; (int)p->across < most && (int)p->across < p->n[0];) p->across *= 2;
-  p->lines = dim == 3 ? GMG_THREADS / p->across : 1;
-  p->tiles[0] = ((unsigned)p->n[0] + p->across - 1) / p->across, p->tiles[1] = ((unsigned)p->n[1] + p->lines - 1) / p->lines;
-  for (p->high = 32; p->high > 1; p->high /= 2) /* thread blocks for all multiprocessors */
-    if ((size_t)p->tiles[0] * p->tiles[1] * (size_t)((p->n[2] + p->high - 1) / p->high) >= 3 * (size_t)processors) break;
-  p->tiles[2] = (unsigned)((p->n[2] + p->high - 1) / p->high);
+  if (!gmg_go_by_pairs(map, dim, GMG_PAIRS_LINEAR) || (uintptr_t)y % sizeof(real_pair)) return 0;
+  size_t threads[3];
+  for (int a = 0; a < 3; a++) p->m[a] = map[axis[a]], p->n[a] = p->m[a].cols, threads[a] = (size_t)p->n[a];
+  p->tiles = gmg_tiles_of(threads, dim == 3 ? 32 : GMG_THREADS, 32, 1, 3 * (size_t)processors);
+  if (dim == 2) p->tiles.lines = 1;
   return dim;
 }
 
@@ -258,7 +241,8 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
   const int dim = prolongation_of(map, gmg_device_of(e)->processors, y, &p);
   if (!dim) return 0;
   if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= MAX_CELLS_LATENCY && prolong_rows(e, map, x, y, add)) return 1;
-  gmg_launch_early(e, "prolongation", dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>, gmg_grid_of(p), p, x, y, add);
+  const auto kernel = dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>;
+  gmg_launch_early(e, "prolongation", kernel, gmg_grid_of(p.tiles), p, x, y, add);
   return 1;
 }
 
@@ -285,15 +269,15 @@ static __device__ __forceinline__ limits limits_of(real low, real shared, real h
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     prolong_face_pairs_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
 {
-  const gmg_corner corner = corner_of(p);
+  const gmg_corner corner = gmg_corner_of<1, 1>(p.tiles, p.n, blockIdx.x);
   const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
   if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = family_of(p.m[1], J);
   const gmg_layout_32 coarse = gmg_layout_32_of(coarse_of(p)), fine = gmg_layout_32_of(fine_of(p, 2));
   const gmg_layout_32 faces[3] = {gmg_layout_faces_32(fine.n, 0), gmg_layout_faces_32(fine.n, 1), gmg_layout_faces_32(fine.n, 2)};
   const auto column = [&](unsigned i, unsigned j) { return x + gmg_offset_32(coarse, i, j, 0); };
-  const auto place = [&](const gmg_layout_32 &l, unsigned k) { return gmg_offset_32(l, 2 * I, 2 * J, k); };
-  const auto plane_of_faces = [&](unsigned k) { return gmg_patch_of<2>(z_face + place(faces[2], k), faces[2].row, 1); };
+  const auto offset_of = [&](const gmg_layout_32 &l, unsigned k) { return gmg_offset_32(l, 2 * I, 2 * J, k); };
+  const auto plane_of_faces = [&](unsigned k) { return gmg_patch_of<2>(z_face + offset_of(faces[2], k), faces[2].row, 1); };
   const real *const own = column(I, J), *const left = column(fx.beside[0], J), *const right = column(fx.beside[1], J);
   const real *const front = column(I, fy.beside[0]), *const back = column(I, fy.beside[1]);
   const unsigned slice = gmg_pitch_32(coarse, 2);
@@ -304,7 +288,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     const unsigned base = K * slice, k = 2 * K;
     const real above = __ldg(own + (unsigned)fz.beside[1] * slice);
     const gmg_patch<2> middle = plane_of_faces(k + 1), ceiling = plane_of_faces(k + 2);
-    const real beside[3][2] = {{__ldg(left + base), __ldg(right + base)}, {__ldg(front + base), __ldg(back + base)}, {below, above}};
+    const real beside[3][2] = {
+        {__ldg(left + base), __ldg(right + base)}, {__ldg(front + base), __ldg(back + base)}, {below, above}};
     real move[3][2];
 #pragma unroll
     for (int b = 0; b < 2; b++) {
@@ -314,9 +299,10 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     }
 #pragma unroll
     for (int q = 0; q < 2; q++) {
-      const unsigned at = place(fine, k + q), next = faces[1].row;
-      const real *const xs = x_face + place(faces[0], k + q), *const ys = y_face + place(faces[1], k + q);
-      const gmg_patch<1> y0 = gmg_patch_of<1>(ys, 0, 1), y1 = gmg_patch_of<1>(ys + next, 0, 1), y2 = gmg_patch_of<1>(ys + 2 * next, 0, 1);
+      const unsigned at = offset_of(fine, k + q), next = faces[1].row;
+      const real *const xs = x_face + offset_of(faces[0], k + q), *const ys = y_face + offset_of(faces[1], k + q);
+      const gmg_patch<1> y0 = gmg_patch_of<1>(ys, 0, 1), y1 = gmg_patch_of<1>(ys + next, 0, 1);
+      const gmg_patch<1> y2 = gmg_patch_of<1>(ys + 2 * next, 0, 1);
       gmg_patch<2> v;
 #pragma unroll
       for (int d = 0; d < 2; d++) {
@@ -346,7 +332,7 @@ static int prolong_face_pairs(const gmg_exec *e, const gmg_operator *A, const gm
   prolongation p;
   if (A->cells > (size_t)1 << 31 || ((uintptr_t)A->face[1] | (uintptr_t)A->face[2]) % sizeof(real_pair)) return 0;
   if (prolongation_of(map, gmg_device_of(e)->processors, y, &p) != 3) return 0;
-  gmg_launch(e, "prolongation", prolong_face_pairs_kernel, gmg_grid_of(p), p, A->face[0], A->face[1], A->face[2], x, y);
+  gmg_launch(e, "prolongation", prolong_face_pairs_kernel, gmg_grid_of(p.tiles), p, A->face[0], A->face[1], A->face[2], x, y);
   return 1;
 }
 

@@ -25,28 +25,24 @@ static __device__ __forceinline__ border border_of(const gmg_map &m, int row, co
 /* A thread has a column of coarse unknowns, the four columns of fine ones inside, and the flux into the next one. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u, real *coarse)
+    restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u,
+                          real *coarse)
 {
-  const gmg_corner at = gmg_corner_of<2>(s.s, blockIdx.x);
+  const gmg_corner at = gmg_corner_of<2, 2>(s.s.tiles, s.s.n, blockIdx.x);
   if (!at.there) return;
-  const gmg_layout_32 level = gmg_layout_of(s), across_of[3] = {gmg_face_layout_of(s, 0), gmg_face_layout_of(s, 1), gmg_face_layout_of(s, 2)};
-  const unsigned *n = level.n, row = level.row, slice = gmg_pitch_32(level, 2), i = (unsigned)at.i, j = (unsigned)at.j;
+  const gmg_surroundings c = gmg_surroundings_of(s, at);
+  const unsigned *n = c.level.n, row = c.level.row, i = c.i, j = c.j;
   const border x = border_of(mx, at.i / 2, s.lo[0], s.hi[0], s.s.n[0]), y = border_of(my, at.j / 2, s.lo[1], s.hi[1], s.s.n[1]);
-  const int has_left = gmg_has_below_32(i, s.s.wraps[0]), has_right = gmg_has_above_32(i + 1, n[0], s.s.wraps[0]);
-  const int has_front = gmg_has_below_32(j, s.s.wraps[1]), has_back = gmg_has_above_32(j + 1, n[1], s.s.wraps[1]);
-  const auto column_at = [&](unsigned x, unsigned y) { return gmg_offset_32(level, x, y, 0); };
-  const unsigned column = column_at(i, j), left = column_at(gmg_index_below_32(i, n[0], 1), j);
-  const unsigned right = column_at(gmg_index_above_32(i + 1, n[0], 1), j);
-  const unsigned front = column_at(i, gmg_index_below_32(j, n[1], 1)), back = column_at(i, gmg_index_above_32(j + 1, n[1], 1));
-  const auto face_at = [&](int a, unsigned k) { return s.face[a] + gmg_offset_32(across_of[a], i, j, k); };
   /* sum over the four columns */
   const auto across = [&](auto value) {
     return y.w[0] * (x.w[0] * value(0, 0) + x.w[1] * value(0, 1)) + y.w[1] * (x.w[0] * value(1, 0) + x.w[1] * value(1, 1));
   };
-  const auto plane = [&](const real *field, unsigned k, int there) { return gmg_patch_of<2>(field + (k * slice + column), row, there); };
+  const auto plane = [&](const real *field, unsigned k, int there) {
+    return gmg_patch_of<2>(field + (k * c.slice + c.column), row, there);
+  };
   /* upwards through the faces below plane k */
   const auto flux = [&](unsigned k, const gmg_patch<2> &low, const gmg_patch<2> &high) {
-    const gmg_patch<2> face = gmg_patch_of<2>(face_at(2, k), across_of[2].row, 1);
+    const gmg_patch<2> face = gmg_patch_of<2>(gmg_faces_below(s, c, 2, k), c.across[2].row, 1);
     return across([&](int d, int b) { return face.at[d][b] * (low.at[d][b] - high.at[d][b]); });
   };
   unsigned k = (unsigned)at.begin;
@@ -60,25 +56,28 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     real sum = 0;
 #pragma unroll
     for (int q = 0; q < 2; q++) {
-      const unsigned p = k + (planes > 1 ? q : 0), base = p * slice;
+      const unsigned p = k + (planes > 1 ? q : 0), base = p * c.slice;
       const gmg_patch<2> &v = q ? second : here;
       const gmg_patch<2> rhs = plane(f, p, 1), sigma = plane(s.sigma, p, kind & GMG_SIGMA);
-      const real *const x_face = face_at(0, p), *const y_face = face_at(1, p);
-      const gmg_patch<1> ahead = gmg_patch_of<1>(u + (base + front), 0, has_front), behind = gmg_patch_of<1>(u + (base + back), 0, has_back);
-      const gmg_patch<1> y_in = gmg_patch_of<1>(y_face, 0, 1), y_out = gmg_patch_of<1>(y_face + 2 * across_of[1].row, 0, 1);
+      const real *const x_face = gmg_faces_below(s, c, 0, p), *const y_face = gmg_faces_below(s, c, 1, p);
+      const gmg_patch<1> ahead = gmg_patch_of<1>(u + (base + c.front), 0, c.has_front);
+      const gmg_patch<1> behind = gmg_patch_of<1>(u + (base + c.back), 0, c.has_back);
+      const gmg_patch<1> y_in = gmg_patch_of<1>(y_face, 0, 1), y_out = gmg_patch_of<1>(y_face + 2 * c.across[1].row, 0, 1);
       real part = across([&](int d, int b) {
         const real shift = kind & GMG_SIGMA ? s.s.shift + sigma.at[d][b] : s.s.shift;
         return rhs.at[d][b] - shift * v.at[d][b];
       });
 #pragma unroll
       for (int d = 0; d < 2; d++) {
-        const real before = has_left ? __ldg(u + (base + left + d * row)) : (real)0, after = has_right ? __ldg(u + (base + right + d * row)) : (real)0;
-        const real *const face = x_face + d * across_of[0].row;
+        const real before = c.has_left ? __ldg(u + (base + c.left + d * row)) : (real)0;
+        const real after = c.has_right ? __ldg(u + (base + c.right + d * row)) : (real)0;
+        const real *const face = x_face + d * c.across[0].row;
         part += y.w[d] * (x.in * __ldg(face) * (before - v.at[d][0]) - x.out * __ldg(face + 2) * (v.at[d][1] - after));
       }
 #pragma unroll
       for (int b = 0; b < 2; b++)
-        part += x.w[b] * (y.in * y_in.at[0][b] * (ahead.at[0][b] - v.at[0][b]) - y.out * y_out.at[0][b] * (v.at[1][b] - behind.at[0][b]));
+        part += x.w[b] * (y.in * y_in.at[0][b] * (ahead.at[0][b] - v.at[0][b]) -
+                          y.out * y_out.at[0][b] * (v.at[1][b] - behind.at[0][b]));
       sum += z.w[q] * part;
     }
     const real top = flux(k + planes, second, above);
@@ -89,13 +88,14 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
 
 /* 1 where done. With coefficients on faces levels are nested: where an axis is coarsened row I reads columns 2 I and 2 I + 1,
    the last one column alone where their number is odd. */
-static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
+static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
+                          void *coarse)
 {
   gmg_face_columns w;
   if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
   for (int a = 0; a < 3; a++)
     if (map[a].width != 2 || (map[a].pairs != GMG_PAIRS_AVERAGE && (a < 2 || map[a].rows != (map[a].cols + 1) / 2))) return 0;
-  gmg_launch(e, "restriction", GMG_BY_SIGMA(w, restrict_faces_kernel), gmg_grid_of(w.s), w, map[0], map[1], map[2],
+  gmg_launch(e, "restriction", GMG_BY_SIGMA(w, restrict_faces_kernel), gmg_grid_of(w.s.tiles), w, map[0], map[1], map[2],
              gmg_layout_of_rows(map), f, u, coarse);
   return 1;
 }

@@ -2,9 +2,9 @@
    follows the coefficients (host/prolong.c has its source and reasons). */
 extern "C" {
 #include "stencil/stencil.h"
+#include "stencil/transfer/prolong.h"
 }
 
-#include "prolong.cuh"
 #include "pairs.cuh"
 #include "fmg_residual_rows.cuh"
 
@@ -14,7 +14,8 @@ template <int width_x, int width_y, int width_z, class Value>
 static __device__ __forceinline__ real tensor_at(const gmg_map *m, size_t x, size_t y, size_t z, Value value)
 {
   const int X = width_x ? width_x : m[0].width, Y = width_y ? width_y : m[1].width, Z = width_z ? width_z : m[2].width;
-  const real *wx = (const real *)m[0].weight + x * X, *wy = (const real *)m[1].weight + y * Y, *wz = (const real *)m[2].weight + z * Z;
+  const real *wx = (const real *)m[0].weight + x * X, *wy = (const real *)m[1].weight + y * Y;
+  const real *wz = (const real *)m[2].weight + z * Z;
   const int *i = m[0].wrap + __ldg(m[0].first + x), *j = m[1].wrap + __ldg(m[1].first + y), *k = m[2].wrap + __ldg(m[2].first + z);
   real sum = 0;
 #pragma unroll
@@ -63,7 +64,8 @@ template <int kind, int X, int Y, int Z>
 static __global__ void restrict_kernel(gmg_operator A, gmg_maps t, gmg_points p, const real *f, const real *u, real *coarse)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    coarse[c] = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return gmg_residual_at<kind>(A, a, b, d, f, u); });
+    const auto residual = [&](size_t a, size_t b, size_t d) { return gmg_residual_at<kind>(A, a, b, d, f, u); };
+    coarse[c] = tensor_at<X, Y, Z>(t.m, i, j, k, residual);
   });
 }
 
@@ -84,8 +86,8 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
 #undef KERNEL
 }
 
-extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
-                                                  const void *f, void *u, const double *size, void *r)
+extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3],
+                                                  const void *coarse, const void *f, void *u, const double *size, void *r)
 {
   if (fmg_residual_rows(e, A, map, coarse, f, u, size, r)) return;
   R(gmg_tensor_cuda)(e, map, coarse, u, 0);
@@ -97,9 +99,9 @@ static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_poin
   const gmg_layout from = gmg_layout_of_columns(t.m);
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     const size_t at[3] = {i, j, k};
-    move m[3];
+    gmg_move m[3];
 #pragma unroll
-    for (int a = 0; a < 3; a++) m[a] = move_of(t.m[a], at[a]);
+    for (int a = 0; a < 3; a++) m[a] = gmg_move_of(&t.m[a], at[a]);
     const size_t parent = gmg_offset(from, m[0].parent, m[1].parent, m[2].parent);
     real v = coarse[parent];
     const real own = v;
@@ -110,7 +112,7 @@ static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_poin
       const size_t low = gmg_offset(across, i, j, k);
       const real below = gmg_at(A.face[a], low), above = gmg_at(A.face[a], low + gmg_pitch(across, a));
       const real other = coarse[parent + (m[a].other - m[a].parent) * gmg_pitch(from, a)];
-      v += limit_of(m[a], below, above) * (m[a].own * own + m[a].next * other);
+      v += gmg_move_limit(m[a], below, above) * (m[a].own * own + m[a].next * other);
     }
     u[c] += v;
   });

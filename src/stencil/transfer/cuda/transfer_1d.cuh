@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   real low[LINE_RUNS], high[LINE_RUNS], old[LINE_RUNS];
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) {
-    const long at = first + i * GMG_THREADS, r = at < n ? at : q, g = r >> 1; /* two rows at least repeat */
+    const long at = first + i * GMG_THREADS, r = at < n ? at : q, g = r >> 1; /* two rows at min_begin repeat */
     low[i] = __ldg(from + g), high[i] = __ldg(from + g + m.next), old[i] = add ? to[r] : (real)0;
   }
 #pragma unroll
@@ -132,7 +132,9 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   }
   const real lo = gmg_at(A.lo[0], 1), hi = gmg_at(A.hi[0], 1);
   const real diag = (real)A.shift + gmg_at(A.diag[0], 1) + gmg_at(A.diag[1], 0) + gmg_at(A.diag[2], 0);
-  const auto residual = [&](real rhs, real below, real here, real above) { return rhs - (diag * here - (lo * below + hi * above)); };
+  const auto residual = [&](real rhs, real below, real here, real above) {
+    return rhs - (diag * here - (lo * below + hi * above));
+  };
   /* value(i) of the lane before or after, which for the first or last lane is in the stretch before or after */
   const int before = (lane + 31) % 32, after = (lane + 1) % 32;
 
@@ -151,7 +153,8 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     passed = turned;
   }
   /* the residual beside those of the warp: the second of the row before, the first of the row after */
-  const real r_beside = lane ? residual(f_beside, v[LINE_RUNS - 1].y, beside.x, beside.y) : residual(f_beside, beside.x, beside.y, v[0].x);
+  const real r_beside = lane ? residual(f_beside, v[LINE_RUNS - 1].y, beside.x, beside.y)
+                             : residual(f_beside, beside.x, beside.y, v[0].x);
 
   real sum[LINE_RUNS];
   passed = r_beside;
@@ -182,8 +185,8 @@ static int restrict_line(const gmg_exec *e, const gmg_operator *A, const gmg_map
   line_restrict w = {m->at[0] - 2 * m->begin, {}};
   for (int i = 0; i < m->width; i++) w.weight[i] = (real)m->repeat[0][i];
   /* four residuals a row, of inner unknowns: 2 c + at > 0, 2 c + at + 3 < n - 1 */
-  const long least = (2 - w.at) / 2, most = (n - 4 - w.at + 1) / 2; /* w.at is -GMG_MAP_PAD or more, n > 2 */
-  const int begin = m->begin > least ? m->begin : (int)least, end = m->end < most ? m->end : (int)most;
+  const long min_begin = (2 - w.at) / 2, max_end = (n - 4 - w.at + 1) / 2; /* w.at is -GMG_MAP_PAD or more, n > 2 */
+  const int begin = m->begin > min_begin ? m->begin : (int)min_begin, end = m->end < max_end ? m->end : (int)max_end;
   if (begin >= end) return 0;
   const line_rows x = line_rows_of(begin, end, m->rows);
   const auto kernel = is_aligned(f, w.at + 1) && is_aligned(u, w.at + 1) ? restrict_line_kernel<1> : restrict_line_kernel<0>;

@@ -9,7 +9,8 @@ enum { RESTRICT_BLOCKS = 5 };
 
 /* As adjoint_pairs_kernel; a warp has `rows` coarse rows of its columns. */
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, RESTRICT_BLOCKS)
-    restrict_rows_kernel(gmg_uniform s, gmg_pair_maps p, gmg_layout to, unsigned beside, int rows, const real *f, const real *u, real *coarse)
+    restrict_rows_kernel(gmg_uniform s, gmg_pair_maps p, gmg_layout to, unsigned beside, int rows, const real *f, const real *u,
+                         real *coarse)
 {
   const unsigned warp = blockIdx.x * BLOCK_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
   const int J0 = (int)ty * rows, J1 = min(J0 + rows, p.y.rows), i = (int)tx * WARP_COLS + LANE_COLS * ((int)lane - 1), I = i / 2;
@@ -26,10 +27,10 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, RESTRICT_BLOCKS)
 static int restrict_rows(const gmg_exec *e, const gmg_uniform &s, const gmg_map map[3], const void *f, const void *u, void *coarse)
 {
   enum { FILL_ROWS = 5, MIN_ROWS = 4 };
-  const gmg_device *d = gmg_device_of(e);
-  if (s.n[0] % LANE_COLS || 2 * map[0].rows != s.n[0] || gmg_offset(gmg_layout_of(s), 0, 0, s.n[2]) > 0x7fffffff || !gmg_are_vectors(f, u, coarse)) return 0;
+  const size_t room = (size_t)gmg_device_of(e)->processors * RESTRICT_BLOCKS * BLOCK_WARPS;
+  if (s.n[0] % LANE_COLS || gmg_offset(gmg_layout_of(s), 0, 0, s.n[2]) > 0x7fffffff || !gmg_are_vectors(f, u, coarse)) return 0;
   const unsigned beside = (unsigned)((s.n[0] + WARP_COLS - 1) / WARP_COLS);
-  const int rows = gmg_rows_of_part(map[1].rows, beside, (size_t)d->processors * RESTRICT_BLOCKS * BLOCK_WARPS, FILL_ROWS, MIN_ROWS);
+  const int rows = gmg_rows_of_part(map[1].rows, beside, room, FILL_ROWS, MIN_ROWS);
   gmg_launch(e, "restriction", restrict_rows_kernel, gmg_warp_grid(beside * (unsigned)((map[1].rows + rows - 1) / rows)), s,
              gmg_pair_maps_of(map), gmg_layout_of_rows(map), beside, rows, f, u, coarse);
   return 1;
@@ -39,8 +40,8 @@ enum { PROLONG_ROWS = 4 }; /* coarse rows of a warp */
 
 /* As prolong_pairs_kernel; all that a warp reads is asked for at once. */
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS)
-    prolong_rows_kernel(gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout coarse, gmg_layout fine, unsigned beside, const real *x,
-                         real *y, int add)
+    prolong_rows_kernel(gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout coarse, gmg_layout fine, unsigned beside,
+                        const real *x, real *y, int add)
 {
   enum { COLS = LANE_COLS, PAIRS = LANE_PAIRS, ROWS = PROLONG_ROWS };
   const unsigned warp = blockIdx.x * BLOCK_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
@@ -65,14 +66,10 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS)
     e[r] = {};
     if (K0 + r - 1 > n) continue;
     const real *const line = x + gmg_offset(coarse, 0, __ldg(my.wrap + K0 + r - 1), 0);
-    real c[PAIRS + 2];
-    c[0] = __ldg(line + before), c[PAIRS + 1] = __ldg(line + after);
+    real c[PAIRS];
 #pragma unroll
-    for (int d = 0; d < PAIRS; d++) c[d + 1] = __ldg(line + I + d);
-#pragma unroll
-    for (int d = 0; d < PAIRS; d++)
-#pragma unroll
-      for (int b = 0; b < 2; b++) e[r].at[2 * d + b] = spread.of[d][b].own * c[d + 1] + spread.of[d][b].side * c[d + 2 * b];
+    for (int d = 0; d < PAIRS; d++) c[d] = __ldg(line + I + d);
+    e[r] = gmg_spread_row(spread, c, __ldg(line + before), __ldg(line + after));
   }
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
@@ -94,7 +91,7 @@ static int prolong_rows(const gmg_exec *e, const gmg_map map[3], const void *x, 
 {
   const unsigned beside = (unsigned)((map[0].cols + 32 * LANE_PAIRS - 1) / (32 * LANE_PAIRS));
   const gmg_grid grid = gmg_warp_grid(beside * (unsigned)((map[1].cols + PROLONG_ROWS - 1) / PROLONG_ROWS));
-  if (map[0].cols % LANE_PAIRS || 2 * map[0].cols != map[0].rows || 2 * map[1].cols != map[1].rows || !gmg_are_vectors(y, NULL, NULL)) return 0;
+  if (map[0].cols % LANE_PAIRS || !gmg_are_vectors(y, NULL, NULL)) return 0;
   gmg_launch(e, "prolongation", prolong_rows_kernel, grid, map[0], map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map),
              gmg_layout_of_rows(map), beside, x, y, add);
   return 1;

@@ -6,79 +6,59 @@
    and, for cells, Khalil, Wesseling (1992). docs/weights.md has the numbers. Called through gmg_stencil_ops. */
 #include "stencil/operator/host/grid_row.h"
 #include "stencil/stencil.h"
+#include "stencil/transfer/prolong.h"
 
 /* What an axis across the line does for it: the unknowns' move is next times the coarse line beside, plus own times theirs. */
 typedef struct {
   const real *beside, *out, *in; /* coarse line; faces towards it and behind */
   real own, next;
-} move;
+} line_move;
 
-GMG_INLINE real limit(real out, real in) { return out < in ? out / in : 1; }
-
-/* Unknown i of an axis: parent p, neighbour q (unwrapped), own weight less 1 and the neighbour's. */
-typedef struct {
-  int p, q;
-  real own, next;
-} row;
-
-static row row_of(const gmg_map *m, size_t i)
+static real scalar_value(const int dim, const gmg_map *m, size_t i, const real *c, const real *x_face, const line_move across[3])
 {
-  const real *w = (const real *)m->weight + i * (size_t)m->width;
-  const int parent = m->cols == m->rows ? (int)i : (int)(i / 2), first = m->first[i];
-  if (m->width == 1) return (row){parent, parent, w[0] - 1, 0};
-  if (first == parent) return (row){parent, parent + 1, w[0] - 1, w[1]};
-  return (row){parent, parent - 1, w[1] - 1, w[0]};
-}
-
-/* Towards which side: where the neighbour is, or (a wall) where there is none. */
-static int upwards(const gmg_map *m, size_t i, row r) { return r.next != 0 ? r.q > r.p : i + 1 == (size_t)m->rows; }
-
-static real scalar_value(const int dim, const gmg_map *m, size_t i, const real *c, const real *x_face, const move across[3])
-{
-  const row r = row_of(m, i);
-  real v = c[r.p];
-  const int up = upwards(m, i, r);
-  v += limit(x_face[i + (size_t)up], x_face[i + (size_t)!up]) * (r.own * c[r.p] + r.next * c[m->wrap[r.q]]);
+  const gmg_move x = gmg_move_of(m, i);
+  const real here = c[x.parent];
+  real v = here + gmg_move_limit(x, x_face[i], x_face[i + 1]) * (x.own * here + x.next * c[x.other]);
   for (int a = 1; a < dim; a++)
-    v += limit(across[a].out[i], across[a].in[i]) * (across[a].own * c[r.p] + across[a].next * across[a].beside[r.p]);
+    v += gmg_limit(across[a].out[i], across[a].in[i]) * (across[a].own * here + across[a].next * across[a].beside[x.parent]);
   return v;
 }
 
 /* Pairs of unknowns 2 m, 2 m + 1, all with the same weights: of the neighbour and (less 1) their own. */
 GMG_INLINE void add_pairs(const int dim, const real next[2], const real own[2], long from, long to, const real *restrict c,
-                          const real *restrict x_face, const move across[3], real *restrict u)
+                          const real *restrict x_face, const line_move across[3], real *restrict u)
 {
-  const move y = across[1], z = across[2];
+  const line_move y = across[1], z = across[2];
 #pragma omp simd
   for (long m = from; m < to; m++) {
-    real even = c[m] + limit(x_face[2 * m], x_face[2 * m + 1]) * (own[0] * c[m] + next[0] * c[m - 1]);
-    real odd = c[m] + limit(x_face[2 * m + 2], x_face[2 * m + 1]) * (own[1] * c[m] + next[1] * c[m + 1]);
+    real even = c[m] + gmg_limit(x_face[2 * m], x_face[2 * m + 1]) * (own[0] * c[m] + next[0] * c[m - 1]);
+    real odd = c[m] + gmg_limit(x_face[2 * m + 2], x_face[2 * m + 1]) * (own[1] * c[m] + next[1] * c[m + 1]);
     if (dim > 1) {
       const real step = y.own * c[m] + y.next * y.beside[m];
-      even += limit(y.out[2 * m], y.in[2 * m]) * step, odd += limit(y.out[2 * m + 1], y.in[2 * m + 1]) * step;
+      even += gmg_limit(y.out[2 * m], y.in[2 * m]) * step, odd += gmg_limit(y.out[2 * m + 1], y.in[2 * m + 1]) * step;
     }
     if (dim > 2) {
       const real step = z.own * c[m] + z.next * z.beside[m];
-      even += limit(z.out[2 * m], z.in[2 * m]) * step, odd += limit(z.out[2 * m + 1], z.in[2 * m + 1]) * step;
+      even += gmg_limit(z.out[2 * m], z.in[2 * m]) * step, odd += gmg_limit(z.out[2 * m + 1], z.in[2 * m + 1]) * step;
     }
     u[2 * m] += even, u[2 * m + 1] += odd;
   }
 }
 
 /* A line that is not coarsened along itself. */
-GMG_INLINE void add_line(const int dim, long n, const real *restrict c, const move across[3], real *restrict u)
+GMG_INLINE void add_line(const int dim, long n, const real *restrict c, const line_move across[3], real *restrict u)
 {
-  const move y = across[1], z = across[2];
+  const line_move y = across[1], z = across[2];
 #pragma omp simd
   for (long i = 0; i < n; i++) {
     real v = c[i];
-    if (dim > 1) v += limit(y.out[i], y.in[i]) * (y.own * c[i] + y.next * y.beside[i]);
-    if (dim > 2) v += limit(z.out[i], z.in[i]) * (z.own * c[i] + z.next * z.beside[i]);
+    if (dim > 1) v += gmg_limit(y.out[i], y.in[i]) * (y.own * c[i] + y.next * y.beside[i]);
+    if (dim > 2) v += gmg_limit(z.out[i], z.in[i]) * (z.own * c[i] + z.next * z.beside[i]);
     u[i] += v;
   }
 }
 
-GMG_INLINE void prolong_line(const int dim, const gmg_map *m, const real *c, const real *x_face, const move across[3], real *u)
+GMG_INLINE void prolong_line(const int dim, const gmg_map *m, const real *c, const real *x_face, const line_move across[3], real *u)
 {
   if (m->cols == m->rows) {
     add_line(dim, m->rows, c, across, u);
@@ -95,11 +75,9 @@ GMG_INLINE void prolong_line(const int dim, const gmg_map *m, const real *c, con
 }
 
 /* faces: those below and above the line; lines: the coarse line of the same place along the other axes, number 0. */
-static move move_of(const gmg_map *m, size_t i, const real *lines, size_t stride, const real *const faces[2])
+static line_move line_move_of(gmg_move m, const real *lines, size_t stride, const real *const faces[2])
 {
-  const row r = row_of(m, i);
-  const int up = upwards(m, i, r);
-  return (move){lines + (size_t)(r.next != 0 ? m->wrap[r.q] : r.p) * stride, faces[up], faces[!up], r.own, r.next};
+  return (line_move){lines + m.other * stride, faces[m.up], faces[!m.up], m.own, m.next};
 }
 
 void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u)
@@ -109,13 +87,13 @@ void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const g
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < lines; t++) {
     const size_t j = t % A->n[1], k = t / A->n[1];
-    const size_t J = (size_t)row_of(&map[1], j).p, K = (size_t)row_of(&map[2], k).p;
+    const gmg_move y = gmg_move_of(&map[1], j), z = gmg_move_of(&map[2], k);
     const gmg_line l = gmg_line_coefficients(A, j, k);
-    const real *from = (const real *)c + gmg_offset(coarse, 0, J, K);
+    const real *from = (const real *)c + gmg_offset(coarse, 0, y.parent, z.parent);
     real *to = (real *)u + gmg_offset(gmg_layout_of(A), 0, j, k);
-    move across[3];
-    if (A->dim > 1) across[1] = move_of(&map[1], j, (const real *)c + gmg_offset(coarse, 0, 0, K), coarse.row, l.y_face);
-    if (A->dim > 2) across[2] = move_of(&map[2], k, (const real *)c + gmg_offset(coarse, 0, J, 0), gmg_pitch(coarse, 2), l.z_face);
+    line_move across[3];
+    if (A->dim > 1) across[1] = line_move_of(y, from - y.parent * coarse.row, coarse.row, l.y_face);
+    if (A->dim > 2) across[2] = line_move_of(z, from - z.parent * gmg_pitch(coarse, 2), gmg_pitch(coarse, 2), l.z_face);
     if (A->dim == 1) prolong_line(1, &map[0], from, l.x_face, across, to);
     if (A->dim == 2) prolong_line(2, &map[0], from, l.x_face, across, to);
     if (A->dim == 3) prolong_line(3, &map[0], from, l.x_face, across, to);

@@ -1,0 +1,35 @@
+/* What prolongation that follows the coefficients does to one unknown (host/prolong.c). Compiled by C and CUDA compilers alike. */
+#ifndef GMG_STENCIL_TRANSFER_PROLONG_H
+#define GMG_STENCIL_TRANSFER_PROLONG_H
+
+#include "stencil/grid/map.h"
+#include "stencil/operator/row.h"
+
+/* Unknown i of an axis: its parent, the neighbour (wrapped; the parent where a wall is), the weights of both, the parent's
+   less 1, and towards which side it moves. */
+typedef struct {
+  size_t parent, other;
+  real own, next;
+  int up;
+} gmg_move;
+
+GMG_INLINE gmg_move gmg_move_of(const gmg_map *m, size_t i)
+{
+  const real *w = (const real *)m->weight + i * (size_t)m->width;
+  const int parent = m->cols == m->rows ? (int)i : (int)(i / 2), first = m->first[i];
+  int q = parent;
+  real own = w[0] - 1, next = 0;
+  if (m->width > 1 && first == parent) q = parent + 1, next = w[1];
+  else if (m->width > 1) q = parent - 1, own = w[1] - 1, next = w[0];
+  const int up = next != 0 ? q > parent : i + 1 == (size_t)m->rows;
+  const gmg_move move = {(size_t)parent, (size_t)(next != 0 ? m->wrap[q] : parent), own, next, up};
+  return move;
+}
+
+/* How much of a move is made: out and in are the coefficients of the faces towards the neighbour and behind. */
+GMG_INLINE real gmg_limit(real out, real in) { return out < in ? out / in : 1; }
+
+/* The same by the faces below and above. */
+GMG_INLINE real gmg_move_limit(gmg_move m, real below, real above) { return gmg_limit(m.up ? above : below, m.up ? below : above); }
+
+#endif
