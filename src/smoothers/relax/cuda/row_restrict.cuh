@@ -46,13 +46,13 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
   const real outer_diag = gmg_at(s.diag[0], outer_column) + wall_term, outer_relax = has_outer ? s.omega / outer_diag : (real)0;
   walls[0][COLS][me] = has_outer ? s.omega / (outer_diag + more_low) : (real)0;
   walls[1][COLS][me] = has_outer ? s.omega / (outer_diag + more_high) : (real)0;
-  gmg_gather g = gmg_gather_of(maps, b.i / 2, whole ? (b.x.own ? LANE_PAIRS : 0) : __popc(b.x.own) / 2);
+  gmg_gather g = gmg_gather_of(maps, b.i / 2, b.x.own_pairs());
 
   gmg_cells u[SLOTS], rhs[SLOTS];
   real outer_rhs[SLOTS]; /* in rows in which the second half sweep looks there */
   const auto ask = [&](int slot, int is_there, int row) {
     rhs[slot] = {}, outer_rhs[slot] = 0;
-    if (is_there) rhs[slot] = b.x.read(f + row, load_constant());
+    if (is_there) rhs[slot] = b.x.read(f + row, gmg_load_constant());
     if (is_there && has_outer && is_last == slot % 2) outer_rhs[slot] = __ldg(f + (row + outer_column));
   };
   const auto ask_row = [&](int slot, int q) {
@@ -88,12 +88,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
     for (int c = 0; c < COLS; c++)
       if (!b.x.has(c) || (checked && !b.is_row(p))) r.at[c] = 0;
     const int J = gmg_gather_row(maps, J0, J1, first + p, r, &g);
-    if (J < J0) return;
-    real *const coarse_row = coarse + (J * maps.x.rows + b.i / 2);
-    if (whole && b.x.own) *(gmg_coarse_cells *)coarse_row = g.part;
-#pragma unroll
-    for (int d = 0; !whole && d < LANE_PAIRS; d++)
-      if (b.x.owns(2 * d)) coarse_row[d] = g.part.at[d];
+    if (J >= J0) b.x.write_pairs(coarse + (J * maps.x.rows + b.i / 2), g.part);
   };
   for_steps<SLOTS>(HALVES + MARGIN + 2 + late, b.folded ? -1 : b.gone - AHEAD + late, b.own + MARGIN + HALVES + 2 + late, late,
                    step);
@@ -108,7 +103,7 @@ static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const 
   if (A->n[0] < 8 || A->n[1] < 8) return 0; /* around an axis once at most */
   for (int a = 0; a < 2; a++)
     if ((map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) || 2 * (size_t)map[a].rows != A->n[a]) return 0;
-  gmg_launch(e, "rows", has_whole_rows(A, f, u, coarse) ? row_kernel_restrict<HALVES, 1> : row_kernel_restrict<HALVES, 0>, gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, 0, u, NULL),
+  gmg_launch(e, "rows", gmg_has_whole_rows(A->n[0], f, u, coarse) ? row_kernel_restrict<HALVES, 1> : row_kernel_restrict<HALVES, 0>, gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, 0, u, NULL),
              gmg_pair_maps_of(map), f, u, coarse);
   return 1;
 }

@@ -31,81 +31,12 @@ template <int HALVES, int KIND, int WHOLE> struct row_shape {
   static constexpr int blocks = updates || (!whole && sizeof(real) == 4) ? 3 : ROW_BLOCKS;
 };
 
-/* Some columns side by side, which one instruction loads or stores. */
-template <int columns> struct unit_of;
-template <> struct unit_of<1> {
-  typedef real type;
-};
-template <> struct unit_of<2> {
-  typedef real_pair type;
-};
-#if GMG_REAL_F32
-template <> struct unit_of<4> {
-  typedef real_vector type;
-};
-#endif
-
-/* A lane's columns as units of that type. */
-template <int columns> struct lane_units {
-  typename unit_of<columns>::type at[LANE_COLS / columns];
-};
-
-/* The columns that a lane has of a block: one vector, which exists and is the block's own or not; or each for itself, as a wall or a
-   wrap may lie between them. */
-template <int whole> struct lane_columns {
-  static constexpr int WIDTH = whole ? LANE_COLS : 1, UNITS = LANE_COLS / WIDTH;
-  int first;            /* column of the level that the lane begins with */
-  int seam, n;          /* columns before the seam of a periodic axis, which is n long */
-  unsigned exists, own; /* a bit for a unit */
-
-  /* From column i on, of a block that ends before column `end`, with a margin behind it. */
-  __device__ __forceinline__ lane_columns(const uniform_level &s, int i, int end, int margin, int has_own)
-  {
-    exists = own = 0, n = s.n[0];
-    first = gmg_wrap_index(i, n, s.wraps[0]), seam = s.wraps[0] ? n - first : LANE_COLS;
-#pragma unroll
-    for (int c = 0; c < LANE_COLS; c += WIDTH) {
-      const int there = i + c < end + (whole ? WIDTH : margin) && gmg_index_exists(i + c, n, s.wraps[0]);
-      exists |= (unsigned)there << c, own |= (unsigned)(there && has_own && i + c < end) << c;
-    }
-  }
-  __device__ __forceinline__ int has(int c) const { return exists >> (whole ? 0 : c) & 1; }
-  __device__ __forceinline__ int owns(int c) const { return own >> (whole ? 0 : c) & 1; }
-  __device__ __forceinline__ int at(int c) const { return first + c - (!whole && c >= seam ? n : 0); }
-
-  /* of a row, what exists; 0 otherwise */
-  template <class Load> __device__ __forceinline__ gmg_cells read(const real *row, Load load) const
-  {
-    lane_units<WIDTH> v = {};
-#pragma unroll
-    for (int c = 0; c < UNITS; c++)
-      if (has(c * WIDTH)) v.at[c] = load((const typename unit_of<WIDTH>::type *)(row + at(c * WIDTH)));
-    return __builtin_bit_cast(gmg_cells, v);
-  }
-  /* what is the block's own, `columns` at once, to the row of the field that field_of(column) chooses */
-  template <int columns, class Field> __device__ __forceinline__ void write(const gmg_cells &row, int offset, Field field_of) const
-  {
-    const lane_units<columns> v = __builtin_bit_cast(lane_units<columns>, row);
-#pragma unroll
-    for (int c = 0; c < LANE_COLS; c += columns)
-      if (owns(c)) gmg_store_relaxed((typename unit_of<columns>::type *)(field_of(c) + (offset + at(c))), v.at[c / columns]);
-  }
-};
-
-/* Loads for read(): of fields that nobody writes in the meantime, and of those that other blocks write. */
-struct load_constant {
-  template <class T> __device__ __forceinline__ T operator()(const T *p) const { return __ldg(p); }
-};
-struct load_shared_field {
-  template <class T> __device__ __forceinline__ T operator()(const T *p) const { return gmg_load_relaxed(p); }
-};
-
 /* A lane's values of a field of doubles. */
 typedef struct {
   double at[LANE_COLS];
 } update_cells;
 
-template <int whole> static __device__ __forceinline__ update_cells cells_of(const lane_columns<whole> &x, const double *row)
+template <int whole> static __device__ __forceinline__ update_cells cells_of(const gmg_lane_columns<whole> &x, const double *row)
 {
   update_cells v = {};
 #pragma unroll
@@ -119,7 +50,7 @@ template <int whole> static __device__ __forceinline__ update_cells cells_of(con
 
 /* was + scale u, of the block's own. */
 template <int whole>
-static __device__ __forceinline__ void put_cells(const lane_columns<whole> &x, double *row, double scale, const gmg_cells &u,
+static __device__ __forceinline__ void put_cells(const gmg_lane_columns<whole> &x, double *row, double scale, const gmg_cells &u,
                                                  const update_cells &was)
 {
 #pragma unroll
@@ -133,14 +64,14 @@ static __device__ __forceinline__ void put_cells(const lane_columns<whole> &x, d
 /* A warp's block, of which row q is row first + q of the level, and a lane's columns of it, from i on. */
 template <class shape> struct row_block {
   int begin_x, end_x, i;
-  lane_columns<shape::whole> x;
+  gmg_lane_columns<shape::whole> x;
   int begin, own, first, rows;                    /* own rows; rows of the block */
   int there, gone, low, top, wall_low, wall_high; /* which rows there are, and are relaxed; those at walls */
   int folded;                                     /* around a periodic axis */
 
   __device__ __forceinline__ row_block(const uniform_level &s, int b, int lane)
       : begin_x(b % s.count[0] * s.own[0]), end_x(min(begin_x + s.own[0], s.n[0])), i(begin_x + LANE_COLS * (lane - 1)),
-        x(s, i, end_x, shape::margin, lane > 0)
+        x(i, s.n[0], s.wraps[0], end_x, shape::margin, lane > 0)
   {
     begin = b / s.count[0] * s.own[2], own = min(s.own[2], s.n[2] - begin);
     first = begin - shape::margin, rows = own + 2 * shape::margin;
@@ -310,8 +241,8 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   const auto ask = [&](int slot, int is_there, int row) {
     u[slot] = rhs[slot] = {};
     if (!is_there) return;
-    if (updates || from) u[slot] = b.x.read(from + row, load_shared_field());
-    rhs[slot] = b.x.read(f + row, load_constant());
+    if (updates || from) u[slot] = b.x.read(from + row, gmg_load_shared());
+    rhs[slot] = b.x.read(f + row, gmg_load_constant());
   };
   const auto ask_row = [&](int slot, int q) {
     const int is_there = b.is_row(q);
@@ -377,12 +308,6 @@ static __global__ void __launch_bounds__(32, row_shape<HALVES, 0, 0>::blocks * B
   });
 }
 
-/* Whether rows of a level and of fields are whole vectors. */
-static inline int has_whole_rows(const gmg_operator *A, const void *x, const void *y, const void *z)
-{
-  return A->n[0] % LANE_COLS == 0 && gmg_are_vectors(x, y, z);
-}
-
 /* Blocks of unknowns for that kind of pass; 0 where those that are wanted (0: any) do not fit. */
 template <int HALVES, int KIND>
 static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
@@ -407,7 +332,7 @@ static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const un
                               const void *from, void *to, void *interface_copy)
 {
   const unsigned all = (unsigned)(passes * s.total);
-  const int whole = has_whole_rows(A, f, from, to) && gmg_are_vectors(interface_copy, NULL, NULL);
+  const int whole = gmg_has_whole_rows(A->n[0], f, from, to) && gmg_has_whole_rows(A->n[0], interface_copy, NULL, NULL);
   gmg_launch(e, "rows", whole ? row_kernel<HALVES, 0, 0, 1> : row_kernel<HALVES, 0, 0, 0>, gmg_warp_grid(all), s, all, f, from, to,
              interface_copy, update{});
 }
@@ -425,7 +350,7 @@ static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gm
   static kernel *const with_correction[2][2] = {{row_kernel<HALVES, KIND, 0, 0>, row_kernel<HALVES, KIND, 0, 1>},
                                                 {row_kernel<HALVES, KIND, 1, 0>, row_kernel<HALVES, KIND, 1, 1>}};
   const gmg_map *map = to->prolong;
-  const int whole = has_whole_rows(A, f, u, to->x);
+  const int whole = gmg_has_whole_rows(A->n[0], f, u, to->x);
   for (int a = 0; to->coarse && a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_LINEAR || (A->wraps[a] && map[a].cols < 4)) return 0;
   gmg_launch(e, "rows", to->coarse ? with_correction[reversed][whole] : plain[whole], gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, reversed, u, NULL),

@@ -4,6 +4,7 @@
 #ifndef GMG_STENCIL_OPERATOR_CUDA_WARP_ROWS_H
 #define GMG_STENCIL_OPERATOR_CUDA_WARP_ROWS_H
 
+#include "core/cuda/atomics.cuh"
 #include "uniform_columns.cuh"
 #include "stencil/grid/map.h"
 
@@ -26,10 +27,10 @@ typedef struct {
   real at[LANE_COLS];
 } gmg_cells;
 
-/* Whether fields are made of whole vectors. NULL is. */
-static inline int gmg_are_vectors(const void *x, const void *y, const void *z)
+/* Whether rows of so many columns, and fields, are whole vectors. A field may be NULL. */
+static inline int gmg_has_whole_rows(size_t columns, const void *x, const void *y, const void *z)
 {
-  return ((uintptr_t)x | (uintptr_t)y | (uintptr_t)z) % sizeof(real_vector) == 0;
+  return columns % LANE_COLS == 0 && ((uintptr_t)x | (uintptr_t)y | (uintptr_t)z) % sizeof(real_vector) == 0;
 }
 
 /* Of `rows` in parts for warps, `beside` of them beside each other: how many rows a part has so that all are done soonest, where
@@ -100,6 +101,89 @@ static __device__ __forceinline__ unsigned gmg_warp(void) { return __shfl_sync(~
 static __device__ __forceinline__ gmg_cells gmg_cells_of(real_vector v) { return __builtin_bit_cast(gmg_cells, v); }
 static __device__ __forceinline__ real_vector gmg_vector_of(const gmg_cells &c) { return __builtin_bit_cast(real_vector, c); }
 
+/* A lane's values of a coarse row. */
+typedef struct alignas(LANE_PAIRS * sizeof(real)) {
+  real at[LANE_PAIRS];
+} gmg_coarse_cells;
+
+/* Some columns side by side, which one instruction loads or stores. */
+template <int columns> struct gmg_unit_of;
+template <> struct gmg_unit_of<1> {
+  typedef real type;
+};
+template <> struct gmg_unit_of<2> {
+  typedef real_pair type;
+};
+#if GMG_REAL_F32
+template <> struct gmg_unit_of<4> {
+  typedef real_vector type;
+};
+#endif
+
+/* A lane's columns as units of that type. */
+template <int columns> struct gmg_lane_units {
+  typename gmg_unit_of<columns>::type at[LANE_COLS / columns];
+};
+
+/* The columns that a lane has of a block: one vector, which exists and is the block's own or not; or each for itself, as a wall or a
+   wrap may lie between them. */
+template <int whole> struct gmg_lane_columns {
+  static constexpr int WIDTH = whole ? LANE_COLS : 1, UNITS = LANE_COLS / WIDTH;
+  int first;            /* column of the level that the lane begins with */
+  int seam, n;          /* columns before the seam of a periodic axis, which is n long */
+  unsigned exists, own; /* a bit for a unit */
+
+  /* From column i on, of a level of n columns and a block that ends before column `end`, with a margin behind it. */
+  __device__ __forceinline__ gmg_lane_columns(int i, int columns, int wraps, int end, int margin, int has_own)
+  {
+    exists = own = 0, n = columns;
+    first = gmg_wrap_index(i, n, wraps), seam = wraps ? n - first : LANE_COLS;
+#pragma unroll
+    for (int c = 0; c < LANE_COLS; c += WIDTH) {
+      const int there = i + c < end + (whole ? WIDTH : margin) && gmg_index_exists(i + c, n, wraps);
+      exists |= (unsigned)there << c, own |= (unsigned)(there && has_own && i + c < end) << c;
+    }
+  }
+  __device__ __forceinline__ int has(int c) const { return exists >> (whole ? 0 : c) & 1; }
+  __device__ __forceinline__ int owns(int c) const { return own >> (whole ? 0 : c) & 1; }
+  __device__ __forceinline__ int at(int c) const { return first + c - (!whole && c >= seam ? n : 0); }
+
+  /* pairs of own columns, and how a coarse row's part goes to them */
+  __device__ __forceinline__ int own_pairs() const { return whole ? (own ? LANE_PAIRS : 0) : __popc(own) / 2; }
+  __device__ __forceinline__ void write_pairs(real *coarse, const gmg_coarse_cells &part) const
+  {
+    if (whole && own) *(gmg_coarse_cells *)coarse = part;
+#pragma unroll
+    for (int d = 0; !whole && d < LANE_PAIRS; d++)
+      if (owns(2 * d)) coarse[d] = part.at[d];
+  }
+  /* of a row, what exists; 0 otherwise */
+  template <class Load> __device__ __forceinline__ gmg_cells read(const real *row, Load load) const
+  {
+    gmg_lane_units<WIDTH> v = {};
+#pragma unroll
+    for (int c = 0; c < UNITS; c++)
+      if (has(c * WIDTH)) v.at[c] = load((const typename gmg_unit_of<WIDTH>::type *)(row + at(c * WIDTH)));
+    return __builtin_bit_cast(gmg_cells, v);
+  }
+  /* what is the block's own, `columns` at once, to the row of the field that field_of(column) chooses */
+  template <int columns, class Field> __device__ __forceinline__ void write(const gmg_cells &row, int offset, Field field_of) const
+  {
+    const gmg_lane_units<columns> v = __builtin_bit_cast(gmg_lane_units<columns>, row);
+#pragma unroll
+    for (int c = 0; c < LANE_COLS; c += columns)
+      if (owns(c)) gmg_store_relaxed((typename gmg_unit_of<columns>::type *)(field_of(c) + (offset + at(c))), v.at[c / columns]);
+  }
+};
+
+/* Loads for read(): of fields that nobody writes in the meantime, and of those that other blocks write. */
+struct gmg_load_constant {
+  template <class T> __device__ __forceinline__ T operator()(const T *p) const { return __ldg(p); }
+};
+struct gmg_load_shared {
+  template <class T> __device__ __forceinline__ T operator()(const T *p) const { return gmg_load_relaxed(p); }
+};
+
 /* Whether a step checks what is there: known to the compiler. */
 struct gmg_checked {
   static constexpr int value = 1;
@@ -114,11 +198,6 @@ static __device__ __forceinline__ real gmg_weight_of(const gmg_map &m, int row, 
   const int at = column - __ldg(m.first + row);
   return at >= 0 && at < m.width ? gmg_at(m.weight, (size_t)row * m.width + at) : (real)0;
 }
-
-/* A lane's values of a coarse row. */
-typedef struct alignas(LANE_PAIRS * sizeof(real)) {
-  real at[LANE_PAIRS];
-} gmg_coarse_cells;
 
 /* What a lane has of the coarse rows that are not done: of the earlier one and of the next. */
 typedef struct {
@@ -212,30 +291,23 @@ static __device__ __forceinline__ gmg_cells gmg_residual_of_row(const real coupl
   return r;
 }
 
-/* body(k, r) for the rows begin <= k < end, of the lane's columns from i on: the residual, 0 where there is no unknown. It is not
-   to be used for the very first and last column of the warp. */
-template <class Body>
-static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const real *f, const real *u, int i, int begin, int end,
-                                                     Body body)
+/* body(k, r) for the rows begin <= k < end, of the lane's columns: the residual, 0 where there is no unknown. It is not to be used for
+   the very first and last column of the warp. */
+template <int whole, class Body>
+static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const real *f, const real *u,
+                                                     const gmg_lane_columns<whole> &x, int begin, int end, Body body)
 {
   enum { COLS = LANE_COLS, AHEAD = 3, SLOTS = AHEAD + 3 };
-  const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), n = s.n[2];
-  const int column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
-  const int stride = (int)gmg_pitch_32(gmg_layout_32_of(gmg_layout_of(s)), 2);
+  const int n = s.n[2], stride = (int)gmg_pitch_32(gmg_layout_32_of(gmg_layout_of(s)), 2);
   const real inner = gmg_at(s.diag[2], 1);
   gmg_cells diag, us[SLOTS], fs[SLOTS];
 #pragma unroll
-  for (int c = 0; c < COLS; c++) diag.at[c] = s.shift + gmg_at(s.diag[0], column + c) + gmg_at(s.diag[1], 0) + inner;
+  for (int c = 0; c < COLS; c++) diag.at[c] = s.shift + gmg_at(s.diag[0], x.has(c) ? x.at(c) : 0) + gmg_at(s.diag[1], 0) + inner;
   const auto is_there = [&](int k) { return gmg_index_exists(k, n, s.wraps[2]); };
-  const auto ask = [&](int slot, int there, int at) {
-    us[slot] = fs[slot] = {};
-    if (!there) return;
-    us[slot] = gmg_cells_of(__ldg((const real_vector *)(u + at)));
-    fs[slot] = gmg_cells_of(__ldg((const real_vector *)(f + at)));
-  };
+  const auto ask = [&](int slot, int row) { us[slot] = x.read(u + row, gmg_load_constant()), fs[slot] = x.read(f + row, gmg_load_constant()); };
   const auto ask_row = [&](int slot, int k) {
-    const int there = exists && is_there(k);
-    ask(slot, there, there ? gmg_wrap_index(k, n, s.wraps[2]) * stride + column : 0);
+    us[slot] = fs[slot] = {};
+    if (is_there(k)) ask(slot, gmg_wrap_index(k, n, s.wraps[2]) * stride);
   };
 #pragma unroll
   for (int t = 0; t < AHEAD + 2; t++) ask_row(t, begin - 1 + t);
@@ -243,10 +315,13 @@ static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const
     constexpr int checked = decltype(checks)::value;
     const gmg_cells below = us[t], here = us[(t + 1) % SLOTS], above = us[(t + 2) % SLOTS], rhs = fs[(t + 1) % SLOTS];
     if (checked) ask_row((t + AHEAD + 2) % SLOTS, k + AHEAD + 1);
-    else ask((t + AHEAD + 2) % SLOTS, exists, (k + AHEAD + 1) * stride + column);
+    else ask((t + AHEAD + 2) % SLOTS, (k + AHEAD + 1) * stride);
     const real more = checked && is_there(k) ? gmg_at(s.diag[2], gmg_wrap_index(k, n, s.wraps[2])) - inner : (real)0;
-    const gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs);
-    body(k, !exists || (checked && !is_there(k)) ? gmg_cells{} : r);
+    gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs);
+#pragma unroll
+    for (int c = 0; c < COLS; c++)
+      if (!x.has(c) || (checked && !is_there(k))) r.at[c] = 0;
+    body(k, r);
   };
   for (int k = begin; k < end; k += SLOTS) { /* rows that are far from walls and wraps go without checks */
     if (k > 0 && k + SLOTS <= end && k + SLOTS + AHEAD < n) {

@@ -100,7 +100,7 @@ static int fmg_residual_rows(const gmg_exec *e, const gmg_operator *A, const gmg
   const gmg_device *d = gmg_device_of(e);
   gmg_uniform s;
   if (A->dim != 2 || !gmg_go_by_pairs(map, 2, GMG_PAIRS_LINEAR)) return 0;
-  if (!gmg_uniform_of(A, d->processors, f, u, r, &s) || s.n[0] % LANE_COLS || !gmg_are_vectors(f, u, r)) return 0;
+  if (!gmg_uniform_of(A, d->processors, f, u, r, &s) || !gmg_has_whole_rows(s.n[0], f, u, r)) return 0;
   const unsigned beside = (unsigned)((s.n[0] + WARP_COLS - 1) / WARP_COLS);
   const int high = gmg_rows_of_part(map[1].cols, beside, (size_t)d->processors * ROW_BLOCKS * BLOCK_WARPS, FILL_ROWS, MIN_ROWS);
   gmg_launch(e, "residual", fmg_residual_kernel, gmg_warp_grid(beside * (unsigned)((map[1].cols + high - 1) / high)), s, map[0],

@@ -32,34 +32,6 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
   });
 }
 
-enum { INNER = 30 }; /* lanes of a warp whose neighbours are in it, too */
-
-/* 2D, by the adjoint of linear interpolation: a lane's pair of columns and the two beside it make a column of coarse unknowns. */
-static __global__ void __launch_bounds__(GMG_THREADS)
-    adjoint_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, unsigned warps, int rows, const real *f,
-                         const real *u, real *coarse)
-{
-  const unsigned warp = blockIdx.x * (GMG_THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
-  const unsigned ty = warp / warps, tx = warp - ty * warps;
-  const int J0 = (int)ty * rows, J1 = min(J0 + rows, my.rows);
-  const int I = (int)(tx * INNER + lane) - 1, i = gmg_wrap_index(2 * I, s.n[0], s.wraps[0]), there = i >= 0 && i < s.n[0];
-  const int mine = lane > 0 && lane <= INNER && I < mx.rows;
-  real w[4];
-#pragma unroll
-  for (int m = 0; m < 4; m++) w[m] = mine ? gmg_weight_of(mx, I, 2 * I - 1 + m) : (real)0;
-  if (J0 >= J1) return;
-  real e[3] = {0, 0, 0}; /* of the three rows before */
-  gmg_walk_pairs<1>(s, f, u, i, 0, 2 * J0 - 1, 2 * J1 + 1, there, [&](int k, size_t, const gmg_patch<1> &r, const gmg_patch<1> &) {
-    const real left = __shfl_up_sync(~0u, r.at[0][1], 1), right = __shfl_down_sync(~0u, r.at[0][0], 1);
-    const real row = w[0] * left + w[1] * r.at[0][0] + (w[2] * r.at[0][1] + w[3] * right);
-    const int J = k / 2 - 1; /* ends with row 2 J + 2 */
-    if (k % 2 == 0 && J >= J0 && mine)
-      coarse[gmg_offset(to, I, J, 0)] = gmg_weight_of(my, J, k - 3) * e[0] + gmg_weight_of(my, J, k - 2) * e[1] +
-                                        gmg_weight_of(my, J, k - 1) * e[2] + gmg_weight_of(my, J, k) * row;
-    e[0] = e[1], e[1] = e[2], e[2] = row;
-  });
-}
-
 /* 2D, by the adjoint of linear interpolation, on small levels, which wait for the memory rather than for its speed: a thread has a
    coarse unknown and asks at once for all that it depends on. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
@@ -125,14 +97,7 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
     gmg_launch(e, "restriction", adjoint_small_kernel, grid, s, map[0], map[1], to, f, u, coarse);
     return 1;
   }
-  if (restrict_rows(e, s, map, f, u, coarse)) return 1;
-  const unsigned warps = ((unsigned)map[0].rows + INNER - 1) / INNER, each = GMG_THREADS / 32;
-  int rows = 32;
-  while (rows > 2 && warps * (unsigned)((map[1].rows + rows - 1) / rows) < 8 * each * (unsigned)d->processors) rows /= 2;
-  const unsigned total = warps * (unsigned)((map[1].rows + rows - 1) / rows);
-  const gmg_grid grid = {dim3((total + each - 1) / each), dim3(GMG_THREADS), 0};
-  gmg_launch(e, "restriction", adjoint_pairs_kernel, grid, s, map[0], map[1], to, warps, rows, f, u, coarse);
-  return 1;
+  return restrict_rows(e, s, map, f, u, coarse);
 }
 
 /* --- prolongation ---------------------------------------------------------------------------------------------------- */
@@ -240,7 +205,6 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
   prolongation p;
   const int dim = prolongation_of(map, gmg_device_of(e)->processors, y, &p);
   if (!dim) return 0;
-  if (dim == 2 && (size_t)map[0].rows * (size_t)map[1].rows >= MAX_CELLS_LATENCY && prolong_rows(e, map, x, y, add)) return 1;
   const auto kernel = dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>;
   gmg_launch_early(e, "prolongation", kernel, gmg_grid_of(p.tiles), p, x, y, add);
   return 1;
