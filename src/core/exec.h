@@ -49,8 +49,7 @@ typedef struct gmg_vector_ops {
   void (*xpay)(const gmg_exec *e, size_t n, const void *x, double a, void *y);      /* y = x + a y */
   void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
-  void (*convert_to_low)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
-  void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *x);          /* x = x + c */
+  void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x); /* x = c + keep x; keep is 1, or 0: x is not read */
   /* A step of conjugate gradients: y = y + a p, r = r - a q, a = <p, r> / <p, A p>. If there is no step to take (cg_scalars.h),
      y and r stay, and d loses its direction. Unless NULL, low = r s->next in the lower precision. Returns ||r||_2, or NaN if an
      inner product is no number. */
@@ -61,8 +60,8 @@ typedef struct gmg_vector_ops {
   /* s->size = about ||x||_2 (any number if that is 0, NaN or infinite) and, unless y is NULL, y = x / s->size in the lower
      precision. An old s->size that is about right (0: unknown) saves a device reading x twice. */
   void (*normalize_to_low)(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y);
-  void (*scale_to_low)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y); /* y = x / size[0], narrower type */
-  void (*axpby_from_low)(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y); /* y = size[0] z + keep y */
+  /* y = x / size[0] in the lower precision; size = NULL: y = x */
+  void (*scale_to_low)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y);
   void (*subtract_mean)(const gmg_exec *e, size_t n, void *x);                      /* x = x - (mean of x) */
 } gmg_vector_ops;
 

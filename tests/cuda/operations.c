@@ -78,17 +78,17 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->xpay(e, n, y.at[i], -1.7, r.at[i]);
     v->add(e, n, 0.25, r.at[i]);
     stepped[i] = v->cg_update(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], NULL, NULL, GMG_WAIT);
-    v->convert_to_low(e, n, 2, y.at[i], low_z.at[i]);
-    v->axpby_from_low(e, n, size.at[i], low_z.at[i], 0.25, y.at[i]);
+    v->scale_to_low(e, n, NULL, y.at[i], low_z.at[i]);
+    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .size = size.at[i], .low = 1}, 1, y.at[i]);
     v->scale_to_low(e, n, size.at[i], y.at[i], low_z.at[i]);
     const double *factor = factors.at[i];
-    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .size = factor, .low = 1}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .size = factor, .low = 1}, 1, y.at[i]);
     if (n > 1) /* fields that do not begin with a pair */
-      v->correct(e, n - 1, (gmg_correction){.z = (float *)low_z.at[i] + 1, .size = factor + 1, .low = 1},
+      v->correct(e, n - 1, (gmg_correction){.z = (float *)low_z.at[i] + 1, .size = factor + 1, .low = 1}, 1,
                  (char *)y.at[i] + e->real_size);
-    v->correct(e, n, (gmg_correction){.z = x.at[i], .size = factor + 2}, y.at[i]);
-    v->correct(e, n, (gmg_correction){.z = r.at[i]}, y.at[i]);
-    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .low = 1}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = x.at[i], .size = factor + 2}, 1, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = r.at[i]}, 1, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .low = 1}, 1, y.at[i]);
   }
   same_number(name, "norm2", h, norm[0], norm[1], 64);
   same_number(name, "step", h, stepped[0], stepped[1], 64);
@@ -133,7 +133,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
       const double known = 3.5;
       gmg_exec_write_reals(&wide[i], size.at[i], 1, &known);
       e->vector->fill(e, n, keep ? 0.75 : NAN, y.at[i]);
-      e->vector->axpby_from_low(e, n, size.at[i], z.at[i], keep, y.at[i]);
+      e->vector->correct(e, n, (gmg_correction){.z = z.at[i], .size = size.at[i], .low = 1}, keep, y.at[i]);
     }
     same_twin(name, keep ? "grow" : "grow anew", &y, 8);
     end_twin(&z);

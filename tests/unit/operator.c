@@ -200,7 +200,7 @@ static double correct_residual_is_its_parts(const gmg_exec *e, const gmg_operato
   S->residual(e, A, f, wanted, r);
   const double true_norm = norm2(r, n);
   memcpy(got, u, bytes);
-  e->vector->correct(e, n, c, got);
+  e->vector->correct(e, n, c, 1, got);
   for (size_t i = 0; i < n; i++) assert_near(got[i], wanted[i], 1e-15);
   for (int sized = 0; sized < 2; sized++)
     for (int wait = 0; wait < 2; wait++) {

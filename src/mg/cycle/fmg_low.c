@@ -68,7 +68,8 @@ static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
   if (l + 1 == s->refined_levels) {
     const size_t cells = ghosts ? gmg_padded_cells(&C->A) : C->A.cells;
     if (ghosts) s->mg.stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
-    s->vector->axpby_from_low(&s->exec, cells, &s->scales->data.size, ghosts ? C->padded : C->u, 0, room);
+    const gmg_correction from = {.z = ghosts ? C->padded : C->u, .size = &s->scales->data.size, .low = 1};
+    s->vector->correct(&s->exec, cells, from, 0, room);
     return room;
   }
   if (!ghosts) return R->u;
@@ -87,7 +88,7 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   gmg_correction c = {.z = NULL, .size = size, .low = 1};
   s->stencil->interpolated_residual(&s->exec, &R->A, map, coarse, f, u, size, L->f);
   for (int i = 0; i < s->params.fmg; i++) {
-    if (c.z) s->vector->correct(&s->exec, R->A.cells, c, u);
+    if (c.z) s->vector->correct(&s->exec, R->A.cells, c, 1, u);
     if (i > 0) s->stencil->scaled_residual(&s->exec, &R->A, f, u, size, L->f);
     c.z = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to) ? NULL : L->u;
     gmg_charge(s, l);
@@ -97,7 +98,7 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
 
 static void add(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
 {
-  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, u);
+  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, 1, u);
   gmg_project(s, &s->exec, L, u);
 }
 

@@ -18,7 +18,7 @@ static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
 
 static void add(gmg_solver *s, gmg_correction c, void *u)
 {
-  if (c.z) s->vector->correct(&s->exec, s->finest->A.cells, c, u);
+  if (c.z) s->vector->correct(&s->exec, s->finest->A.cells, c, 1, u);
 }
 
 /* The residual of u, divided by size[0] (NULL: by the norm of the one before), into level[0].f unless low is NULL. */
@@ -192,7 +192,7 @@ static void apply(gmg_solver *s, const void *r, void *z)
   const size_t cells = s->finest->A.cells;
   s->vector->normalize_to_low(&s->exec, cells, r, &s->scales->residual, s->level[0].f);
   const gmg_correction c = correction_for(s, 0, z);
-  if (c.z) s->vector->axpby_from_low(&s->exec, cells, c.size, c.z, 0, z);
+  if (c.z) s->vector->correct(&s->exec, cells, c, 0, z);
 }
 
 static void low_cycle(gmg_solver *s, const void *f, void *u)

@@ -163,18 +163,12 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
   return gmg_cuda_total(e, "inner product").first;
 }
 
-static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sum, double volume, real *x)
-{
-  const real mean = (real)(sum->first / volume);
-  gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
-}
-
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
   const gmg_points p = points_of(A);
   const gmg_sums sum = gmg_sums_on_device(e);
   gmg_launch(e, "mean", dot_kernel, gmg_grid_of(p, 1), *A, p, x, nullptr, sum);
-  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(A->cells), A->cells, sum.to, volume, x);
+  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(A->cells), A->cells, &sum.to->first, volume, x);
 }
 
 /* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
