@@ -45,9 +45,6 @@ typedef struct gmg_stencil_ops {
      nothing. */
   void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
                               void *r);
-  /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual */
-  void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
-                            void *r, void *coarse);
   /* v = A u */
   void (*apply)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
   /* v = f / diag(A) */
@@ -63,6 +60,9 @@ typedef struct gmg_stencil_ops {
   void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d);
   /* p = c + beta p, where p may hold anything if beta is 0; q = A p; d->pq = <p, q> and d->pr = <p, x> */
   void (*cg_direction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x, void *q);
+  /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual */
+  void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
+                            void *r, void *coarse);
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
   /* u += P c for coefficients on faces, P depending on them (host/prolong.c); map: of kind GMG_MAP_PROLONG_LINEAR */
@@ -83,6 +83,13 @@ typedef struct gmg_stencil_ops {
   /* padded = u with one ghost layer, (n[a] + 2) along each axis, from boundary values; edges by planar extrapolation */
   void (*pad)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
 } gmg_stencil_ops;
+
+/* The last functions of the table are in files of their own, as R(gmg_NAME_BACKEND). */
+#define GMG_STENCIL_PARTS(X, backend)                                                                                         \
+  X(restrict_residual, backend) X(tensor, backend) X(prolong_faces, backend) X(fold, backend) X(harmonic_faces, backend)     \
+  X(coarsen_walls, backend) X(copy_faces, backend) X(flux, backend) X(pad, backend)
+#define GMG_DECLARE_PART(name, backend) extern __typeof__(*((gmg_stencil_ops *)0)->name) R(gmg_##name##_##backend);
+#define GMG_PART(name, backend) .name = R(gmg_##name##_##backend),
 
 const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
 

@@ -272,43 +272,23 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
 }
 
 extern "C" {
-extern void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
-extern void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
-                                          const void *u, void *r, void *coarse);
-extern void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
-                                              const void *f, void *u, const double *size, void *r);
-extern void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
-extern void R(gmg_fold_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
-extern void R(gmg_pad_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
-extern void R(gmg_harmonic_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
-extern void R(gmg_copy_faces_cuda)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
-extern void R(gmg_coarsen_walls_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a);
-extern void R(gmg_flux_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
-                             void *flux, void *gradient);
-
-extern const gmg_stencil_ops R(gmg_stencil_cuda); /* a constant of C++ is the file's own otherwise */
-const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
-                                             .residual_norm = residual_norm,
-                                             .residual_to_low = residual_to_low,
-                                             .scaled_residual = scaled_residual,
-                                             .interpolated_residual = R(gmg_interpolated_residual_cuda),
-                                             .correct_residual = correct_residual,
-                                             .loop_residual = loop_residual,
-                                             .loop_first_residual = loop_first_residual,
-                                             .restrict_residual = R(gmg_restrict_residual_cuda),
-                                             .apply = apply,
-                                             .over_diagonal = over_diagonal,
-                                             .magnitude = magnitude,
-                                             .dot = dot,
-                                             .remove_mean = remove_mean,
-                                             .cg_beta = cg_beta,
-                                             .cg_direction = cg_direction,
-                                             .tensor = R(gmg_tensor_cuda),
-                                             .prolong_faces = R(gmg_prolong_faces_cuda),
-                                             .fold = R(gmg_fold_cuda),
-                                             .harmonic_faces = R(gmg_harmonic_faces_cuda),
-                                             .coarsen_walls = R(gmg_coarsen_walls_cuda),
-                                             .copy_faces = R(gmg_copy_faces_cuda),
-                                             .flux = R(gmg_flux_cuda),
-                                             .pad = R(gmg_pad_cuda)};
+GMG_STENCIL_PARTS(GMG_DECLARE_PART, cuda)
+GMG_DECLARE_PART(interpolated_residual, cuda) /* transfer.cu */
 }
+
+extern "C" const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
+                                                        .residual_norm = residual_norm,
+                                                        .residual_to_low = residual_to_low,
+                                                        .scaled_residual = scaled_residual,
+                                                        GMG_PART(interpolated_residual, cuda)
+                                                        .correct_residual = correct_residual,
+                                                        .loop_residual = loop_residual,
+                                                        .loop_first_residual = loop_first_residual,
+                                                        .apply = apply,
+                                                        .over_diagonal = over_diagonal,
+                                                        .magnitude = magnitude,
+                                                        .dot = dot,
+                                                        .remove_mean = remove_mean,
+                                                        .cg_beta = cg_beta,
+                                                        .cg_direction = cg_direction,
+                                                        GMG_STENCIL_PARTS(GMG_PART, cuda)};

@@ -157,21 +157,9 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
   e->vector->add(e, A->cells, -dot(e, A, x, NULL) / volume, x);
 }
 
-extern void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
-extern void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
-                                          const void *u, void *r, void *coarse);
-extern double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                                           const double *size, gmg_scale *s, void *r, gmg_wait wait);
-extern void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p,
-                                     const void *x, void *q);
-extern void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
-extern void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
-extern void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
-extern void R(gmg_coarsen_walls_host)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int a);
-extern void R(gmg_fold_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
-extern void R(gmg_pad_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
-extern void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u,
-                             void *flux, void *gradient);
+GMG_STENCIL_PARTS(GMG_DECLARE_PART, host)
+GMG_DECLARE_PART(correct_residual, host) /* update_apply.c */
+GMG_DECLARE_PART(cg_direction, host)
 
 static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
                                   void *u, const double *size, void *r)
@@ -185,20 +173,11 @@ const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .residual_to_low = residual_to_low,
                                              .scaled_residual = scaled_residual,
                                              .interpolated_residual = interpolated_residual,
-                                             .restrict_residual = R(gmg_restrict_residual_host),
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,
                                              .magnitude = magnitude,
                                              .dot = dot,
                                              .remove_mean = remove_mean,
                                              .cg_beta = cg_beta,
-                                             .cg_direction = R(gmg_cg_direction_host),
-                                             .correct_residual = R(gmg_correct_residual_host),
-                                             .tensor = R(gmg_tensor_host),
-                                             .prolong_faces = R(gmg_prolong_faces_host),
-                                             .fold = R(gmg_fold_host),
-                                             .harmonic_faces = R(gmg_harmonic_faces_host),
-                                             .copy_faces = R(gmg_copy_faces_host),
-                                             .coarsen_walls = R(gmg_coarsen_walls_host),
-                                             .flux = R(gmg_flux_host),
-                                             .pad = R(gmg_pad_host)};
+                                             GMG_PART(correct_residual, host) GMG_PART(cg_direction, host)
+                                             GMG_STENCIL_PARTS(GMG_PART, host)};
