@@ -146,6 +146,12 @@ static inline void gmg_project(const gmg_solver *s, const gmg_exec *e, const gmg
   if (s->singular) gmg_remove_mean(e, &L->A, L->volume, x);
 }
 
+/* c is added to u, a field of level L in the problem's type. */
+static inline void gmg_add_correction(const gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
+{
+  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, 1, u);
+}
+
 /* check.c: every argument, before anything is built. Texts name the argument and the value. */
 gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p);
 gmg_status gmg_check_params(gmg_context *c, const gmg_problem *p, const gmg_params *params);

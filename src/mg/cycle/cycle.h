@@ -48,8 +48,6 @@ typedef struct gmg_fmg_ops {
   int (*sample_finest)(gmg_solver *s, const void *f, const void *f_eff);
   /* From the solution of the level below them to that of the levels above, and the finest. */
   gmg_correction (*finish)(gmg_solver *s, const void *f_eff, void *u);
-  /* Adds a correction that was found on level L, such as the one of finish(), to u. */
-  void (*add)(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u);
 } gmg_fmg_ops;
 extern const gmg_fmg_ops gmg_fmg_same_type, gmg_fmg_low_type;
 

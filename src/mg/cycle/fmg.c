@@ -86,7 +86,4 @@ static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
   return (gmg_correction){.z = NULL};
 }
 
-/* There is none: u was improved in place. */
-static void add(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u) { (void)s, (void)L, (void)c, (void)u; }
-
-const gmg_fmg_ops gmg_fmg_same_type = {sample_finest, finish, add};
+const gmg_fmg_ops gmg_fmg_same_type = {sample_finest, finish};

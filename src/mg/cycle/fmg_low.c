@@ -88,7 +88,7 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   gmg_correction c = {.z = NULL, .size = size, .low = 1};
   s->stencil->interpolated_residual(&s->exec, &R->A, map, coarse, f, u, size, L->f);
   for (int i = 0; i < s->params.fmg; i++) {
-    if (c.z) s->vector->correct(&s->exec, R->A.cells, c, 1, u);
+    gmg_add_correction(s, R, c, u);
     if (i > 0) s->stencil->scaled_residual(&s->exec, &R->A, f, u, size, L->f);
     c.z = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to) ? NULL : L->u;
     gmg_charge(s, l);
@@ -96,21 +96,15 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   return c;
 }
 
-static void add(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
-{
-  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, 1, u);
-  gmg_project(s, &s->exec, L, u);
-}
-
 static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
 {
   for (int l = s->refined_levels - 1; l > 0; l--) {
     const gmg_level *R = &s->refined[l];
     gmg_charge(s, l);
-    add(s, R, refine(s, l, R->f, R->u), R->u);
+    gmg_add_correction(s, R, refine(s, l, R->f, R->u), R->u);
   }
   gmg_charge(s, 0);
   return refine(s, 0, f_eff, u);
 }
 
-const gmg_fmg_ops gmg_fmg_low_type = {sample_finest, finish, add};
+const gmg_fmg_ops gmg_fmg_low_type = {sample_finest, finish};

@@ -9,7 +9,10 @@ static gmg_correction approximate(gmg_solver *s, const void *f, const void *f_ef
   return (gmg_correction){.z = NULL};
 }
 
-static void whole_start(gmg_solver *s, const void *f, void *u) { s->fmg->add(s, s->finest, approximate(s, f, gmg_current_rhs(s, f), u), u); }
+static void whole_start(gmg_solver *s, const void *f, void *u)
+{
+  gmg_add_correction(s, s->finest, approximate(s, f, gmg_current_rhs(s, f), u), u);
+}
 
 /* Where its residual is asked for and the start is not replayed, the last correction of a start on several levels goes with the
    residual that it leaves. */
@@ -17,11 +20,11 @@ void gmg_full_multigrid(gmg_solver *s, const void *f, gmg_iteration *it)
 {
   if (!gmg_is_replayed(s, whole_start, f, it->u)) {
     const gmg_correction c = approximate(s, f, it->f, it->u);
-    if (s->method->start_from && s->levels > 1 && it->wait && !s->singular) {
+    if (s->method->start_from && s->levels > 1 && it->wait) {
       s->method->start_from(s, it, c);
       return;
     }
-    s->fmg->add(s, s->finest, c, it->u);
+    gmg_add_correction(s, s->finest, c, it->u);
   }
   s->method->start(s, it);
 }
