@@ -16,7 +16,7 @@ typedef struct gmg_level {
   double coupling1[3], reaction_from_walls1[3]; /* typical couplings, and wall terms of axes with one unknown, for beta = 1 */
   int by_faces;            /* prolongation depends on the coefficients; its adjoint would not be cheap: not in symmetric cycles */
   gmg_map prolong[3];      /* from the next coarser level, as are all maps */
-  gmg_map restrict_[3];    /* residuals */
+  gmg_map restrict_[3];    /* residuals, and coefficients on faces. Only with r or with such coefficients. */
   gmg_map average[3];      /* data (f, g of a full multigrid start, sigma); rows sum to 1. Only with fmg or sigma. */
   gmg_map faces_map[3];    /* picks the coarse faces along an axis. Only with coefficients on faces. */
   gmg_map interpolate[3];  /* solutions of a full multigrid start, from padded values. Only with fmg. */
@@ -101,8 +101,7 @@ struct gmg_solver {
   gmg_level refined[GMG_MAX_REFINED_LEVELS]; /* in the problem's type, where the levels above are in a lower one: the first levels, on
                                                 which u is refined by corrections; with fmg also maps to and from the next coarser one */
   int refined_levels;    /* how many: the finest, and with fmg those on which rounding would spoil the start */
-  gmg_map single_cell_map; /* identity on an axis with one unknown: a face's normal axis */
-  gmg_map single_cell_map_refined; /* in the problem's type */
+  gmg_map single_cell_map[2]; /* [gmg_type] identity on an axis with one unknown: a face's normal axis */
 
   gmg_multigrid mg;
   const gmg_bottom_ops *coarse;  /* params.coarse */

@@ -51,7 +51,7 @@ typedef struct gmg_fmg_ops {
 } gmg_fmg_ops;
 extern const gmg_fmg_ops gmg_fmg_same_type, gmg_fmg_low_type;
 
-void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C, const gmg_map *single_cell);
+void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C);
 int gmg_fmg_needs_ghosts(const gmg_solver *s, int l); /* in the interpolation to level l */
 
 #endif

@@ -10,7 +10,7 @@ static const void *sample_refined(gmg_solver *s, const void *f)
   for (int l = 0; l + 1 < s->refined_levels; l++) {
     gmg_level *R = &s->refined[l], *C = &s->refined[l + 1];
     s->stencil->tensor(&s->exec, R->average, f, C->f, 0);
-    if (s->has_values) gmg_fmg_sample_faces(s, &s->exec, R, C, &s->single_cell_map_refined);
+    if (s->has_values) gmg_fmg_sample_faces(s, &s->exec, R, C);
     f = C->f;
   }
   return f;

@@ -116,7 +116,7 @@ static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, co
     gmg_map_kind kind;
     gmg_map *map;
   } maps[] = {{1, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, L->prolong},
-              {1, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
+              {L->r || faces, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
               {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, L->average},
               {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate},
               {faces, GMG_MAP_FACES, L->faces_map}};
@@ -199,8 +199,9 @@ static gmg_status create_single_cell_maps(gmg_solver *s)
   const gmg_axis_spec spec = gmg_axis_spec_of(&none, 0);
   gmg_axis axis;
   GMG_TRY(gmg_axis_create(s->context, &spec, &axis));
-  gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map);
-  if (status == GMG_OK) status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map_refined);
+  gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map[s->levels_exec->type]);
+  if (status == GMG_OK)
+    status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map[s->exec.type]);
   gmg_axis_destroy(&axis);
   return status;
 }
