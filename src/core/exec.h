@@ -65,7 +65,7 @@ typedef struct gmg_vector_ops {
   void (*subtract_mean)(const gmg_exec *e, size_t n, void *x);                      /* x = x - (mean of x) */
 } gmg_vector_ops;
 
-/* Memory, time and health of a backend. */
+/* Memory and health of a backend. */
 typedef struct gmg_memory_ops {
   void *(*alloc)(gmg_context *c, size_t bytes); /* NULL when there is no memory */
   void (*release)(gmg_context *c, void *p);
@@ -73,7 +73,6 @@ typedef struct gmg_memory_ops {
                                      promised by the system and not kept */
   void (*upload)(gmg_context *c, void *to, const void *from_host, size_t bytes);
   void (*download)(gmg_context *c, void *to_host, const void *from, size_t bytes); /* blocks */
-  double (*now)(gmg_context *c); /* seconds, after the work enqueued so far where that can be had without blocking */
   gmg_status (*health)(gmg_context *c); /* GMG_ERR_DEVICE, with a text, once anything has failed where the context runs */
 } gmg_memory_ops;
 

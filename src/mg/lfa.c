@@ -1,14 +1,11 @@
-/* Two-grid local Fourier analysis. A quarter frequency theta and its 2^axes - 1 aliases theta + pi b form an invariant
-   space; on it every part of the cycle is a small matrix. Coarse modes are numbered by the bits b of the axes that are
-   not coarsened (on those nothing aliases). */
-#include "lfa.h"
+/* Two-grid local Fourier analysis (Brandt 1977; Trottenberg, Oosterlee, Schueller 2001, chapters 3 and 4). A quarter frequency
+   theta and its 2^axes - 1 aliases theta + pi b form an invariant space; on it every part of the cycle is a small matrix. Coarse
+   modes are numbered by the bits b of the axes that are not coarsened (on those nothing aliases). Called by plan and by tests. */
+#include "solver.h"
 
 #include "smoothers/fourier.h"
-#include "smoothers/smoother.h"
-#include "stencil/stencil.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Which of the operator's axes take part, in order. */
 typedef struct {
@@ -104,9 +101,9 @@ static double factor_at(two_grid *g, const gmg_operator *A, const gmg_params *p)
   return spectral_radius(n, cycle);
 }
 
-double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gmg_params *params, int symmetric, int samples)
+double gmg_lfa_two_grid(const gmg_operator *A, const gmg_params *params, int symmetric, int samples)
 {
-  two_grid g = {.centering = centering, .adjoint = A->adjoint, .symmetric = symmetric, .s = {.reaction = gmg_operator_reaction(A)}};
+  two_grid g = {.centering = A->centering, .adjoint = A->adjoint, .symmetric = symmetric, .s = {.reaction = gmg_operator_reaction(A)}};
   if (!gmg_symbol_of(params->smoother) || A->face[0]) return NAN;
   for (int a = 0; a < 3; a++)
     if (A->stretch[a] > 1.5) return NAN; /* no Fourier modes there */

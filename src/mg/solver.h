@@ -187,10 +187,15 @@ int gmg_is_singular(const gmg_problem *p, double sigma_most);
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two fields of the problem's shape share memory */
 
 /* iterate/floor.c */
-double gmg_norm_of_A(const gmg_solver *s);            /* a bound, the array sigma left out */
+double gmg_norm_of(const gmg_solver *s, const gmg_operator *A); /* a bound, the array sigma left out */
 double gmg_floor_estimate(const gmg_solver *s);       /* a priori, of ||r|| / ||f|| for a smooth f */
-double gmg_low_floor(const gmg_solver *s);            /* of the lower precision */
+double gmg_low_floor(const gmg_solver *s, const gmg_operator *A); /* of the lower precision */
 double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A); /* estimate of that: rounding over the scheme's error, up to a constant */
 double gmg_floor_of(gmg_solver *s, const void *u);    /* eps || |A| |u| ||_2 */
+
+/* lfa.c: spectral radius of the two-grid cycle on an infinite grid, the largest over a grid of frequencies: all multiples of
+   2 pi / samples for which the coarse grid stands, without the constants. A tells couplings and coarsened axes. For a periodic
+   problem with `samples` unknowns an axis this is the exact factor. NaN without symbol. */
+double gmg_lfa_two_grid(const gmg_operator *A, const gmg_params *params, int symmetric, int samples);
 
 #endif

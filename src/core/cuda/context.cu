@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static void *cuda_alloc(gmg_context *c, size_t bytes)
 {
@@ -43,14 +42,6 @@ static void cuda_download(gmg_context *c, void *to, const void *from, size_t byt
   gmg_cuda_note(c->device, cudaStreamSynchronize(c->device->stream), "copy from the device");
 }
 
-static double now(gmg_context *c)
-{
-  (void)c;
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static gmg_status health(gmg_context *c)
 {
   const gmg_device *d = c->device;
@@ -60,7 +51,7 @@ static gmg_status health(gmg_context *c)
 }
 
 extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc, cuda_release, device_memory, cuda_upload,
-                                                   cuda_download, now, health};
+                                                   cuda_download, health};
 
 extern "C" size_t gmg_cuda_synchronisations(const gmg_context *c) { return c->device->waits; }
 extern "C" void gmg_cuda_without_device_loop(gmg_context *c) { c->device->no_conditional = 1; }

@@ -22,7 +22,6 @@ extern const gmg_legs gmg_plain_legs, gmg_double_buffered_legs;
 /* legs.c */
 void gmg_choose_legs(gmg_multigrid *m, int l); /* at create, when the smoother of level l and its maps are there */
 void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start);
-int gmg_prolong_postsmooth(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to);
 
 /* bottom.c: create after all levels; update when their values are new */
 gmg_status gmg_bottoms_create(gmg_solver *s);

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-/* The unknowns of one face. */
-static size_t face_cells(const gmg_operator *A, int axis) { return A->cells / A->n[axis]; }
-
 gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **p)
 {
   return gmg_exec_alloc(e, what, cells * e->real_size, p);
@@ -33,7 +30,7 @@ static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const g
       L->faces.ghost_u[a][side] = axis[a].ghost_u[side];
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
       if (!needed || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
-      const size_t cells = face_cells(&L->A, a);
+      const size_t cells = L->A.cells / L->A.n[a];
       GMG_TRY(gmg_create_field(e, "boundary values", cells, &L->faces.g[a][side]));
       if (!e->dry) e->vector->fill(e, cells, 0, L->faces.g[a][side]);
     }
@@ -94,7 +91,7 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
   gmg_level *L = &s->level[l];
   const int with_fmg = s->params.fmg > 0, is_coarsest = !coarsened[0] && !coarsened[1] && !coarsened[2];
   GMG_TRY(l == 0 ? create_finest(s, axis) : gmg_create_grid(s, s->levels_exec, L, axis, with_fmg));
-  GMG_TRY(s->corrections->create_level(s, l, axis, is_coarsest));
+  if (s->corrections->create_level) GMG_TRY(s->corrections->create_level(s, l, axis, is_coarsest));
   gmg_exec *e = s->levels_exec;
   describe(s, L, coarsened);
   if (l < s->refined_levels) describe(s, &s->refined[l], coarsened);
