@@ -23,7 +23,6 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
                     .trace = tables->trace,
                     .graph = tables->graph,
                     .vector = tables->vector[type],
-                    .backend = context->backend,
                     .type = type,
                     .real_size = gmg_type_traits_of(type)->size,
                     .threads = context->threads,

@@ -91,7 +91,7 @@ typedef struct gmg_trace_ops {
   void (*clock_destroy)(gmg_context *c, gmg_clock *clock);
   void (*charge)(gmg_context *c, gmg_clock *clock, int account); /* the work from here on belongs to it; -1: to none */
   void (*settle)(gmg_context *c, gmg_clock *clock); /* blocks until seconds are known: NaN where they are not measured */
-  void (*range_begin)(gmg_context *c, int level, const char *operation); /* until its range_end; ranges nest */
+  void (*range_begin)(gmg_context *c, int level, const char *operation); /* until its range_end; ranges nest. NULL: nobody looks */
   void (*range_end)(gmg_context *c);
 } gmg_trace_ops;
 
@@ -134,7 +134,6 @@ struct gmg_exec {
   const gmg_trace_ops *trace;
   const gmg_graph_ops *graph; /* NULL: the backend does not replay */
   const gmg_vector_ops *vector;
-  gmg_backend backend;
   gmg_type type;
   size_t real_size;
   int threads;
@@ -150,11 +149,14 @@ struct gmg_exec {
 
 static inline const gmg_exec *gmg_range_begin(const gmg_exec *e, int level, const char *operation)
 {
-  e->trace->range_begin(e->context, level, operation);
+  if (e->trace->range_begin) e->trace->range_begin(e->context, level, operation);
   return e;
 }
 
-static inline void gmg_range_end(const gmg_exec *const *e) { (*e)->trace->range_end((*e)->context); }
+static inline void gmg_range_end(const gmg_exec *const *e)
+{
+  if ((*e)->trace->range_end) (*e)->trace->range_end((*e)->context);
+}
 
 /* What a real type can hold, and how accurately gmg solves in it by default. NULL for an unknown type. */
 typedef struct gmg_type_traits {

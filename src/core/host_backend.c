@@ -65,15 +65,7 @@ static void charge(gmg_context *c, gmg_clock *clock, int account)
   clock->account = account, clock->start = t;
 }
 
-static void no_range(gmg_context *c, int level, const char *operation) { (void)c, (void)level, (void)operation; }
-static void no_range_end(gmg_context *c) { (void)c; }
-
-static const gmg_trace_ops trace = {.clock_create = no_marks,
-                                    .clock_destroy = leave,
-                                    .charge = charge,
-                                    .settle = leave,
-                                    .range_begin = no_range,
-                                    .range_end = no_range_end};
+static const gmg_trace_ops trace = {.clock_create = no_marks, .clock_destroy = leave, .charge = charge, .settle = leave};
 
 extern const struct gmg_stencil_ops gmg_stencil_host_f32, gmg_stencil_host_f64;
 extern const struct gmg_coarse_kernels gmg_coarse_kernels_none;

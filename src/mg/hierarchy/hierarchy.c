@@ -139,15 +139,12 @@ static gmg_status smoother_failed(gmg_solver *s, int l, const char *what, gmg_st
   return gmg_fail(s->context, status, "params.smoother = \"%s\": its %s failed on level %d", s->params.smoother->name, what, l);
 }
 
-static gmg_status update_smoother(gmg_solver *s, int l)
-{
-  s->context->error[0] = 0;
-  return smoother_failed(s, l, "update", s->mg.smoother->update(&s->level[l].view, s->mg.state[l]));
-}
-
 gmg_status gmg_update_smoothers(gmg_solver *s)
 {
-  for (int l = 0; l + 1 < s->levels && s->mg.smoother->update; l++) GMG_TRY(update_smoother(s, l));
+  for (int l = 0; l + 1 < s->levels && s->mg.smoother->update; l++) {
+    s->context->error[0] = 0;
+    GMG_TRY(smoother_failed(s, l, "update", s->mg.smoother->update(&s->level[l].view, s->mg.state[l])));
+  }
   return GMG_OK;
 }
 
@@ -166,12 +163,6 @@ static gmg_status create_smoother(gmg_solver *s, int l)
   if (!has_smoothers(s)) return GMG_OK;
   s->context->error[0] = 0;
   if (s->mg.smoother->setup) GMG_TRY(smoother_failed(s, l, "setup", s->mg.smoother->setup(&L->view, &s->mg.state[l])));
-  return GMG_OK;
-}
-
-static gmg_status create_axes(gmg_solver *s, const gmg_axis_spec spec[3], gmg_axis axis[3])
-{
-  for (int a = 0; a < 3; a++) GMG_TRY(gmg_axis_create(s->context, &spec[a], &axis[a]));
   return GMG_OK;
 }
 
@@ -215,7 +206,7 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     more = next_level(s, l, now, next, coarsened);
     if (!more) memset(coarsened, 0, sizeof coarsened);
     s->levels = l + 1;
-    status = create_axes(s, now, mine);
+    for (int a = 0; a < 3 && status == GMG_OK; a++) status = gmg_axis_create(s->context, &now[a], &mine[a]);
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
     if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_single_cell_maps(s);
     if (status == GMG_OK && l > 0) status = connect(s, l - 1, above, mine);
