@@ -121,7 +121,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   (void)level, (void)kind, (void)start;
   const dense *d = state;
   const size_t n = p->level[0].A->cells;
-  if (p->singular) gmg_remove_mean(e, p->level[0].A, p->level[0].volume, f);
+  if (p->singular) gmg_stencil_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, f);
   if (d->there) {
     gmg_coarse_kernels_of(e)->product(e, n, d->there, f, u);
   } else {
@@ -130,7 +130,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
     substitute(d->factor, n, d->b);
     gmg_exec_write_reals(e, u, n, d->b);
   }
-  if (p->singular) gmg_remove_mean(e, p->level[0].A, p->level[0].volume, u);
+  if (p->singular) gmg_stencil_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);
 }
 
 const gmg_bottom_ops gmg_coarsest_cholesky = {

@@ -142,7 +142,7 @@ static inline void gmg_charge(gmg_solver *s, int level)
    brings in. */
 static inline void gmg_project(const gmg_solver *s, const gmg_exec *e, const gmg_level *L, void *x)
 {
-  if (s->singular) gmg_remove_mean(e, &L->A, L->volume, x);
+  if (s->singular) gmg_stencil_of(e)->remove_mean(e, &L->A, L->volume, x);
 }
 
 /* c is added to u, a field of level L in the problem's type. */

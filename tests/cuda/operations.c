@@ -168,11 +168,12 @@ static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_leve
       low_exec[i].vector->fill(&low_exec[i], low.n, NAN, low.at[i]);
       double *const norm_of_f = waits ? &f_norm[i] : NULL;
       norm[i] = corrects ? S->correct_residual(e[i], &L[i]->A, c, f->at[i], u->at[i], size, scale.at[i], low.at[i], wait)
-                         : S->residual_to_low(e[i], &L[i]->A, f->at[i], u->at[i], size, scale.at[i], low.at[i], norm_of_f, wait);
+                         : S->measure_residual(e[i], &L[i]->A, f->at[i], u->at[i], size, scale.at[i], low.at[i], norm_of_f, wait);
     }
     same_twin(name, "low residual", &low, A);
     if (corrects) same_twin(name, "correction", u, A);
-    const double norm_now = gmg_stencil_of(e[0])->residual_norm(e[0], &L[0]->A, f->at[0], u->at[0], NULL);
+    const gmg_stencil_ops *S = gmg_stencil_of(e[0]);
+    const double norm_now = S->measure_residual(e[0], &L[0]->A, f->at[0], u->at[0], NULL, NULL, NULL, NULL, GMG_WAIT);
     ON_BOTH(i) {
       if (waits) same_number(name, "norm of the low residual", e[0], norm_now, norm[i], A);
       else assert_true(isnan(norm[i]));
@@ -200,7 +201,7 @@ static void operations(const char *name, const both *b, int l)
   ON_BOTH(i) {
     const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
     S->residual(e[i], &L[i]->A, f.at[i], u.at[i], r.at[i]);
-    norm[i] = S->residual_norm(e[i], &L[i]->A, f.at[i], u.at[i], &f_norm[i]);
+    norm[i] = S->measure_residual(e[i], &L[i]->A, f.at[i], u.at[i], NULL, NULL, NULL, &f_norm[i], GMG_WAIT);
     magnitude[i] = S->magnitude(e[i], &L[i]->A, u.at[i]);
     dot[i] = S->dot(e[i], &L[i]->A, u.at[i], u.at[i]);
     mean[i] = S->dot(e[i], &L[i]->A, f.at[i], NULL) / L[i]->volume;

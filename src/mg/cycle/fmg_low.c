@@ -89,7 +89,7 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   s->stencil->interpolated_residual(&s->exec, &R->A, map, coarse, f, u, size, L->f);
   for (int i = 0; i < s->params.fmg; i++) {
     gmg_add_correction(s, R, c, u);
-    if (i > 0) s->stencil->scaled_residual(&s->exec, &R->A, f, u, size, L->f);
+    if (i > 0) (void)s->stencil->measure_residual(&s->exec, &R->A, f, u, size, NULL, L->f, NULL, GMG_ENQUEUE);
     c.z = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to) ? NULL : L->u;
     gmg_charge(s, l);
   }

@@ -65,7 +65,7 @@ const void *gmg_current_rhs(const gmg_solver *s, const void *f); /* where that h
 /* replay.c: runs work, or replays what was recorded of it */
 void gmg_replay(gmg_solver *s, gmg_work *work, const void *f, void *u);
 int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u); /* 0: nothing is done, for nothing is recorded */
-gmg_graph *gmg_recorded_loop(gmg_solver *s, gmg_work *loop, const void *f, void *u); /* NULL: not now */
+gmg_graph *gmg_recorded(gmg_solver *s, gmg_work *work, const void *f, void *u, int loop); /* loop: as a loop. NULL: not now */
 void gmg_forget_recordings(gmg_solver *s); /* when what they were made of changes or ends */
 
 /* stationary.c */

@@ -20,7 +20,7 @@ static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
 static double measure(gmg_solver *s, gmg_iteration *it, const double *size, void *low, double *f_norm, gmg_wait wait)
 {
   GMG_AT_LEVEL(s, 0, "residual");
-  return s->stencil->residual_to_low(&s->exec, &s->finest->A, it->f, it->u, size, &s->scales->residual, low, f_norm, wait);
+  return s->stencil->measure_residual(&s->exec, &s->finest->A, it->f, it->u, size, &s->scales->residual, low, f_norm, wait);
 }
 
 /* Until its size is known a residual is taken as it is. */

@@ -67,7 +67,7 @@ static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
   const gmg_params *q = &s->params;
   const int cycle_may_change = s->cycle_is_auto && q->cycle != GMG_CYCLE_V;
   if (!s->method->loop || q->check_every != 1 || cycle_may_change) return NULL;
-  return gmg_recorded_loop(s, s->method->loop, p->it.f, p->it.u);
+  return gmg_recorded(s, s->method->loop, p->it.f, p->it.u, 1);
 }
 
 /* Does nothing where the device could do no cycle at all. */

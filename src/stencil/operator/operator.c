@@ -68,8 +68,3 @@ void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const d
 }
 
 double gmg_operator_reaction(const gmg_operator *A) { return A->reaction_from_walls + A->shift; }
-
-void gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
-{
-  gmg_stencil_of(e)->remove_mean(e, A, volume, x);
-}

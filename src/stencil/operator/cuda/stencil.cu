@@ -96,13 +96,8 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
 
 /* --- norms ----------------------------------------------------------------------------------------------------------- */
 
-static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
-{
-  launch_norm(e, A, f, u, {size, NULL}, r, gmg_device_of(e)->scalar);
-}
-
-static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, gmg_scale *s,
-                              void *r, double *f_norm, gmg_wait wait)
+static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                               gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
   gmg_device *d = gmg_device_of(e);
   launch_norm(e, A, f, u, {size, s}, r, wait ? d->total : d->scalar);
@@ -110,11 +105,6 @@ static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const vo
   const gmg_total t = gmg_cuda_total(e, "residual norm");
   if (f_norm) *f_norm = sqrt(t.second);
   return sqrt(t.first);
-}
-
-static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
-{
-  return residual_to_low(e, A, f, u, NULL, NULL, NULL, f_norm, GMG_WAIT);
 }
 
 template <int kind>
@@ -177,7 +167,7 @@ static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_cor
                                const double *size, gmg_scale *s, void *r, gmg_wait wait)
 {
   add_correction(e, A->cells, c, (real)1, u);
-  return residual_to_low(e, A, f, u, size, s, r, NULL, wait);
+  return measure_residual(e, A, f, u, size, s, r, NULL, wait);
 }
 
 static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r)
@@ -277,9 +267,7 @@ GMG_DECLARE_PART(interpolated_residual, cuda) /* transfer.cu */
 }
 
 extern "C" const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
-                                                        .residual_norm = residual_norm,
-                                                        .residual_to_low = residual_to_low,
-                                                        .scaled_residual = scaled_residual,
+                                                        .measure_residual = measure_residual,
                                                         GMG_PART(interpolated_residual, cuda)
                                                         .correct_residual = correct_residual,
                                                         .loop_residual = loop_residual,
