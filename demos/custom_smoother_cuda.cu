@@ -18,8 +18,8 @@ struct jacobi {
 template <typename real> __device__ real along(const gmg_operator &A, int axis, size_t at, size_t stride, const real *u, size_t c)
 {
   const real lo = static_cast<const real *>(A.lo[axis])[at], hi = static_cast<const real *>(A.hi[axis])[at];
-  const size_t start = c - at * stride; /* of the grid line through c; where there is no neighbour its coupling is 0 */
-  return lo * u[start + A.below[axis][at] * stride] + hi * u[start + A.above[axis][at] * stride];
+  const size_t last = A.n[axis] - 1, around = A.wraps[axis] ? last * stride : 0; /* where there is no neighbour its coupling is 0 */
+  return lo * u[at > 0 ? c - stride : c + around] + hi * u[at < last ? c + stride : c - around];
 }
 
 /* to = u + weight D^-1 (f - A u) */

@@ -15,10 +15,10 @@ extern "C" {
 
 /** The operator of one level. In 3D, row (i, j, k) is
  *
- *      (diag0[i] + diag1[j] + diag2[k] + shift) u_ijk - lo0[i] u_(below0[i])jk - hi0[i] u_(above0[i])jk - ... = f_ijk
+ *      (diag0[i] + diag1[j] + diag2[k] + shift) u_ijk - lo0[i] u_(i-1)jk - hi0[i] u_(i+1)jk - ... = f_ijk
  *
- *  The arrays contain the effects of boundaries, centring and spacing. If an unknown has no neighbour on one side, that coupling
- *  is 0 and that index is the unknown's own.
+ *  The arrays contain the effects of boundaries, centring and spacing. If wraps0 is set, the unknown before the first is the last,
+ *  and the unknown after the last is the first. Otherwise an end has no neighbour, and that coupling is 0.
  *
  *  If face is set, its coefficients multiply all terms of their faces. The couplings are then lo0[i] face0[i] and
  *  hi0[i] face0[i + 1]. The axis adds lo_diag0[i] face0[i] + hi_diag0[i] face0[i + 1] to the diagonal instead of diag0[i].
@@ -40,8 +40,6 @@ typedef struct gmg_operator {
   const void *face[3];     /**< Coefficients on the faces, n[a] + 1 along axis a. NULL: constant coefficients. */
   const void *sigma;       /**< Array of sigma, or NULL. The shift is added to it. */
   const void *weight[3];   /**< Control volume along the axis, n[a] reals. A is symmetric with respect to their product. */
-  const int *below[3];     /**< Index of the lower neighbour, n[a] ints. */
-  const int *above[3];     /**< Index of the upper neighbour, n[a] ints. */
   int wraps[3];            /**< 1 if the axis is periodic and its last unknown is a neighbour of its first. */
   int uniform[3];          /**< 1: lo, hi and diag are the same in all rows but the first and the last. 2: in addition, all
                                 couplings between neighbours along the axis are equal. 0: neither. */

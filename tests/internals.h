@@ -5,7 +5,6 @@
 
 #include "core/cuda/testing.h"
 #include "core/exec.h"
-#include "mg/lfa.h"
 #include "mg/iterate/iterate.h"
 #include "smoothers/async/testing.h"
 #include "smoothers/relax/partition.h"

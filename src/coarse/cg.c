@@ -41,7 +41,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
 
   const gmg_coarse_kernels *own = gmg_coarse_kernels_of(e);
   if (own->cg && own->cg(e, problem, state, r, u, p, q)) return;
-  if (problem->singular) gmg_remove_mean(e, A, problem->level[0].volume, r);
+  if (problem->singular) stencil->remove_mean(e, A, problem->level[0].volume, r);
   v->fill(e, n, 0, u);
   stencil->over_diagonal(e, A, r, z);
   v->copy(e, n, z, p);
@@ -51,12 +51,12 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
     if (!gmg_cg_set_alpha(&cg, stencil->dot(e, A, p, q))) break;
     v->axpy(e, n, cg.alpha, p, u);
     v->axpy(e, n, -cg.alpha, q, r);
-    if (problem->singular) gmg_remove_mean(e, A, problem->level[0].volume, r);
+    if (problem->singular) stencil->remove_mean(e, A, problem->level[0].volume, r);
     stencil->over_diagonal(e, A, r, z);
     gmg_cg_set_rz(&cg, stencil->dot(e, A, r, z));
     v->xpay(e, n, z, cg.beta, p);
   }
-  if (problem->singular) gmg_remove_mean(e, A, problem->level[0].volume, u);
+  if (problem->singular) stencil->remove_mean(e, A, problem->level[0].volume, u);
 }
 
 const gmg_bottom_ops gmg_coarsest_cg = {

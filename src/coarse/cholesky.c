@@ -13,7 +13,7 @@ typedef struct {
   double *weight; /* [n] control volumes */
   double *b;      /* [n] */
   void *unit, *image; /* fields in exec's memory, for assembly */
-  double *inverse;    /* [n][n] of A; NULL without a product */
+  double *inverse;    /* [n][n] of A; only with a product */
   void *there;        /* a copy of it in exec's memory */
 } dense;
 
@@ -101,19 +101,17 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
   const size_t n = p->level[0].A->cells;
-  void *factor, *inverse = NULL, *vectors;
+  const int by_product = gmg_coarse_kernels_of(e)->product != NULL; /* else the host substitutes */
+  void *matrices;
   GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky state", sizeof(dense), state));
-  GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky factor", matrix_bytes(n), &factor));
-  GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky vectors", 2 * n * sizeof(double), &vectors));
+  const size_t host_bytes = (by_product ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double);
+  GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky factor", host_bytes, &matrices));
   dense *d = *state;
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->image));
-  if (gmg_coarse_kernels_of(e)->product) { /* else the host substitutes */
-    GMG_TRY(gmg_exec_alloc_state(e, "inverse of the coarsest grid", matrix_bytes(n), &inverse));
-    GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->there));
-  }
-  d->factor = factor, d->inverse = inverse;
-  d->weight = vectors, d->b = d->weight + n;
+  if (by_product) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->there));
+  d->weight = matrices, d->b = d->weight + n;
+  d->factor = d->b + n, d->inverse = d->factor + n * n;
   return GMG_OK;
 }
 
@@ -123,7 +121,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   (void)level, (void)kind, (void)start;
   const dense *d = state;
   const size_t n = p->level[0].A->cells;
-  if (p->singular) gmg_remove_mean(e, p->level[0].A, p->level[0].volume, f);
+  if (p->singular) gmg_stencil_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, f);
   if (d->there) {
     gmg_coarse_kernels_of(e)->product(e, n, d->there, f, u);
   } else {
@@ -132,7 +130,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
     substitute(d->factor, n, d->b);
     gmg_exec_write_reals(e, u, n, d->b);
   }
-  if (p->singular) gmg_remove_mean(e, p->level[0].A, p->level[0].volume, u);
+  if (p->singular) gmg_stencil_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);
 }
 
 const gmg_bottom_ops gmg_coarsest_cholesky = {

@@ -23,46 +23,35 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
                     .trace = tables->trace,
                     .graph = tables->graph,
                     .vector = tables->vector[type],
-                    .backend = context->backend,
                     .type = type,
                     .real_size = gmg_type_traits_of(type)->size,
                     .threads = context->threads,
                     .dry = dry};
 }
 
-typedef struct {
-  const gmg_memory_ops *memory;
-  void *p;
-} allocation;
-
-/* A list, in pieces. */
-enum { PIECE_OF_LIST = 62 };
+/* A list of allocations. */
 struct gmg_kept {
   gmg_kept *next;
-  int count;
-  allocation made[PIECE_OF_LIST];
+  const gmg_memory_ops *memory;
+  void *p;
 };
 
 static gmg_exec *owner_of(gmg_exec *e) { return e->owner ? e->owner : e; }
 
-static int has_room_to_keep(gmg_exec *e)
+/* Notes *p, unless NULL, in the list, or releases it again where the list cannot grow. */
+static gmg_status keep(gmg_exec *e, const gmg_memory_ops *memory, const char *what, size_t bytes, void **p)
 {
-  if (e->kept && e->kept->count < PIECE_OF_LIST) return 1;
-  gmg_kept *piece = calloc(1, sizeof *piece);
-  if (!piece) return 0;
-  piece->next = e->kept;
-  e->kept = piece;
-  return 1;
-}
-
-static void keep(gmg_exec *e, const gmg_memory_ops *memory, void *p)
-{
-  e->kept->made[e->kept->count++] = (allocation){memory, p};
-}
-
-static gmg_status refuse(gmg_exec *e, const char *what, size_t bytes)
-{
-  return gmg_fail(e->context, GMG_ERR_MEMORY, "%s: %zu bytes could not be allocated", what, bytes);
+  gmg_exec *owner = owner_of(e);
+  gmg_kept *entry = *p ? malloc(sizeof *entry) : NULL;
+  if (!entry) {
+    if (*p) memory->release(e->context, *p);
+    *p = NULL;
+    return gmg_fail(e->context, GMG_ERR_MEMORY, "%s: %zu bytes could not be allocated", what, bytes);
+  }
+  *entry = (gmg_kept){owner->kept, memory, *p};
+  owner->kept = entry;
+  owner->bytes += bytes;
+  return GMG_OK;
 }
 
 gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
@@ -70,34 +59,30 @@ gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
   static char nothing; /* what a dry exec points at */
   gmg_exec *owner = owner_of(e);
   const size_t most = e->dry ? SIZE_MAX : e->memory->most(e->context);
-  *p = NULL;
-  if (bytes > most || owner->bytes > most - bytes) return refuse(e, what, bytes);
-  if (e->dry) *p = &nothing;
-  else if (has_room_to_keep(owner)) *p = e->memory->alloc(e->context, bytes ? bytes : 1);
-  if (!*p) return refuse(e, what, bytes);
-  if (!e->dry) keep(owner, e->memory, *p);
-  owner->bytes += bytes;
-  return GMG_OK;
+  const int has_room = bytes <= most && owner->bytes <= most - bytes;
+  if (e->dry && has_room) {
+    *p = &nothing;
+    owner->bytes += bytes;
+    return GMG_OK;
+  }
+  *p = has_room ? e->memory->alloc(e->context, bytes ? bytes : 1) : NULL;
+  return keep(e, e->memory, what, bytes, p);
 }
 
 gmg_status gmg_exec_alloc_state(gmg_exec *e, const char *what, size_t bytes, void **p)
 {
-  gmg_exec *owner = owner_of(e);
-  *p = has_room_to_keep(owner) ? calloc(1, bytes) : NULL;
-  if (!*p) return refuse(e, what, bytes);
-  keep(owner, &gmg_memory_host, *p);
-  owner->bytes += bytes;
-  return GMG_OK;
+  *p = calloc(1, bytes);
+  return keep(e, &gmg_memory_host, what, bytes, p);
 }
 
 /* The newest first. */
 void gmg_exec_release(gmg_exec *e)
 {
   while (e->kept) {
-    gmg_kept *piece = e->kept;
-    for (int i = piece->count; i-- > 0;) piece->made[i].memory->release(e->context, piece->made[i].p);
-    e->kept = piece->next;
-    free(piece);
+    gmg_kept *entry = e->kept;
+    e->kept = entry->next;
+    entry->memory->release(e->context, entry->p);
+    free(entry);
   }
   e->bytes = 0;
 }

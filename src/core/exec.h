@@ -49,8 +49,7 @@ typedef struct gmg_vector_ops {
   void (*xpay)(const gmg_exec *e, size_t n, const void *x, double a, void *y);      /* y = x + a y */
   void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
-  void (*convert_to_low)(const gmg_exec *e, size_t n, double a, const void *x, void *y);    /* y = a x, y of the narrower type */
-  void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, void *x);          /* x = x + c */
+  void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x); /* x = c + keep x; keep is 1, or 0: x is not read */
   /* A step of conjugate gradients: y = y + a p, r = r - a q, a = <p, r> / <p, A p>. If there is no step to take (cg_scalars.h),
      y and r stay, and d loses its direction. Unless NULL, low = r s->next in the lower precision. Returns ||r||_2, or NaN if an
      inner product is no number. */
@@ -61,12 +60,12 @@ typedef struct gmg_vector_ops {
   /* s->size = about ||x||_2 (any number if that is 0, NaN or infinite) and, unless y is NULL, y = x / s->size in the lower
      precision. An old s->size that is about right (0: unknown) saves a device reading x twice. */
   void (*normalize_to_low)(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y);
-  void (*scale_to_low)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y); /* y = x / size[0], narrower type */
-  void (*axpby_from_low)(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y); /* y = size[0] z + keep y */
+  /* y = x / size[0] in the lower precision; size = NULL: y = x */
+  void (*scale_to_low)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y);
   void (*subtract_mean)(const gmg_exec *e, size_t n, void *x);                      /* x = x - (mean of x) */
 } gmg_vector_ops;
 
-/* Memory, time and health of a backend. */
+/* Memory and health of a backend. */
 typedef struct gmg_memory_ops {
   void *(*alloc)(gmg_context *c, size_t bytes); /* NULL when there is no memory */
   void (*release)(gmg_context *c, void *p);
@@ -74,7 +73,6 @@ typedef struct gmg_memory_ops {
                                      promised by the system and not kept */
   void (*upload)(gmg_context *c, void *to, const void *from_host, size_t bytes);
   void (*download)(gmg_context *c, void *to_host, const void *from, size_t bytes); /* blocks */
-  double (*now)(gmg_context *c); /* seconds, after the work enqueued so far where that can be had without blocking */
   gmg_status (*health)(gmg_context *c); /* GMG_ERR_DEVICE, with a text, once anything has failed where the context runs */
 } gmg_memory_ops;
 
@@ -93,7 +91,7 @@ typedef struct gmg_trace_ops {
   void (*clock_destroy)(gmg_context *c, gmg_clock *clock);
   void (*charge)(gmg_context *c, gmg_clock *clock, int account); /* the work from here on belongs to it; -1: to none */
   void (*settle)(gmg_context *c, gmg_clock *clock); /* blocks until seconds are known: NaN where they are not measured */
-  void (*range_begin)(gmg_context *c, int level, const char *operation); /* until its range_end; ranges nest */
+  void (*range_begin)(gmg_context *c, int level, const char *operation); /* until its range_end; ranges nest. NULL: nobody looks */
   void (*range_end)(gmg_context *c);
 } gmg_trace_ops;
 
@@ -136,7 +134,6 @@ struct gmg_exec {
   const gmg_trace_ops *trace;
   const gmg_graph_ops *graph; /* NULL: the backend does not replay */
   const gmg_vector_ops *vector;
-  gmg_backend backend;
   gmg_type type;
   size_t real_size;
   int threads;
@@ -152,11 +149,14 @@ struct gmg_exec {
 
 static inline const gmg_exec *gmg_range_begin(const gmg_exec *e, int level, const char *operation)
 {
-  e->trace->range_begin(e->context, level, operation);
+  if (e->trace->range_begin) e->trace->range_begin(e->context, level, operation);
   return e;
 }
 
-static inline void gmg_range_end(const gmg_exec *const *e) { (*e)->trace->range_end((*e)->context); }
+static inline void gmg_range_end(const gmg_exec *const *e)
+{
+  if ((*e)->trace->range_end) (*e)->trace->range_end((*e)->context);
+}
 
 /* What a real type can hold, and how accurately gmg solves in it by default. NULL for an unknown type. */
 typedef struct gmg_type_traits {

@@ -41,12 +41,6 @@ static size_t physical_memory(gmg_context *c)
   return pages > 0 && bytes > 0 ? (size_t)pages * (size_t)bytes : SIZE_MAX;
 }
 
-static double now(gmg_context *c)
-{
-  (void)c;
-  return omp_get_wtime();
-}
-
 static gmg_status always_well(gmg_context *c)
 {
   (void)c;
@@ -58,7 +52,6 @@ const gmg_memory_ops gmg_memory_host = {.alloc = host_alloc,
                                         .most = physical_memory,
                                         .upload = host_copy,
                                         .download = host_copy,
-                                        .now = now,
                                         .health = always_well};
 
 static gmg_status no_marks(gmg_context *c, gmg_clock *clock) { return (void)c, (void)clock, GMG_OK; }
@@ -66,20 +59,13 @@ static void leave(gmg_context *c, gmg_clock *clock) { (void)c, (void)clock; }
 
 static void charge(gmg_context *c, gmg_clock *clock, int account)
 {
-  const double t = now(c);
+  (void)c;
+  const double t = omp_get_wtime();
   if (clock->account >= 0) clock->seconds[clock->account] += t - clock->start;
   clock->account = account, clock->start = t;
 }
 
-static void no_range(gmg_context *c, int level, const char *operation) { (void)c, (void)level, (void)operation; }
-static void no_range_end(gmg_context *c) { (void)c; }
-
-static const gmg_trace_ops trace = {.clock_create = no_marks,
-                                    .clock_destroy = leave,
-                                    .charge = charge,
-                                    .settle = leave,
-                                    .range_begin = no_range,
-                                    .range_end = no_range_end};
+static const gmg_trace_ops trace = {.clock_create = no_marks, .clock_destroy = leave, .charge = charge, .settle = leave};
 
 extern const struct gmg_stencil_ops gmg_stencil_host_f32, gmg_stencil_host_f64;
 extern const struct gmg_coarse_kernels gmg_coarse_kernels_none;

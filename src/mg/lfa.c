@@ -1,21 +1,17 @@
-/* Two-grid local Fourier analysis. A quarter frequency theta and its 2^axes - 1 aliases theta + pi b form an invariant
-   space; on it every part of the cycle is a small matrix. Coarse modes are numbered by the bits b of the axes that are
-   not coarsened (on those nothing aliases). */
-#include "lfa.h"
+/* Two-grid local Fourier analysis (Brandt 1977; Trottenberg, Oosterlee, Schueller 2001, chapters 3 and 4). A quarter frequency
+   theta and its 2^axes - 1 aliases theta + pi b form an invariant space; on it every part of the cycle is a small matrix. Coarse
+   modes are numbered by the bits b of the axes that are not coarsened (on those nothing aliases). Called by plan and by tests. */
+#include "solver.h"
 
 #include "smoothers/fourier.h"
-#include "smoothers/smoother.h"
-#include "stencil/stencil.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Which of the operator's axes take part, in order. */
 typedef struct {
   gmg_symbol s;
   int coarsened[3];
-  gmg_centering centering;
-  int adjoint;   /* restriction */
+  const gmg_operator *A;
   int symmetric; /* the upward leg is reversed */
 } two_grid;
 
@@ -31,7 +27,7 @@ static double prolong_symbol(gmg_centering centering, double theta, int alias)
 
 static double restrict_symbol(const two_grid *g, double theta, int alias)
 {
-  if (g->centering == GMG_VERTEX || g->adjoint) return prolong_symbol(g->centering, theta, alias);
+  if (g->A->centering == GMG_VERTEX || g->A->adjoint) return prolong_symbol(g->A->centering, theta, alias);
   return alias ? sin(theta / 2) : cos(theta / 2); /* the mean of two cells */
 }
 
@@ -49,9 +45,9 @@ static void coarse_correction(const two_grid *g, double _Complex (*K)[8])
     a[m] = gmg_symbol_diag(s) - gmg_symbol_neighbours(s, m);
     for (int x = 0; x < s->axes; x++) {
       const double theta = s->theta[x];
-      if (g->centering == GMG_CELL) phase[m] *= cexp(0.5 * I * (theta + bit(m, x) * M_PI));
+      if (g->A->centering == GMG_CELL) phase[m] *= cexp(0.5 * I * (theta + bit(m, x) * M_PI));
       if (g->coarsened[x]) {
-        p[m] *= prolong_symbol(g->centering, theta, bit(m, x));
+        p[m] *= prolong_symbol(g->A->centering, theta, bit(m, x));
         r[m] *= restrict_symbol(g, theta, bit(m, x));
         coarse[m] += s->c[x] / 4 * (2 - 2 * cos(2 * theta));
       } else {
@@ -88,15 +84,15 @@ static double spectral_radius(int n, double _Complex (*m)[8])
   return exp(logarithm);
 }
 
-static double factor_at(two_grid *g, const gmg_operator *A, const gmg_params *p)
+static double factor_at(two_grid *g, const gmg_params *p)
 {
   double _Complex cycle[8][8];
   const int n = g->s.modes;
   coarse_correction(g, cycle);
-  gmg_symbol_of(p->smoother)(A, p, GMG_LEG_DOWN, &g->s);
+  gmg_symbol_of(p->smoother)(g->A, p, GMG_LEG_DOWN, &g->s);
   gmg_matrix_power(n, g->s.S, p->pre);
   gmg_matrix_multiply(n, cycle, g->s.S, cycle);
-  gmg_symbol_of(p->smoother)(A, p, g->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, &g->s);
+  gmg_symbol_of(p->smoother)(g->A, p, g->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP, &g->s);
   gmg_matrix_power(n, g->s.S, p->post);
   gmg_matrix_multiply(n, g->s.S, cycle, cycle);
   const int constants = g->s.theta[0] == 0 && g->s.theta[1] == 0 && g->s.theta[2] == 0;
@@ -104,9 +100,9 @@ static double factor_at(two_grid *g, const gmg_operator *A, const gmg_params *p)
   return spectral_radius(n, cycle);
 }
 
-double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gmg_params *params, int symmetric, int samples)
+double gmg_lfa_two_grid(const gmg_operator *A, const gmg_params *params, int symmetric, int samples)
 {
-  two_grid g = {.centering = centering, .adjoint = A->adjoint, .symmetric = symmetric, .s = {.reaction = gmg_operator_reaction(A)}};
+  two_grid g = {.A = A, .symmetric = symmetric, .s = {.reaction = gmg_operator_reaction(A)}};
   if (!gmg_symbol_of(params->smoother) || A->face[0]) return NAN;
   for (int a = 0; a < 3; a++)
     if (A->stretch[a] > 1.5) return NAN; /* no Fourier modes there */
@@ -121,7 +117,7 @@ double gmg_lfa_two_grid(const gmg_operator *A, gmg_centering centering, const gm
   double worst = 0;
   for (int t = 0; t < (int)pow(quarter + 1, g.s.axes); t++) {
     for (int x = 0, rest = t; x < g.s.axes; x++, rest /= quarter + 1) g.s.theta[x] = 2 * M_PI * (rest % (quarter + 1)) / samples;
-    worst = fmax(worst, factor_at(&g, A, params));
+    worst = fmax(worst, factor_at(&g, params));
   }
   return worst;
 }

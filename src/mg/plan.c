@@ -1,5 +1,4 @@
 /* gmg_plan(): a create on a dry exec, then what can be said about it. */
-#include "lfa.h"
 #include "mg/iterate/iterate.h"
 
 #include <math.h>
@@ -40,7 +39,7 @@ static void describe_levels(const gmg_solver *s, gmg_plan_info *info)
     if (s->params.smoother->weight) L->omega = s->params.smoother->weight(A, &s->params);
     for (int k = 0; k < l && isnan(L->factor); k++)
       if (alike(A, &s->level[k].A)) L->factor = info->level[k].factor;
-    if (isnan(L->factor)) L->factor = gmg_lfa_two_grid(A, s->problem.centering, &s->params, s->symmetric, 16);
+    if (isnan(L->factor)) L->factor = gmg_lfa_two_grid(A, &s->params, s->symmetric, 16);
     if (!(L->factor <= info->predicted_factor)) info->predicted_factor = L->factor; /* NaN stays */
   }
 }

@@ -16,7 +16,7 @@ typedef struct gmg_level {
   double coupling1[3], reaction_from_walls1[3]; /* typical couplings, and wall terms of axes with one unknown, for beta = 1 */
   int by_faces;            /* prolongation depends on the coefficients; its adjoint would not be cheap: not in symmetric cycles */
   gmg_map prolong[3];      /* from the next coarser level, as are all maps */
-  gmg_map restrict_[3];    /* residuals */
+  gmg_map restrict_[3];    /* residuals, and coefficients on faces. Only with r or with such coefficients. */
   gmg_map average[3];      /* data (f, g of a full multigrid start, sigma); rows sum to 1. Only with fmg or sigma. */
   gmg_map faces_map[3];    /* picks the coarse faces along an axis. Only with coefficients on faces. */
   gmg_map interpolate[3];  /* solutions of a full multigrid start, from padded values. Only with fmg. */
@@ -101,8 +101,7 @@ struct gmg_solver {
   gmg_level refined[GMG_MAX_REFINED_LEVELS]; /* in the problem's type, where the levels above are in a lower one: the first levels, on
                                                 which u is refined by corrections; with fmg also maps to and from the next coarser one */
   int refined_levels;    /* how many: the finest, and with fmg those on which rounding would spoil the start */
-  gmg_map single_cell_map; /* identity on an axis with one unknown: a face's normal axis */
-  gmg_map single_cell_map_refined; /* in the problem's type */
+  gmg_map single_cell_map[2]; /* [gmg_type] identity on an axis with one unknown: a face's normal axis */
 
   gmg_multigrid mg;
   const gmg_bottom_ops *coarse;  /* params.coarse */
@@ -143,7 +142,13 @@ static inline void gmg_charge(gmg_solver *s, int level)
    brings in. */
 static inline void gmg_project(const gmg_solver *s, const gmg_exec *e, const gmg_level *L, void *x)
 {
-  if (s->singular) gmg_remove_mean(e, &L->A, L->volume, x);
+  if (s->singular) gmg_stencil_of(e)->remove_mean(e, &L->A, L->volume, x);
+}
+
+/* c is added to u, a field of level L in the problem's type. */
+static inline void gmg_add_correction(const gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
+{
+  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, 1, u);
 }
 
 /* check.c: every argument, before anything is built. Texts name the argument and the value. */
@@ -182,10 +187,15 @@ int gmg_is_singular(const gmg_problem *p, double sigma_most);
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* two fields of the problem's shape share memory */
 
 /* iterate/floor.c */
-double gmg_norm_of_A(const gmg_solver *s);            /* a bound, the array sigma left out */
+double gmg_norm_of(const gmg_solver *s, const gmg_operator *A); /* a bound, the array sigma left out */
 double gmg_floor_estimate(const gmg_solver *s);       /* a priori, of ||r|| / ||f|| for a smooth f */
-double gmg_low_floor(const gmg_solver *s);            /* of the lower precision */
+double gmg_low_floor(const gmg_solver *s, const gmg_operator *A); /* of the lower precision */
 double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A); /* estimate of that: rounding over the scheme's error, up to a constant */
 double gmg_floor_of(gmg_solver *s, const void *u);    /* eps || |A| |u| ||_2 */
+
+/* lfa.c: spectral radius of the two-grid cycle on an infinite grid, the largest over a grid of frequencies: all multiples of
+   2 pi / samples for which the coarse grid stands, without the constants. A tells couplings and coarsened axes. For a periodic
+   problem with `samples` unknowns an axis this is the exact factor. NaN without symbol. */
+double gmg_lfa_two_grid(const gmg_operator *A, const gmg_params *params, int symmetric, int samples);
 
 #endif

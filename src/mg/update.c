@@ -46,7 +46,7 @@ static gmg_status check_corrections(gmg_solver *s, const gmg_problem *p, const g
   const gmg_coefficients found_before = s->coefficients;
   s->problem.shift = p->shift, s->coefficients = *found;
   take_typical(s->finest, p->shift, found);
-  const gmg_status status = s->corrections->check(s);
+  const gmg_status status = s->corrections->check ? s->corrections->check(s) : GMG_OK;
   s->problem = before, s->coefficients = found_before;
   take_typical(s->finest, before.shift, &found_before);
   return status;

@@ -52,12 +52,15 @@ unsigned gmg_traits_of_fixed_map(const gmg_params *params, int threads)
   return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
 }
 
-const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e) { return s->ops[e->backend][e->type]; }
+const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e)
+{
+  return s->ops[e->context->backend][e->type];
+}
 
 const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(s);
-  return b ? b->fused[e->backend][e->type] : NULL;
+  return b ? b->fused[e->context->backend][e->type] : NULL;
 }
 
 int gmg_equivalent_red_black_sweeps(const gmg_params *params)

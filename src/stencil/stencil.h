@@ -23,31 +23,24 @@ typedef struct gmg_faces {
 typedef struct gmg_stencil_ops {
   /* r = f - A u;  r must not overlap u */
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
-  /* ||f - A u||_2 and (f_norm may be NULL) ||f||_2 in one pass; nothing is stored. */
-  double (*residual_norm)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm);
-  /* Stores low r = (f - A u) / size[0], or (f - A u) s->next if size = NULL, and notes in s that scale and the norm. Returns
-     ||f - A u||_2 and (f_norm may be NULL) ||f||_2. */
-  double (*residual_to_low)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
-                            gmg_scale *s, void *r, double *f_norm, gmg_wait wait);
-  /* low r = (f - A u) / size[0], size in exec's memory */
-  void (*scaled_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r);
-  /* u = (m2 x m1 x m0) coarse, then scaled_residual(). */
+  /* ||f - A u||_2 and (f_norm may be NULL) ||f||_2 in one pass. Unless r is NULL, stores low r = (f - A u) / size[0], size in
+     exec's memory, or (f - A u) s->next if size = NULL. Unless s is NULL, notes in s that scale and the norm. */
+  double (*measure_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                             gmg_scale *s, void *r, double *f_norm, gmg_wait wait);
+  /* u = (m2 x m1 x m0) coarse, then low r = (f - A u) / size[0]. */
   void (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
                                 void *u, const double *size, void *r);
-  /* u = u + c, then residual_to_low(). */
+  /* u = u + c, then measure_residual(). */
   double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, const double *size,
                              gmg_scale *s, void *r, gmg_wait wait);
   /* At the end of the body of a recorded loop (gmg_graph_ops): correct_residual() with size = NULL, whose norm decides whether
      another cycle follows. c.z = NULL: u has its correction. r = NULL: the residual is not stored. NULL if the backend records
      nothing. */
   void (*loop_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r);
-  /* Before a recorded loop: residual_to_low(), unless the loop goes on with a solve. r may be NULL. NULL if the backend records
+  /* Before a recorded loop: measure_residual(), unless the loop goes on with a solve. r may be NULL. NULL if the backend records
      nothing. */
   void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
                               gmg_scale *s, void *r);
-  /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual */
-  void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
-                            void *r, void *coarse);
   /* v = A u */
   void (*apply)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
   /* v = f / diag(A) */
@@ -64,6 +57,9 @@ typedef struct gmg_stencil_ops {
   /* p = c + beta p, where p may hold anything if beta is 0; q = A p; d->pq = <p, q> and d->pr = <p, x> */
   void (*cg_direction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
                        void *q);
+  /* coarse = (m2 x m1 x m0) (f - A u); r is room for the residual */
+  void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
+                            void *r, void *coarse);
   /* y = (m2 x m1 x m0) x, or y += that; y has rows[2] x rows[1] x rows[0] entries, x has cols likewise */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
   /* u += P c for coefficients on faces, P depending on them (host/prolong.c); map: of kind GMG_MAP_PROLONG_LINEAR */
@@ -85,11 +81,12 @@ typedef struct gmg_stencil_ops {
   void (*pad)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
 } gmg_stencil_ops;
 
-/* The entries that every backend defines outside the file of its table, as R(gmg_NAME_BACKEND): PART(NAME), in the table's order.
-   GMG_STENCIL_DECLARE declares one. */
-#define GMG_STENCIL_PARTS(PART) \
-  PART(tensor) PART(prolong_faces) PART(fold) PART(harmonic_faces) PART(coarsen_walls) PART(copy_faces) PART(flux) PART(pad)
-#define GMG_STENCIL_DECLARE(name, backend) extern __typeof__(*((gmg_stencil_ops *)0)->name) R(gmg_##name##_##backend);
+/* The last functions of the table are in files of their own, as R(gmg_NAME_BACKEND). */
+#define GMG_STENCIL_PARTS(X, backend)                                                                                         \
+  X(restrict_residual, backend) X(tensor, backend) X(prolong_faces, backend) X(fold, backend) X(harmonic_faces, backend)     \
+  X(coarsen_walls, backend) X(copy_faces, backend) X(flux, backend) X(pad, backend)
+#define GMG_DECLARE_PART(name, backend) extern __typeof__(*((gmg_stencil_ops *)0)->name) R(gmg_##name##_##backend);
+#define GMG_PART(name, backend) .name = R(gmg_##name##_##backend),
 
 const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
 
@@ -102,8 +99,5 @@ size_t gmg_face_count(const gmg_operator *A, int axis); /* faces of an axis: n +
 
 /* What stands on the diagonal besides the couplings: the shift, and the walls of axes with a single unknown. */
 double gmg_operator_reaction(const gmg_operator *A);
-
-/* gmg_stencil_ops::remove_mean of exec's backend and type */
-void gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
 
 #endif

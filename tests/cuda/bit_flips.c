@@ -34,7 +34,7 @@ static void count_visit(const gmg_smoother_level *l, void *u)
 /* The built-in smoother, after which a bit may be wrong. */
 static const gmg_smoother_ops *inner_ops(const gmg_smoother_level *l)
 {
-  return gmg_smoother_by_name("async")->ops[l->exec->backend][l->A->type];
+  return gmg_smoother_by_name("async")->ops[l->exec->context->backend][l->A->type];
 }
 
 static void spoiled_sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)

@@ -75,7 +75,7 @@ static inline void update_agrees(const char *name, const both *b, const update_c
   if (!k->keep) ON_BOTH(i) high[i]->vector->fill(high[i], n, NAN, at[i]);
   if (k->prolongs) s[0]->mg.stencil->tensor(low[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
   s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], c.at[0], k->steps, leg);
-  high[0]->vector->axpby_from_low(high[0], n, size.at[0], c.at[0], k->keep, at[0]);
+  high[0]->vector->correct(high[0], n, (gmg_correction){.z = c.at[0], .size = size.at[0], .low = 1}, k->keep, at[0]);
   const gmg_update_target to = {at[1], size.at[1], k->keep, k->prolongs ? coarse.at[1] : NULL, k->prolongs ? L[1]->prolong : NULL};
   const int done = s[1]->mg.fused->postsmooth_update(&L[1]->view, s[1]->mg.state[0], f.at[1], c.at[1], k->steps, leg, &to);
   if (done != (k->prolongs ? can_prolong && k->steps == 1 : can))

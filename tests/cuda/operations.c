@@ -78,17 +78,17 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->xpay(e, n, y.at[i], -1.7, r.at[i]);
     v->add(e, n, 0.25, r.at[i]);
     stepped[i] = v->cg_update(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], NULL, NULL, GMG_WAIT);
-    v->convert_to_low(e, n, 2, y.at[i], low_z.at[i]);
-    v->axpby_from_low(e, n, size.at[i], low_z.at[i], 0.25, y.at[i]);
+    v->scale_to_low(e, n, NULL, y.at[i], low_z.at[i]);
+    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .size = size.at[i], .low = 1}, 1, y.at[i]);
     v->scale_to_low(e, n, size.at[i], y.at[i], low_z.at[i]);
     const double *factor = factors.at[i];
-    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .size = factor, .low = 1}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .size = factor, .low = 1}, 1, y.at[i]);
     if (n > 1) /* fields that do not begin with a pair */
-      v->correct(e, n - 1, (gmg_correction){.z = (float *)low_z.at[i] + 1, .size = factor + 1, .low = 1},
+      v->correct(e, n - 1, (gmg_correction){.z = (float *)low_z.at[i] + 1, .size = factor + 1, .low = 1}, 1,
                  (char *)y.at[i] + e->real_size);
-    v->correct(e, n, (gmg_correction){.z = x.at[i], .size = factor + 2}, y.at[i]);
-    v->correct(e, n, (gmg_correction){.z = r.at[i]}, y.at[i]);
-    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .low = 1}, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = x.at[i], .size = factor + 2}, 1, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = r.at[i]}, 1, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .low = 1}, 1, y.at[i]);
   }
   same_number(name, "norm2", h, norm[0], norm[1], 64);
   same_number(name, "step", h, stepped[0], stepped[1], 64);
@@ -133,7 +133,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
       const double known = 3.5;
       gmg_exec_write_reals(&wide[i], size.at[i], 1, &known);
       e->vector->fill(e, n, keep ? 0.75 : NAN, y.at[i]);
-      e->vector->axpby_from_low(e, n, size.at[i], z.at[i], keep, y.at[i]);
+      e->vector->correct(e, n, (gmg_correction){.z = z.at[i], .size = size.at[i], .low = 1}, keep, y.at[i]);
     }
     same_twin(name, keep ? "grow" : "grow anew", &y, 8);
     end_twin(&z);
@@ -168,11 +168,12 @@ static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_leve
       low_exec[i].vector->fill(&low_exec[i], low.n, NAN, low.at[i]);
       double *const norm_of_f = waits ? &f_norm[i] : NULL;
       norm[i] = corrects ? S->correct_residual(e[i], &L[i]->A, c, f->at[i], u->at[i], size, scale.at[i], low.at[i], wait)
-                         : S->residual_to_low(e[i], &L[i]->A, f->at[i], u->at[i], size, scale.at[i], low.at[i], norm_of_f, wait);
+                         : S->measure_residual(e[i], &L[i]->A, f->at[i], u->at[i], size, scale.at[i], low.at[i], norm_of_f, wait);
     }
     same_twin(name, "low residual", &low, A);
     if (corrects) same_twin(name, "correction", u, A);
-    const double norm_now = gmg_stencil_of(e[0])->residual_norm(e[0], &L[0]->A, f->at[0], u->at[0], NULL);
+    const gmg_stencil_ops *S = gmg_stencil_of(e[0]);
+    const double norm_now = S->measure_residual(e[0], &L[0]->A, f->at[0], u->at[0], NULL, NULL, NULL, NULL, GMG_WAIT);
     ON_BOTH(i) {
       if (waits) same_number(name, "norm of the low residual", e[0], norm_now, norm[i], A);
       else assert_true(isnan(norm[i]));
@@ -200,7 +201,7 @@ static void operations(const char *name, const both *b, int l)
   ON_BOTH(i) {
     const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
     S->residual(e[i], &L[i]->A, f.at[i], u.at[i], r.at[i]);
-    norm[i] = S->residual_norm(e[i], &L[i]->A, f.at[i], u.at[i], &f_norm[i]);
+    norm[i] = S->measure_residual(e[i], &L[i]->A, f.at[i], u.at[i], NULL, NULL, NULL, &f_norm[i], GMG_WAIT);
     magnitude[i] = S->magnitude(e[i], &L[i]->A, u.at[i]);
     dot[i] = S->dot(e[i], &L[i]->A, u.at[i], u.at[i]);
     mean[i] = S->dot(e[i], &L[i]->A, f.at[i], NULL) / L[i]->volume;

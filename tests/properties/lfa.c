@@ -25,7 +25,7 @@ static void two_grid_factors(void **state)
             params.pre = 1, params.post = post;
             params.max_levels = 2, params.coarse_rtol = 1e-12;
             session s = begin_solver(&p, &params, 2);
-            const double predicted = gmg_lfa_two_grid(&s.solver->level[0].A, p.centering, &params, 0, (int)n);
+            const double predicted = gmg_lfa_two_grid(&s.solver->level[0].A, &params, 0, (int)n);
             end_solver(&s);
             const double measured = measured_factor(&p, &params, 2, 25);
             /* lexicographic order has a beginning on a periodic grid, the analysis none */
@@ -43,10 +43,10 @@ static void known_values(void **state)
   gmg_operator A = {.dim = 1, .coupling = {1, 0, 0}, .coarsened = {1, 0, 0}, .n = {64, 1, 1}, .cells = 64};
   gmg_params params = gmg_params_default();
   params.smoother = gmg_smoother_by_name("red_black"), params.omega = 1;
-  assert_below(gmg_lfa_two_grid(&A, GMG_VERTEX, &params, 0, 32), 1e-3);
+  assert_below(gmg_lfa_two_grid(&A, &params, 0, 32), 1e-3);
   gmg_operator B = {.dim = 2, .coupling = {1, 1, 0}, .coarsened = {1, 1, 0}, .n = {64, 64, 1}, .cells = 4096};
   params.smoother = gmg_smoother_by_name("jacobi"), params.omega = 0.8, params.pre = 1, params.post = 0;
-  assert_near(gmg_lfa_two_grid(&B, GMG_VERTEX, &params, 0, 32), 0.6, 0.01);
+  assert_near(gmg_lfa_two_grid(&B, &params, 0, 32), 0.6, 0.01);
 }
 
 /* A user's smoother without a symbol gets no number. */
@@ -57,7 +57,7 @@ static void no_symbol_no_number(void **state)
   gmg_params params = gmg_params_default();
   gmg_operator A = {.dim = 1, .coupling = {1, 0, 0}, .coarsened = {1, 0, 0}, .n = {64, 1, 1}, .cells = 64};
   params.smoother = &mine;
-  assert_true(isnan(gmg_lfa_two_grid(&A, GMG_CELL, &params, 0, 32)));
+  assert_true(isnan(gmg_lfa_two_grid(&A, &params, 0, 32)));
 }
 
 /* Sweeps that undamped Jacobi needs for a factor 100, against cos(pi h) of the 5- and 7-point operators. */

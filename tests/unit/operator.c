@@ -200,7 +200,7 @@ static double correct_residual_is_its_parts(const gmg_exec *e, const gmg_operato
   S->residual(e, A, f, wanted, r);
   const double true_norm = norm2(r, n);
   memcpy(got, u, bytes);
-  e->vector->correct(e, n, c, got);
+  e->vector->correct(e, n, c, 1, got);
   for (size_t i = 0; i < n; i++) assert_near(got[i], wanted[i], 1e-15);
   for (int sized = 0; sized < 2; sized++)
     for (int wait = 0; wait < 2; wait++) {
@@ -220,7 +220,7 @@ static double correct_residual_is_its_parts(const gmg_exec *e, const gmg_operato
 }
 
 /* The residual of u as it is, and the norm of f; the residual itself is stored or not. */
-static double residual_to_low_is_its_parts(const gmg_exec *e, const gmg_operator *A, const double *f, const double *u)
+static double measure_residual_is_its_parts(const gmg_exec *e, const gmg_operator *A, const double *f, const double *u)
 {
   const gmg_stencil_ops *S = gmg_stencil_of(e);
   const size_t n = A->cells;
@@ -234,7 +234,7 @@ static double residual_to_low_is_its_parts(const gmg_exec *e, const gmg_operator
       for (int wait = 0; wait < 2; wait++) {
         gmg_scale s = {.next = 3};
         memset(low, 0, n * sizeof *low);
-        const double left = S->residual_to_low(e, A, f, u, sized ? &size : NULL, &s, stored ? low : NULL, wait ? &f_norm : NULL,
+        const double left = S->measure_residual(e, A, f, u, sized ? &size : NULL, &s, stored ? low : NULL, wait ? &f_norm : NULL,
                                                wait ? GMG_WAIT : GMG_ENQUEUE);
         if (wait) assert_near(norm[sized][stored] = left, true_norm, 1e-12 * true_norm);
         else assert_true(isnan(left));
@@ -279,7 +279,7 @@ static void passes_match_their_parts(void **state)
         (void)correct_residual_is_its_parts(e, A, f, u[0], whole, 1, z);
         sums[t][0] = correct_residual_is_its_parts(e, A, f, u[0], c, factor, z);
         for (size_t x = 0; x < N; x++) u[0][x] += factor * z[x];
-        sums[t][4] = residual_to_low_is_its_parts(e, A, f, u[0]);
+        sums[t][4] = measure_residual_is_its_parts(e, A, f, u[0]);
 
         for (size_t x = 0; x < N; x++) v[x] = 0.7 * z[x] - 2 * v[x];
         memcpy(w, v, N * sizeof *w);

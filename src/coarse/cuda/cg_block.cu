@@ -1,6 +1,7 @@
 /* The coarsest grid's conjugate gradients (cg.c) by one thread block, in one launch. A matrix of few unknowns is inverted in
    double when it becomes known, and a solve is a product: 64 unknowns under a jump of beta took 47 us by conjugate gradients.
-   They still solve where the matrix is not positive definite. Larger grids: cg_grid.cu. */
+   They still solve where the matrix is not positive definite. Larger grids: cg_grid.cu. And the table of what CUDA devices do by
+   kernels of their own at the bottom of a cycle. */
 #include "cg.cuh"
 #include "dense.cuh"
 #include "kernels.h"
@@ -110,18 +111,18 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 static const gmg_grid one_block = {dim3(1), dim3(GMG_THREADS), 0};
 
-size_t R(gmg_coarse_inverse_bytes_cuda)(const gmg_operator *A)
+static size_t inverse_bytes(const gmg_operator *A)
 {
   return A->cells <= MAX_CELLS_INVERSE ? (A->cells * A->cells + 1) * sizeof(double) : 0;
 }
 
-void R(gmg_coarse_invert_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse)
+static void invert(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse)
 {
   const gmg_bottom_level *L = problem->level;
   gmg_launch(e, "coarse inverse", GMG_BY_KIND(L->A, inverse_kernel), one_block, *L->A, L->volume, problem->singular, inverse);
 }
 
-int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *p, void *q)
+static int cg(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *p, void *q)
 {
   const gmg_bottom_level *L = problem->level;
   if (L->A->cells > MAX_CELLS_BLOCK) return R(gmg_coarse_cg_grid_cuda)(e, problem, r, u, p, q);
@@ -129,3 +130,25 @@ int R(gmg_coarse_cg_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, 
              p, q);
   return 1;
 }
+
+/* A dense matrix times a vector, for cholesky.c: a warp takes a row. */
+static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n, const double *m, const real *x, real *y)
+{
+  const unsigned row = (blockIdx.x * GMG_THREADS + threadIdx.x) / 32;
+  if (row >= n) return;
+  const double sum =
+      row_times<32, double>(n, [&](unsigned c, double &part) { part += __ldg(m + (size_t)row * n + c) * (double)x[c]; });
+  if (threadIdx.x % 32 == 0) y[row] = (real)sum;
+}
+
+static void product(const gmg_exec *e, size_t n, const void *m, const void *x, void *y)
+{
+  gmg_launch(e, "coarse product", product_kernel, gmg_flat_grid(32 * n), n, m, x, y);
+}
+
+const gmg_coarse_kernels R(gmg_coarse_kernels_cuda) = {
+    .cg = cg,
+    .inverse_bytes = inverse_bytes,
+    .invert = invert,
+    .product = product,
+    .fused_levels = {&R(gmg_fused_constant_cuda), &R(gmg_fused_faces_cuda)}};

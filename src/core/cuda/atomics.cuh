@@ -6,59 +6,38 @@
 
 #ifdef __CUDACC__
 
-static __device__ __forceinline__ float gmg_load_relaxed(const float *p)
-{
-  float v;
-  asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(v) : "l"(p));
-  return v;
-}
+/* Of a type, and of pairs of it; suffix: what PTX calls the type; letter: its register in asm. */
+#define GMG_RELAXED(type, suffix, letter)                                                                                     \
+  static __device__ __forceinline__ type gmg_load_relaxed(const type *p)                                                      \
+  {                                                                                                                           \
+    type v;                                                                                                                   \
+    asm volatile("ld.relaxed.gpu.global." suffix " %0, [%1];" : "=" letter(v) : "l"(p));                                      \
+    return v;                                                                                                                 \
+  }                                                                                                                           \
+  static __device__ __forceinline__ type##2 gmg_load_relaxed(const type##2 *p)                                                \
+  {                                                                                                                           \
+    type##2 v;                                                                                                                \
+    asm volatile("ld.relaxed.gpu.global.v2." suffix " {%0, %1}, [%2];" : "=" letter(v.x), "=" letter(v.y) : "l"(p));          \
+    return v;                                                                                                                 \
+  }                                                                                                                           \
+  static __device__ __forceinline__ void gmg_store_relaxed(type *p, type v)                                                   \
+  {                                                                                                                           \
+    asm volatile("st.relaxed.gpu.global." suffix " [%0], %1;" ::"l"(p), letter(v) : "memory");                                \
+  }                                                                                                                           \
+  static __device__ __forceinline__ void gmg_store_relaxed(type##2 *p, type##2 v)                                             \
+  {                                                                                                                           \
+    asm volatile("st.relaxed.gpu.global.v2." suffix " [%0], {%1, %2};" ::"l"(p), letter(v.x), letter(v.y) : "memory");        \
+  }
 
-static __device__ __forceinline__ double gmg_load_relaxed(const double *p)
-{
-  double v;
-  asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(v) : "l"(p));
-  return v;
-}
-
-static __device__ __forceinline__ float2 gmg_load_relaxed(const float2 *p)
-{
-  float2 v;
-  asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "l"(p));
-  return v;
-}
-
-static __device__ __forceinline__ double2 gmg_load_relaxed(const double2 *p)
-{
-  double2 v;
-  asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(p));
-  return v;
-}
+GMG_RELAXED(float, "f32", "f")
+GMG_RELAXED(double, "f64", "d")
+#undef GMG_RELAXED
 
 static __device__ __forceinline__ float4 gmg_load_relaxed(const float4 *p)
 {
   float4 v;
   asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(p));
   return v;
-}
-
-static __device__ __forceinline__ void gmg_store_relaxed(float *p, float v)
-{
-  asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory");
-}
-
-static __device__ __forceinline__ void gmg_store_relaxed(double *p, double v)
-{
-  asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory");
-}
-
-static __device__ __forceinline__ void gmg_store_relaxed(float2 *p, float2 v)
-{
-  asm volatile("st.relaxed.gpu.global.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(v.x), "f"(v.y) : "memory");
-}
-
-static __device__ __forceinline__ void gmg_store_relaxed(double2 *p, double2 v)
-{
-  asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v.x), "d"(v.y) : "memory");
 }
 
 static __device__ __forceinline__ void gmg_store_relaxed(float4 *p, float4 v)

@@ -1,5 +1,5 @@
-/* A correction added to a field, by pairs: on large fields this is as fast as memory. Included by cuda/vector.cu and
-   cuda/stencil.cu, after device.h and real.h. */
+/* A correction added to a field, by pairs: on large fields this is as fast as memory; and a mean taken off. Included by
+   cuda/vector.cu and cuda/stencil.cu, after device.h and real.h. */
 #ifndef GMG_CORE_CUDA_AXPBY_H
 #define GMG_CORE_CUDA_AXPBY_H
 
@@ -60,6 +60,13 @@ template <typename number> static void add_correction(const gmg_exec *e, size_t 
 {
   if (c.low) axpby(e, n, c.size, (const low_real *)c.z, keep, (real *)x);
   else axpby(e, n, c.size, (const real *)c.z, keep, (real *)x);
+}
+
+/* volume: what the sum is over. */
+static __global__ void subtract_mean_kernel(size_t n, const double *sum, double volume, real *x)
+{
+  const real mean = (real)(*sum / volume);
+  gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
 }
 
 #endif

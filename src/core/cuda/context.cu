@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static void *cuda_alloc(gmg_context *c, size_t bytes)
 {
@@ -43,14 +42,6 @@ static void cuda_download(gmg_context *c, void *to, const void *from, size_t byt
   gmg_cuda_note(c->device, cudaStreamSynchronize(c->device->stream), "copy from the device");
 }
 
-static double now(gmg_context *c)
-{
-  (void)c;
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static gmg_status health(gmg_context *c)
 {
   const gmg_device *d = c->device;
@@ -60,7 +51,7 @@ static gmg_status health(gmg_context *c)
 }
 
 extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc, cuda_release, device_memory, cuda_upload,
-                                                   cuda_download, now, health};
+                                                   cuda_download, health};
 
 extern "C" size_t gmg_cuda_synchronisations(const gmg_context *c) { return c->device->waits; }
 extern "C" void gmg_cuda_without_device_loop(gmg_context *c) { c->device->no_conditional = 1; }
@@ -110,15 +101,13 @@ static void end_device(gmg_context *c)
 /* Whether there is machine code or PTX for the device. */
 static __global__ void probe(void) {}
 
-static cudaError_t begin_device(gmg_device *d)
+static cudaError_t begin_device(gmg_device *d, const cudaFuncAttributes *code)
 {
   enum { EARLY_SINCE = 90 };
   cudaError_t error;
-  cudaFuncAttributes code;
   size_t free_now;
   gmg_profiler_begin(d);
-  if ((error = cudaFuncGetAttributes(&code, probe))) return error;
-  d->begins_early = code.binaryVersion >= EARLY_SINCE && code.ptxVersion >= EARLY_SINCE;
+  d->begins_early = code->binaryVersion >= EARLY_SINCE && code->ptxVersion >= EARLY_SINCE;
   if ((error = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, d->number))) return error;
   if ((error = cudaMemGetInfo(&free_now, &d->memory))) return error;
   if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
@@ -149,9 +138,9 @@ static gmg_status status_of_code(cudaError_t error)
 
 static gmg_status create_on(int device, gmg_cuda_stream stream, gmg_context **context)
 {
-  cudaFuncAttributes attributes;
+  cudaFuncAttributes code;
   GMG_TRY(status_of(cudaSetDevice(device)));
-  GMG_TRY(status_of_code(cudaFuncGetAttributes(&attributes, probe)));
+  GMG_TRY(status_of_code(cudaFuncGetAttributes(&code, probe)));
   gmg_context *c = (gmg_context *)calloc(1, sizeof *c);
   gmg_device *d = (gmg_device *)calloc(1, sizeof *d);
   if (!c || !d) {
@@ -161,7 +150,7 @@ static gmg_status create_on(int device, gmg_cuda_stream stream, gmg_context **co
   d->number = device, d->stream = stream;
   c->backend = GMG_BACKEND_CUDA, c->threads = 1, c->device = d;
   c->end = end_device, c->enter = enter_device, c->leave = leave_device;
-  const gmg_status status = status_of(begin_device(d));
+  const gmg_status status = status_of(begin_device(d, &code));
   if (status == GMG_OK) *context = c;
   else gmg_context_destroy(c);
   return status;

@@ -27,11 +27,6 @@ static __global__ void add_kernel(size_t n, real a, real *x)
   gmg_for_all(n, [&](size_t i) { x[i] += a; });
 }
 
-static __global__ void convert_kernel(size_t n, real a, const real *x, low_real *y)
-{
-  gmg_for_all(n, [&](size_t i) { y[i] = (low_real)(a * x[i]); });
-}
-
 static __global__ void __launch_bounds__(GMG_THREADS)
     step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, low_real *low,
                 gmg_sums sums)
@@ -105,12 +100,7 @@ static gmg_total look(const gmg_exec *e, size_t n, const void *x, const char *wh
 
 static double norm2(const gmg_exec *e, size_t n, const void *x) { return sqrt(look(e, n, x, "norm2").first); }
 
-static void convert_to_low(const gmg_exec *e, size_t n, double a, const void *x, void *y)
-{
-  gmg_launch(e, "conversion", convert_kernel, gmg_flat_grid(n), n, a, x, y);
-}
-
-static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x) { add_correction(e, n, c, (real)1, x); }
+static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x) { add_correction(e, n, c, (real)keep, x); }
 
 static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
                         void *low, gmg_wait wait)
@@ -192,7 +182,7 @@ static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_sca
 
 static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *size, const real *x, low_real *y)
 {
-  const real scale = (real)(1 / *size);
+  const real scale = size ? (real)(1 / *size) : (real)1;
   double squares = 0; /* of no use */
   for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, scale, x, y, &squares); });
 }
@@ -202,23 +192,12 @@ static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const 
   gmg_launch(e, "scale to low", scale_kernel, chunk_grid(n), n, size, x, y);
 }
 
-static void axpby_from_low(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
-{
-  axpby(e, n, size, (const low_real *)z, (real)keep, (real *)y);
-}
-
-static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sums, real *x)
-{
-  const real mean = (real)(sums->second / (double)n);
-  gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
-}
-
 static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 {
   const gmg_sums sums = gmg_sums_on_device(e);
   gmg_launch(e, "mean", look_kernel, gmg_flat_grid(n, 1), n, x, sums);
-  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(n), n, sums.to, x);
+  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(n), n, &sums.to->second, (double)n, x);
 }
 
-extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill,    copy, axpy,  xpay, add,    norm2, convert_to_low,
-                                                      correct, cg_update, range, normalize_to_low, scale_to_low, axpby_from_low,  subtract_mean};
+extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill,      copy,  axpy,             xpay,         add,          norm2, correct,
+                                                      cg_update, range, normalize_to_low, scale_to_low, subtract_mean};

@@ -58,7 +58,7 @@ static share share_of(size_t n, int c)
   return (share){begin, begin + chunk < n ? begin + chunk : n};
 }
 
-static void convert_to_low(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+static void times_to_low(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
   const real *restrict X = x, A = (real)a;
   low_real *restrict Y = y;
@@ -66,17 +66,13 @@ static void convert_to_low(const gmg_exec *e, size_t n, double a, const void *x,
   for (size_t i = 0; i < n; i++) Y[i] = (low_real)(A * X[i]);
 }
 
-static void correct(const gmg_exec *e, size_t n, gmg_correction c, void *x)
+static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x)
 {
-  const low_real *restrict Z = c.z;
-  const double scale = c.size ? *c.size : 1;
-  real *restrict X = x, A = (real)scale;
-  if (!c.low) {
-    axpy(e, n, scale, c.z, x);
-    return;
-  }
+  const real *restrict high = c.z, size = (real)(c.size ? *c.size : 1);
+  const low_real *restrict low = c.z;
+  real *restrict X = x;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
-  for (size_t i = 0; i < n; i++) X[i] += A * (real)Z[i];
+  for (size_t i = 0; i < n; i++) X[i] = (keep ? X[i] : 0) + size * (c.low ? (real)low[i] : high[i]);
 }
 
 /* goes: a constant where this is inlined, so that there is no condition in the loops. Returns squares of r. */
@@ -173,21 +169,15 @@ static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_sca
   const double norm = norm2(e, n, x);
   const double scale = 1 / (isnormal(norm) ? norm : 1);
   gmg_scale_note(s, scale, norm);
-  if (y) convert_to_low(e, n, scale, x, y);
+  if (y) times_to_low(e, n, scale, x, y);
 }
 
-static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y) { convert_to_low(e, n, 1 / *size, x, y); }
-
-static void axpby_from_low(const gmg_exec *e, size_t n, const double *size, const void *z, double keep, void *y)
+static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)
 {
-  const low_real *restrict Z = z;
-  real *restrict Y = y;
-  const real S = (real)*size, K = (real)keep;
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
-  for (size_t i = 0; i < n; i++) Y[i] = S * (real)Z[i] + (K != 0 ? K * Y[i] : 0); /* y may hold anything where it is not kept */
+  times_to_low(e, n, size ? 1 / *size : 1, x, y);
 }
 
 static void subtract_mean(const gmg_exec *e, size_t n, void *x) { add(e, n, -range(e, n, x).mean, x); }
 
-const gmg_vector_ops R(gmg_vector_host) = {fill,    copy, axpy,  xpay, add,    norm2, convert_to_low,
-                                           correct, cg_update, range, normalize_to_low, scale_to_low, axpby_from_low,  subtract_mean};
+const gmg_vector_ops R(gmg_vector_host) = {fill,      copy,  axpy,             xpay,         add,          norm2, correct,
+                                           cg_update, range, normalize_to_low, scale_to_low, subtract_mean};

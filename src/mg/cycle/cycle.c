@@ -15,5 +15,5 @@ int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_k
   gmg_cycle(m, l + 1, C->f, C->u, kind, GMG_FROM_ZERO, NULL);
   if (kind != GMG_CYCLE_V && l + 1 < m->levels - 1)
     gmg_cycle(m, l + 1, C->f, C->u, kind == GMG_CYCLE_W ? GMG_CYCLE_W : GMG_CYCLE_V, GMG_FROM_CURRENT, NULL);
-  return gmg_prolong_postsmooth(m, l, f, u, to);
+  return m->legs[l]->prolong_postsmooth(m, l, f, u, to);
 }

@@ -22,7 +22,6 @@ extern const gmg_legs gmg_plain_legs, gmg_double_buffered_legs;
 /* legs.c */
 void gmg_choose_legs(gmg_multigrid *m, int l); /* at create, when the smoother of level l and its maps are there */
 void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start);
-int gmg_prolong_postsmooth(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to);
 
 /* bottom.c: create after all levels; update when their values are new */
 gmg_status gmg_bottoms_create(gmg_solver *s);
@@ -48,12 +47,10 @@ typedef struct gmg_fmg_ops {
   int (*sample_finest)(gmg_solver *s, const void *f, const void *f_eff);
   /* From the solution of the level below them to that of the levels above, and the finest. */
   gmg_correction (*finish)(gmg_solver *s, const void *f_eff, void *u);
-  /* Adds a correction that was found on level L, such as the one of finish(), to u. */
-  void (*add)(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u);
 } gmg_fmg_ops;
 extern const gmg_fmg_ops gmg_fmg_same_type, gmg_fmg_low_type;
 
-void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C, const gmg_map *single_cell);
+void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C);
 int gmg_fmg_needs_ghosts(const gmg_solver *s, int l); /* in the interpolation to level l */
 
 #endif

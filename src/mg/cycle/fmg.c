@@ -4,13 +4,13 @@
 #include "cycle.h"
 
 /* Boundary values of the next coarser level: the face's own two axes sampled, its normal axis left alone. */
-void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C, const gmg_map *single_cell)
+void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C)
 {
   for (int a = 0; a < s->problem.dim; a++)
     for (int side = 0; side < 2; side++) {
       if (!L->faces.g[a][side]) continue;
       gmg_map maps[3] = {L->average[0], L->average[1], L->average[2]};
-      maps[a] = *single_cell;
+      maps[a] = s->single_cell_map[e->type];
       gmg_stencil_of(e)->tensor(e, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
     }
 }
@@ -25,7 +25,7 @@ static void sample_problem(gmg_solver *s, const void *f, const void *f_eff)
     if (l > first) s->mg.stencil->tensor(e, L->average, L->r, C->r, 0);
     e->vector->copy(e, C->A.cells, C->r, C->f);
     if (s->has_values) {
-      gmg_fmg_sample_faces(s, e, L, C, &s->single_cell_map);
+      gmg_fmg_sample_faces(s, e, L, C);
       s->mg.stencil->fold(e, &C->A, &C->faces, C->f);
     }
     gmg_project(s, e, C, C->f);
@@ -86,7 +86,4 @@ static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
   return (gmg_correction){.z = NULL};
 }
 
-/* There is none: u was improved in place. */
-static void add(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u) { (void)s, (void)L, (void)c, (void)u; }
-
-const gmg_fmg_ops gmg_fmg_same_type = {sample_finest, finish, add};
+const gmg_fmg_ops gmg_fmg_same_type = {sample_finest, finish};

@@ -10,7 +10,7 @@ static const void *sample_refined(gmg_solver *s, const void *f)
   for (int l = 0; l + 1 < s->refined_levels; l++) {
     gmg_level *R = &s->refined[l], *C = &s->refined[l + 1];
     s->stencil->tensor(&s->exec, R->average, f, C->f, 0);
-    if (s->has_values) gmg_fmg_sample_faces(s, &s->exec, R, C, &s->single_cell_map_refined);
+    if (s->has_values) gmg_fmg_sample_faces(s, &s->exec, R, C);
     f = C->f;
   }
   return f;
@@ -68,7 +68,8 @@ static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
   if (l + 1 == s->refined_levels) {
     const size_t cells = ghosts ? gmg_padded_cells(&C->A) : C->A.cells;
     if (ghosts) s->mg.stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
-    s->vector->axpby_from_low(&s->exec, cells, &s->scales->data.size, ghosts ? C->padded : C->u, 0, room);
+    const gmg_correction from = {.z = ghosts ? C->padded : C->u, .size = &s->scales->data.size, .low = 1};
+    s->vector->correct(&s->exec, cells, from, 0, room);
     return room;
   }
   if (!ghosts) return R->u;
@@ -87,18 +88,12 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   gmg_correction c = {.z = NULL, .size = size, .low = 1};
   s->stencil->interpolated_residual(&s->exec, &R->A, map, coarse, f, u, size, L->f);
   for (int i = 0; i < s->params.fmg; i++) {
-    if (c.z) s->vector->correct(&s->exec, R->A.cells, c, u);
-    if (i > 0) s->stencil->scaled_residual(&s->exec, &R->A, f, u, size, L->f);
+    gmg_add_correction(s, R, c, u);
+    if (i > 0) (void)s->stencil->measure_residual(&s->exec, &R->A, f, u, size, NULL, L->f, NULL, GMG_ENQUEUE);
     c.z = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to) ? NULL : L->u;
     gmg_charge(s, l);
   }
   return c;
-}
-
-static void add(gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
-{
-  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, u);
-  gmg_project(s, &s->exec, L, u);
 }
 
 static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
@@ -106,10 +101,10 @@ static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
   for (int l = s->refined_levels - 1; l > 0; l--) {
     const gmg_level *R = &s->refined[l];
     gmg_charge(s, l);
-    add(s, R, refine(s, l, R->f, R->u), R->u);
+    gmg_add_correction(s, R, refine(s, l, R->f, R->u), R->u);
   }
   gmg_charge(s, 0);
   return refine(s, 0, f_eff, u);
 }
 
-const gmg_fmg_ops gmg_fmg_low_type = {sample_finest, finish, add};
+const gmg_fmg_ops gmg_fmg_low_type = {sample_finest, finish};

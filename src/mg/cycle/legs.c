@@ -128,8 +128,3 @@ void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *
   m->legs[l]->presmooth_restrict(m, l, f, u, start);
   gmg_project(m->solver, m->exec, C, C->f);
 }
-
-int gmg_prolong_postsmooth(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
-{
-  return m->legs[l]->prolong_postsmooth(m, l, f, u, to);
-}

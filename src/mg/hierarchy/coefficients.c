@@ -86,8 +86,8 @@ static void convert_coefficients(gmg_solver *s, int l)
 {
   const gmg_operator *from = &s->refined[l].A, *to = &s->level[l].A;
   for (int a = 0; a < from->dim && from->face[a]; a++)
-    s->vector->convert_to_low(&s->exec, gmg_face_count(from, a), 1, from->face[a], (void *)to->face[a]);
-  if (from->sigma) s->vector->convert_to_low(&s->exec, from->cells, 1, from->sigma, (void *)to->sigma);
+    s->vector->scale_to_low(&s->exec, gmg_face_count(from, a), NULL, from->face[a], (void *)to->face[a]);
+  if (from->sigma) s->vector->scale_to_low(&s->exec, from->cells, NULL, from->sigma, (void *)to->sigma);
 }
 
 void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)

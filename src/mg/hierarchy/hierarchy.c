@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-/* The unknowns of one face. */
-static size_t face_cells(const gmg_operator *A, int axis) { return A->cells / A->n[axis]; }
-
 gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **p)
 {
   return gmg_exec_alloc(e, what, cells * e->real_size, p);
@@ -33,7 +30,7 @@ static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const g
       L->faces.ghost_u[a][side] = axis[a].ghost_u[side];
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
       if (!needed || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
-      const size_t cells = face_cells(&L->A, a);
+      const size_t cells = L->A.cells / L->A.n[a];
       GMG_TRY(gmg_create_field(e, "boundary values", cells, &L->faces.g[a][side]));
       if (!e->dry) e->vector->fill(e, cells, 0, L->faces.g[a][side]);
     }
@@ -94,7 +91,7 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
   gmg_level *L = &s->level[l];
   const int with_fmg = s->params.fmg > 0, is_coarsest = !coarsened[0] && !coarsened[1] && !coarsened[2];
   GMG_TRY(l == 0 ? create_finest(s, axis) : gmg_create_grid(s, s->levels_exec, L, axis, with_fmg));
-  GMG_TRY(s->corrections->create_level(s, l, axis, is_coarsest));
+  if (s->corrections->create_level) GMG_TRY(s->corrections->create_level(s, l, axis, is_coarsest));
   gmg_exec *e = s->levels_exec;
   describe(s, L, coarsened);
   if (l < s->refined_levels) describe(s, &s->refined[l], coarsened);
@@ -116,7 +113,7 @@ static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, co
     gmg_map_kind kind;
     gmg_map *map;
   } maps[] = {{1, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, L->prolong},
-              {1, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
+              {L->r || faces, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
               {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, L->average},
               {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate},
               {faces, GMG_MAP_FACES, L->faces_map}};
@@ -142,15 +139,12 @@ static gmg_status smoother_failed(gmg_solver *s, int l, const char *what, gmg_st
   return gmg_fail(s->context, status, "params.smoother = \"%s\": its %s failed on level %d", s->params.smoother->name, what, l);
 }
 
-static gmg_status update_smoother(gmg_solver *s, int l)
-{
-  s->context->error[0] = 0;
-  return smoother_failed(s, l, "update", s->mg.smoother->update(&s->level[l].view, s->mg.state[l]));
-}
-
 gmg_status gmg_update_smoothers(gmg_solver *s)
 {
-  for (int l = 0; l + 1 < s->levels && s->mg.smoother->update; l++) GMG_TRY(update_smoother(s, l));
+  for (int l = 0; l + 1 < s->levels && s->mg.smoother->update; l++) {
+    s->context->error[0] = 0;
+    GMG_TRY(smoother_failed(s, l, "update", s->mg.smoother->update(&s->level[l].view, s->mg.state[l])));
+  }
   return GMG_OK;
 }
 
@@ -169,12 +163,6 @@ static gmg_status create_smoother(gmg_solver *s, int l)
   if (!has_smoothers(s)) return GMG_OK;
   s->context->error[0] = 0;
   if (s->mg.smoother->setup) GMG_TRY(smoother_failed(s, l, "setup", s->mg.smoother->setup(&L->view, &s->mg.state[l])));
-  return GMG_OK;
-}
-
-static gmg_status create_axes(gmg_solver *s, const gmg_axis_spec spec[3], gmg_axis axis[3])
-{
-  for (int a = 0; a < 3; a++) GMG_TRY(gmg_axis_create(s->context, &spec[a], &axis[a]));
   return GMG_OK;
 }
 
@@ -199,8 +187,9 @@ static gmg_status create_single_cell_maps(gmg_solver *s)
   const gmg_axis_spec spec = gmg_axis_spec_of(&none, 0);
   gmg_axis axis;
   GMG_TRY(gmg_axis_create(s->context, &spec, &axis));
-  gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map);
-  if (status == GMG_OK) status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map_refined);
+  gmg_status status = gmg_map_create(s->levels_exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map[s->levels_exec->type]);
+  if (status == GMG_OK)
+    status = gmg_map_create(&s->exec, GMG_MAP_IDENTITY, &axis, &axis, &s->single_cell_map[s->exec.type]);
   gmg_axis_destroy(&axis);
   return status;
 }
@@ -217,7 +206,7 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     more = next_level(s, l, now, next, coarsened);
     if (!more) memset(coarsened, 0, sizeof coarsened);
     s->levels = l + 1;
-    status = create_axes(s, now, mine);
+    for (int a = 0; a < 3 && status == GMG_OK; a++) status = gmg_axis_create(s->context, &now[a], &mine[a]);
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
     if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_single_cell_maps(s);
     if (status == GMG_OK && l > 0) status = connect(s, l - 1, above, mine);

@@ -21,7 +21,8 @@ static const double MAX_BETA_CONTRAST = 1e5;
 gmg_status gmg_check_precision(gmg_solver *s)
 {
   const gmg_coefficients *c = &s->coefficients;
-  const double norm = gmg_norm_of_A(s), most = norm + c->sigma_most, floor = gmg_low_floor(s);
+  const gmg_operator *A = &s->finest->A;
+  const double norm = gmg_norm_of(s, A), most = norm + c->sigma_most, floor = gmg_low_floor(s, A);
   const double bearable = s->params.accel == GMG_ACCEL_NONE ? MAX_SPOILT : MAX_SPOILT_ACCELERATED;
   static const char *const only = "params.precision = GMG_PRECISION_SAME takes it, where cycles compute in the problem's type only";
   if (most > MAX_COEFFICIENT || (norm > 0 && norm < MIN_COEFFICIENT))
@@ -59,7 +60,7 @@ static int is_worthwhile(const gmg_solver *s)
   const gmg_params *p = &s->params;
   const size_t cells = s->finest->A.cells;
   return cells >= MIN_CELLS && p->max_levels != 1 && p->coarse_cells < cells && !s->symmetric &&
-         gmg_builtin_of(p->smoother) && gmg_low_floor(s) <= MAX_SPOILT_AUTO;
+         gmg_builtin_of(p->smoother) && gmg_low_floor(s, &s->finest->A) <= MAX_SPOILT_AUTO;
 }
 
 int gmg_fmg_needs_refinement(const gmg_solver *s, const gmg_operator *A) { return gmg_fmg_rounding(s, A) > MAX_FMG_ROUNDING; }

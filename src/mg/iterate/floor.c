@@ -5,14 +5,12 @@
 
 static double unit_roundoff(gmg_type type) { return gmg_type_traits_of(type)->epsilon / 2; }
 
-static double norm_of(const gmg_solver *s, const gmg_operator *A)
+double gmg_norm_of(const gmg_solver *s, const gmg_operator *A)
 {
   double norm = gmg_operator_reaction(A);
   for (int a = 0; a < 3; a++) norm += 4 * A->coupling[a] / s->coefficients.beta_mean[a] * s->coefficients.beta_most * A->stretch[a];
   return norm;
 }
-
-double gmg_norm_of_A(const gmg_solver *s) { return norm_of(s, &s->finest->A); }
 
 double gmg_floor_of(gmg_solver *s, const void *u)
 {
@@ -55,7 +53,7 @@ static double amplification(const gmg_solver *s, const gmg_operator *A)
   if (walls > 0) smallest += walls;
   else if (held > 0) smallest += 1 / (1 / next + 1 / held); /* b = 0: a Dirichlet wall, held is infinite */
   if (smallest == 0) smallest = next; /* singular */
-  return norm_of(s, A) / smallest;
+  return gmg_norm_of(s, A) / smallest;
 }
 
 /* Measured: rounding errors are random, and A does not magnify all of them most. */
@@ -63,16 +61,14 @@ static const double MEASURED_OVER_BOUND = 0.5;
 
 double gmg_floor_estimate(const gmg_solver *s) { return MEASURED_OVER_BOUND * unit_roundoff(s->problem.type) * amplification(s, &s->finest->A); }
 
-static double low_floor(const gmg_solver *s, const gmg_operator *A)
+double gmg_low_floor(const gmg_solver *s, const gmg_operator *A)
 {
   return MEASURED_OVER_BOUND * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * amplification(s, A);
 }
-
-double gmg_low_floor(const gmg_solver *s) { return low_floor(s, &s->finest->A); }
 
 /* Rounding errors of the residual are noise, of which a smooth mode holds one part in the root of the unknowns; the scheme's
    error is about one over the amplification. */
 double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A)
 {
-  return low_floor(s, A) * amplification(s, A) / sqrt((double)A->cells);
+  return gmg_low_floor(s, A) * amplification(s, A) / sqrt((double)A->cells);
 }

@@ -31,7 +31,7 @@ typedef struct gmg_method {
   /* Work to be recorded as a loop: the first residual if the backend can find it, then a cycle and its residual. NULL:
      cannot be. */
   gmg_work *loop;
-  /* Before and after such a loop. */
+  /* Before (NULL: nothing is to be done) and after such a loop. */
   void (*loop_begin)(gmg_solver *s, gmg_iteration *it, gmg_loop *loop);
   void (*loop_end)(gmg_solver *s, gmg_iteration *it, const gmg_loop *loop, const double *norms, int cycles);
 } gmg_method;
@@ -42,10 +42,10 @@ typedef struct gmg_correction_ops {
   gmg_precision precision;    /* for reports */
   const gmg_fmg_ops *fmg;     /* full multigrid starts */
   const gmg_method *plain;    /* without acceleration */
-  /* What they need of the hierarchy, once level l has its operator (at create); and besides it. */
+  /* What they need of the hierarchy, once level l has its operator (at create; may be NULL); and besides it. */
   gmg_status (*create_level)(gmg_solver *s, int l, const gmg_axis axis[3], int is_coarsest);
   gmg_status (*create)(gmg_solver *s);
-  gmg_status (*check)(gmg_solver *s); /* of the solver's coefficients: an error where corrections cannot be found so */
+  gmg_status (*check)(gmg_solver *s); /* of the solver's coefficients: an error where corrections cannot be found so. NULL: always */
   /* z = M^-1 r, a cycle from zero. Only enqueues. z: field of the problem. */
   void (*apply)(gmg_solver *s, const void *r, void *z);
   /* The correction for the acceleration's residual. */
@@ -65,14 +65,32 @@ const void *gmg_current_rhs(const gmg_solver *s, const void *f); /* where that h
 /* replay.c: runs work, or replays what was recorded of it */
 void gmg_replay(gmg_solver *s, gmg_work *work, const void *f, void *u);
 int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u); /* 0: nothing is done, for nothing is recorded */
-gmg_graph *gmg_recorded_loop(gmg_solver *s, gmg_work *loop, const void *f, void *u); /* NULL: not now */
+gmg_graph *gmg_recorded(gmg_solver *s, gmg_work *work, const void *f, void *u, int loop); /* loop: as a loop. NULL: not now */
 void gmg_forget_recordings(gmg_solver *s); /* when what they were made of changes or ends */
 
-/* start.c: u becomes a full multigrid start, and the iteration begins there. f: as the caller gave it */
-void gmg_full_multigrid(gmg_solver *s, const void *f, gmg_iteration *it);
-
 /* stationary.c */
-double gmg_true_residual(gmg_solver *s, const gmg_iteration *it); /* ||f - A u||_2 */
+double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm); /* ||f - A u||_2 and, unless NULL, ||f||_2 */
 int gmg_loop_measures_first(gmg_solver *s);  /* whether a recorded loop finds its first residual */
+
+/* What a solve knows while it runs: between solve.c, which runs it, and stepper.c, which does cycles. */
+typedef struct gmg_progress {
+  gmg_iteration it;
+  const void *f;         /* the caller's */
+  gmg_stopping rule;
+  gmg_standing standing, before; /* after the last residual, and before it */
+  gmg_verdict verdict;           /* of the last residual */
+  double floor;
+  double true_before;    /* by recursion: the true residual when the recursion last met the target */
+  double mean_removed;
+  int cycles, measured;  /* the solver's history has `measured` entries */
+  gmg_graph *loop;       /* cycles and residuals, recorded; NULL: the host does them one by one */
+} gmg_progress;
+
+/* stepper.c */
+void gmg_step(gmg_solver *s, gmg_progress *p);      /* on to the next measured residual, the first time that of the guess. A recorded loop
+                                                       goes on as long as the stopping rule lets it. */
+void gmg_one_cycle(gmg_solver *s, gmg_progress *p); /* or the full multigrid start */
+
+static inline double gmg_residual_now(const gmg_progress *p) { return p->standing.norm; }
 
 #endif

@@ -16,16 +16,11 @@ static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
   return (gmg_correction){.z = done ? NULL : L->u, .size = size, .low = 1};
 }
 
-static void add(gmg_solver *s, gmg_correction c, void *u)
-{
-  if (c.z) s->vector->correct(&s->exec, s->finest->A.cells, c, u);
-}
-
 /* The residual of u, divided by size[0] (NULL: by the norm of the one before), into level[0].f unless low is NULL. */
 static double measure(gmg_solver *s, gmg_iteration *it, const double *size, void *low, double *f_norm, gmg_wait wait)
 {
   GMG_AT_LEVEL(s, 0, "residual");
-  return s->stencil->residual_to_low(&s->exec, &s->finest->A, it->f, it->u, size, &s->scales->residual, low, f_norm, wait);
+  return s->stencil->measure_residual(&s->exec, &s->finest->A, it->f, it->u, size, &s->scales->residual, low, f_norm, wait);
 }
 
 /* Until its size is known a residual is taken as it is. */
@@ -70,7 +65,7 @@ static void correct(gmg_solver *s, gmg_iteration *it, const double *size, gmg_co
   it->is_stored = 0;
   it->norm = NAN;
   if (!it->wait) {
-    add(s, c, it->u);
+    gmg_add_correction(s, s->finest, c, it->u);
   } else if (!c.z) {
     note_low_residual(it, measure(s, it, size, s->level[0].f, NULL, GMG_WAIT));
   } else {
@@ -84,7 +79,7 @@ static void improve(gmg_solver *s, const void *f, void *u)
 {
   gmg_iteration it = {.f = f, .u = u, .has_scale = 1};
   store_residual(s, &it);
-  add(s, correction_for(s, 1, u), u);
+  gmg_add_correction(s, s->finest, correction_for(s, 1, u), u);
 }
 
 static void cycle(gmg_solver *s, gmg_iteration *it)
@@ -192,7 +187,7 @@ static void apply(gmg_solver *s, const void *r, void *z)
   const size_t cells = s->finest->A.cells;
   s->vector->normalize_to_low(&s->exec, cells, r, &s->scales->residual, s->level[0].f);
   const gmg_correction c = correction_for(s, 0, z);
-  if (c.z) s->vector->axpby_from_low(&s->exec, cells, c.size, c.z, 0, z);
+  if (c.z) s->vector->correct(&s->exec, cells, c, 0, z);
 }
 
 static void low_cycle(gmg_solver *s, const void *f, void *u)

@@ -36,32 +36,26 @@ static void run_whole(gmg_solver *s, gmg_work *work, const void *f, void *u)
   s->replay_depth--;
 }
 
-/* Records the work unless that is done already. */
-static void record(gmg_solver *s, gmg_recording *r, int loop)
+gmg_graph *gmg_recorded(gmg_solver *s, gmg_work *work, const void *f, void *u, int loop)
 {
-  if (r->graph || !s->exec.graph->begin(s->context, loop)) return;
-  run_whole(s, r->work, r->f, r->u);
+  gmg_recording *r = find(s, work, f, u);
+  if (!r) return NULL;
+  if (r->graph || !s->exec.graph->begin(s->context, loop)) return r->graph;
+  run_whole(s, work, f, u);
   r->graph = s->exec.graph->end(s->context);
   s->capture_failed = !r->graph;
+  return r->graph;
 }
 
 int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u)
 {
-  gmg_recording *r = find(s, work, f, u);
-  if (r) record(s, r, 0);
-  return r && r->graph && s->exec.graph->replay(s->context, r->graph);
+  gmg_graph *graph = gmg_recorded(s, work, f, u, 0);
+  return graph && s->exec.graph->replay(s->context, graph);
 }
 
 void gmg_replay(gmg_solver *s, gmg_work *work, const void *f, void *u)
 {
   if (!gmg_is_replayed(s, work, f, u)) run_whole(s, work, f, u);
-}
-
-gmg_graph *gmg_recorded_loop(gmg_solver *s, gmg_work *loop, const void *f, void *u)
-{
-  gmg_recording *r = find(s, loop, f, u);
-  if (r) record(s, r, 1);
-  return r ? r->graph : NULL;
 }
 
 void gmg_forget_recordings(gmg_solver *s)

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-double gmg_true_residual(gmg_solver *s, const gmg_iteration *it)
+double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm)
 {
   GMG_AT_LEVEL(s, 0, "residual");
-  return s->stencil->residual_norm(&s->exec, &s->finest->A, it->f, it->u, NULL);
+  return s->stencil->measure_residual(&s->exec, &s->finest->A, it->f, it->u, NULL, NULL, NULL, f_norm, GMG_WAIT);
 }
 
 /* Whether the device alone can find the first residual. */
@@ -38,9 +38,8 @@ static void start(gmg_solver *s, gmg_iteration *it)
 
 static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 {
-  if (!isnan(it->norm) && !f_norm) return it->norm;
-  GMG_AT_LEVEL(s, 0, "residual");
-  return it->norm = s->stencil->residual_norm(&s->exec, &s->finest->A, it->f, it->u, f_norm);
+  if (isnan(it->norm) || f_norm) it->norm = gmg_true_residual(s, it, f_norm);
+  return it->norm;
 }
 
 static void cycle(gmg_solver *s, gmg_iteration *it)
@@ -64,12 +63,6 @@ static void loop(gmg_solver *s, const void *f, void *u)
   s->stencil->loop_residual(&s->exec, A, none, f, u, NULL, NULL);
 }
 
-static void loop_begin(gmg_solver *s, gmg_iteration *it, gmg_loop *l)
-{
-  (void)s, (void)it;
-  l->rescales = 0;
-}
-
 static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const double *norms, int cycles)
 {
   (void)s;
@@ -77,27 +70,15 @@ static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const 
 }
 
 const gmg_method gmg_stationary = {
-    .start = start, .residual = residual, .cycle = cycle, .loop = loop, .loop_begin = loop_begin, .loop_end = loop_end};
+    .start = start, .residual = residual, .cycle = cycle, .loop = loop, .loop_end = loop_end};
 
 /* --- a correction for a residual --------------------------------------------------------------------------------------- */
-
-static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], int is_coarsest)
-{
-  (void)s, (void)l, (void)axis, (void)is_coarsest;
-  return GMG_OK;
-}
 
 /* Level 0 has an f and a u of its own where it is the only one; else u is improved in place. */
 static gmg_status create(gmg_solver *s)
 {
   if (s->levels == 1) GMG_TRY(gmg_create_correction_fields(s, 0));
   if (s->method->norm_is_recursive) GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", s->finest->A.cells, &s->krylov.z));
-  return GMG_OK;
-}
-
-static gmg_status check(gmg_solver *s)
-{
-  (void)s;
   return GMG_OK;
 }
 
@@ -134,9 +115,7 @@ static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f
 const gmg_correction_ops gmg_same_type = {.precision = GMG_PRECISION_SAME,
                                           .fmg = &gmg_fmg_same_type,
                                           .plain = &gmg_stationary,
-                                          .create_level = create_level,
                                           .create = create,
-                                          .check = check,
                                           .apply = apply,
                                           .precondition = precondition,
                                           .step = step,

@@ -1,7 +1,7 @@
 /* The steps of a solve: cycles and the residuals that they leave. One stepper enqueues each cycle and waits for its residual; the
    other one replays a recorded loop, in which the device itself applies the stopping rule. Both end with the host's judgement of
    every residual, by the same rule (core/stopping.h). Called by solve. */
-#include "solve.h"
+#include "iterate.h"
 
 #include <math.h>
 
@@ -14,9 +14,37 @@ static void measured(gmg_solver *s, gmg_progress *p, double norm)
 
 /* --- by the host --------------------------------------------------------------------------------------------------------- */
 
+/* u = M^-1 f where there is a single level. */
+static gmg_correction approximate(gmg_solver *s, const void *f, const void *f_eff, void *u)
+{
+  if (s->levels > 1) return gmg_fmg_approximate(s, f, f_eff, u);
+  s->corrections->apply(s, f_eff, u);
+  return (gmg_correction){.z = NULL};
+}
+
+static void whole_start(gmg_solver *s, const void *f, void *u)
+{
+  gmg_add_correction(s, s->finest, approximate(s, f, gmg_current_rhs(s, f), u), u);
+}
+
+/* u becomes a full multigrid start (cycle/fmg.c), and the iteration begins there. f: as the caller gave it. Where its residual is
+   asked for and the start is not replayed, the last correction of a start on several levels goes with the residual that it leaves. */
+static void full_multigrid(gmg_solver *s, const void *f, gmg_iteration *it)
+{
+  if (!gmg_is_replayed(s, whole_start, f, it->u)) {
+    const gmg_correction c = approximate(s, f, it->f, it->u);
+    if (s->method->start_from && s->levels > 1 && it->wait) {
+      s->method->start_from(s, it, c);
+      return;
+    }
+    gmg_add_correction(s, s->finest, c, it->u);
+  }
+  s->method->start(s, it);
+}
+
 void gmg_one_cycle(gmg_solver *s, gmg_progress *p)
 {
-  if (p->cycles++ == 0 && s->params.fmg > 0) gmg_full_multigrid(s, p->f, &p->it);
+  if (p->cycles++ == 0 && s->params.fmg > 0) full_multigrid(s, p->f, &p->it);
   else s->method->cycle(s, &p->it);
   gmg_charge(s, 0);
 }
@@ -39,7 +67,7 @@ static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
   const gmg_params *q = &s->params;
   const int cycle_may_change = s->cycle_is_auto && q->cycle != GMG_CYCLE_V;
   if (!s->method->loop || q->check_every != 1 || cycle_may_change) return NULL;
-  return gmg_recorded_loop(s, s->method->loop, p->it.f, p->it.u);
+  return gmg_recorded(s, s->method->loop, p->it.f, p->it.u, 1);
 }
 
 /* Does nothing where the device could do no cycle at all. */
@@ -49,7 +77,7 @@ static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
   double *norms = s->history + p->measured + with_first;
   loop.most = s->params.monitor ? 1 : s->params.max_cycles - p->cycles;
   GMG_AT_LEVEL(s, 0, "cycles");
-  s->method->loop_begin(s, &p->it, &loop);
+  if (s->method->loop_begin) s->method->loop_begin(s, &p->it, &loop);
   const int cycles = s->exec.graph->run_loop(s->context, p->loop, &loop, norms);
   s->method->loop_end(s, &p->it, &loop, norms, cycles);
   if (with_first) {

@@ -64,8 +64,6 @@ static gmg_status copy_operator(twin *t, const gmg_operator *A)
     const size_t real = t->exec.real_size;
     const void **const reals[] = {&B->lo[a], &B->hi[a], &B->diag[a], &B->lo_diag[a], &B->hi_diag[a], &B->weight[a]};
     for (int i = 0; i < 6; i++) GMG_TRY(copy_array(t, A->n[a] * real, reals[i]));
-    GMG_TRY(copy_array(t, A->n[a] * sizeof(int), (const void **)&B->below[a]));
-    GMG_TRY(copy_array(t, A->n[a] * sizeof(int), (const void **)&B->above[a]));
     GMG_TRY(copy_array(t, gmg_face_count(A, a) * real, &B->face[a]));
   }
   return copy_array(t, A->cells * t->exec.real_size, &B->sigma);

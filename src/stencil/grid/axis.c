@@ -1,7 +1,6 @@
 /* Discretisation of one axis by finite volumes: vertex- or cell-centred, uniform or stretched, merged or not. */
 #include "axis.h"
 
-#include "core/layout.h"
 
 #include <math.h>
 
@@ -229,8 +228,6 @@ static void fill(gmg_axis *x)
     x->hi[i] = high || n == 1 ? 0 : 1 / (distance(&r, here, above) * x->weight[i]);
     x->lo_diag[i] = x->lo[i];
     x->hi_diag[i] = x->hi[i];
-    x->below[i] = (int)gmg_index_below(i, n, around);
-    x->above[i] = (int)gmg_index_above(i, n, around);
   }
   fill_walls(x, &r);
   for (size_t i = 0; i < n; i++) x->diag[i] = x->lo_diag[i] + x->hi_diag[i];
@@ -240,17 +237,10 @@ gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_
 {
   const size_t n = spec->n;
   *x = (gmg_axis){.spec = *spec, .n = n};
-  if (n < gmg_memory_host.most(NULL) / GMG_AXIS_BYTES) {
-    x->x = gmg_memory_host.alloc(NULL, n * 7 * sizeof(double));
-    x->below = gmg_memory_host.alloc(NULL, n * 2 * sizeof(int));
-  }
-  if (!x->x || !x->below) {
-    gmg_axis_destroy(x);
-    return gmg_fail(context, GMG_ERR_MEMORY, "axis of %zu unknowns: its arrays could not be allocated", n);
-  }
+  if (n < gmg_memory_host.most(NULL) / GMG_AXIS_BYTES) x->x = gmg_memory_host.alloc(NULL, n * 7 * sizeof(double));
+  if (!x->x) return gmg_fail(context, GMG_ERR_MEMORY, "axis of %zu unknowns: its arrays could not be allocated", n);
   x->lo = x->x + n, x->hi = x->lo + n, x->lo_diag = x->hi + n, x->hi_diag = x->lo_diag + n;
   x->diag = x->hi_diag + n, x->weight = x->diag + n;
-  x->above = x->below + n;
   fill(x);
   return GMG_OK;
 }
@@ -258,7 +248,5 @@ gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_
 void gmg_axis_destroy(gmg_axis *x)
 {
   gmg_memory_host.release(NULL, x->x);
-  gmg_memory_host.release(NULL, x->below);
   x->x = x->lo = x->hi = x->lo_diag = x->hi_diag = x->diag = x->weight = NULL;
-  x->below = x->above = NULL;
 }

@@ -37,8 +37,6 @@ typedef struct gmg_axis {
   double *hi_diag; /* [n] */
   double *diag;    /* [n] lo_diag + hi_diag */
   double *weight;  /* [n] control volumes */
-  int *below;      /* [n] neighbour's index; itself where there is none */
-  int *above;      /* [n] */
   double fold[2];  /* f_eff = f + fold g */
   double ghost_x[2], ghost_u[2], ghost_g[2]; /* place of the ghost beyond an end; its value: ghost_u u_end + ghost_g g */
 } gmg_axis;
@@ -49,7 +47,7 @@ void gmg_axis_widths(const gmg_axis_spec *spec, double *min_width, double *max_w
 double gmg_axis_coupling(const gmg_axis_spec *spec);  /* beta / h^2, h the mean width; 0 for a single unknown */
 
 /* Host memory of about GMG_AXIS_BYTES an unknown, maps included, comes and goes; more than there is gives GMG_ERR_MEMORY. */
-enum { GMG_AXIS_BYTES = 176 };
+enum { GMG_AXIS_BYTES = 168 };
 gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_axis *axis);
 void gmg_axis_destroy(gmg_axis *axis); /* frees the arrays, keeps the scalars */
 

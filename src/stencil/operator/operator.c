@@ -54,11 +54,6 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
       GMG_TRY(gmg_exec_reals(e, "axis coefficients", x->n, reals[i].from, &p));
       *reals[i].to = p;
     }
-    void *below = NULL, *above = NULL;
-    GMG_TRY(gmg_exec_ints(e, "axis neighbours", x->n, x->below, &below));
-    A->below[a] = below;
-    GMG_TRY(gmg_exec_ints(e, "axis neighbours", x->n, x->above, &above));
-    A->above[a] = above;
   }
   return create_coefficients(e, A, faces, sigma);
 }
@@ -73,8 +68,3 @@ void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const d
 }
 
 double gmg_operator_reaction(const gmg_operator *A) { return A->reaction_from_walls + A->shift; }
-
-void gmg_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
-{
-  gmg_stencil_of(e)->remove_mean(e, A, volume, x);
-}

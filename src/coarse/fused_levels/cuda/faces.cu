@@ -255,7 +255,7 @@ static face_state layout(const gmg_bottom_problem *p, char *tables)
     L->at = (unsigned short *)take(&s, A->cells * sizeof(unsigned short));
     if (l < last) L->coarse_rhs = (restrict_row *)take(&s, p->level[l + 1].A->cells * sizeof(restrict_row));
   }
-  s.inverse_bytes = R(gmg_coarse_inverse_bytes_cuda)(p->level[last].A);
+  s.inverse_bytes = R(gmg_coarse_kernels_cuda).inverse_bytes(p->level[last].A);
   s.inverse = (double *)take(&s, s.inverse_bytes);
   s.all = s.r + s.level[0].cells;
   return s;
@@ -304,7 +304,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
                s->level[l].coarse_rhs);
   }
   const gmg_bottom_problem coarsest = {.levels = 1, .level = {p->level[last]}, .singular = p->singular};
-  R(gmg_coarse_invert_cuda)(e, &coarsest, s->inverse);
+  R(gmg_coarse_kernels_cuda).invert(e, &coarsest, s->inverse);
   return GMG_OK;
 }
 

@@ -82,13 +82,8 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
 
 /* --- norms ----------------------------------------------------------------------------------------------------------- */
 
-static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
-{
-  launch_norm(e, A, f, u, {size, NULL}, r, gmg_device_of(e)->scalar);
-}
-
-static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
-                              gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
+static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                               gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
   gmg_device *d = gmg_device_of(e);
   launch_norm(e, A, f, u, {size, s}, r, wait ? d->total : d->scalar);
@@ -96,11 +91,6 @@ static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const vo
   const gmg_total t = gmg_cuda_total(e, "residual norm");
   if (f_norm) *f_norm = sqrt(t.second);
   return sqrt(t.first);
-}
-
-static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
-{
-  return residual_to_low(e, A, f, u, NULL, NULL, NULL, f_norm, GMG_WAIT);
 }
 
 template <int kind>
@@ -151,18 +141,12 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
   return gmg_cuda_total(e, "inner product").first;
 }
 
-static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sum, double volume, real *x)
-{
-  const real mean = (real)(sum->first / volume);
-  gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
-}
-
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
   const gmg_points p = points_of(A);
   const gmg_sums sum = gmg_sums_on_device(e);
   gmg_launch(e, "mean", dot_kernel, gmg_grid_of(p, 1), *A, p, x, nullptr, sum);
-  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(A->cells), A->cells, sum.to, volume, x);
+  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(A->cells), A->cells, &sum.to->first, volume, x);
 }
 
 /* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
@@ -171,7 +155,7 @@ static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_cor
                                const double *size, gmg_scale *s, void *r, gmg_wait wait)
 {
   add_correction(e, A->cells, c, (real)1, u);
-  return residual_to_low(e, A, f, u, size, s, r, NULL, wait);
+  return measure_residual(e, A, f, u, size, s, r, NULL, wait);
 }
 
 static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r)
@@ -271,24 +255,21 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
 #define ENTRY(name) .name = R(gmg_##name##_cuda),
 
 extern "C" {
-GMG_STENCIL_PARTS(DECLARE) DECLARE(restrict_residual) DECLARE(interpolated_residual)
-
-extern const gmg_stencil_ops R(gmg_stencil_cuda); /* a constant of C++ is the file's own otherwise */
-const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
-                                             .residual_norm = residual_norm,
-                                             .residual_to_low = residual_to_low,
-                                             .scaled_residual = scaled_residual,
-                                             ENTRY(interpolated_residual)
-                                             .correct_residual = correct_residual,
-                                             .loop_residual = loop_residual,
-                                             .loop_first_residual = loop_first_residual,
-                                             ENTRY(restrict_residual)
-                                             .apply = apply,
-                                             .over_diagonal = over_diagonal,
-                                             .magnitude = magnitude,
-                                             .dot = dot,
-                                             .remove_mean = remove_mean,
-                                             .cg_beta = cg_beta,
-                                             .cg_direction = cg_direction,
-                                             GMG_STENCIL_PARTS(ENTRY)};
+GMG_STENCIL_PARTS(GMG_DECLARE_PART, cuda)
+GMG_DECLARE_PART(interpolated_residual, cuda) /* transfer.cu */
 }
+
+extern "C" const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
+                                                        .measure_residual = measure_residual,
+                                                        GMG_PART(interpolated_residual, cuda)
+                                                        .correct_residual = correct_residual,
+                                                        .loop_residual = loop_residual,
+                                                        .loop_first_residual = loop_first_residual,
+                                                        .apply = apply,
+                                                        .over_diagonal = over_diagonal,
+                                                        .magnitude = magnitude,
+                                                        .dot = dot,
+                                                        .remove_mean = remove_mean,
+                                                        .cg_beta = cg_beta,
+                                                        .cg_direction = cg_direction,
+                                                        GMG_STENCIL_PARTS(GMG_PART, cuda)};

@@ -46,29 +46,15 @@ static gmg_sums residual_sums(const void *what, const gmg_task *w)
   return squares;
 }
 
-static double measure(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double scale, void *r, double *f_norm)
+static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                               gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
+  const double scale = size ? 1 / *size : s ? s->next : 1;
   const terms x = {.A = A, .f = f, .u = u, .with_f = f_norm != NULL, .scale = (real)scale, .r = r};
   const gmg_sums squares = gmg_sum_tasks(e, A, gmg_blocked_task, residual_sums, &x);
+  const double norm = sqrt(squares.first);
   if (f_norm) *f_norm = sqrt(squares.second);
-  return sqrt(squares.first);
-}
-
-static double residual_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, double *f_norm)
-{
-  return measure(e, A, f, u, 1, NULL, f_norm);
-}
-
-static void scaled_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size, void *r)
-{
-  (void)measure(e, A, f, u, 1 / *size, r, NULL);
-}
-
-static double residual_to_low(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
-                              gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
-{
-  const double scale = size ? 1 / *size : s->next, norm = measure(e, A, f, u, scale, r, f_norm);
-  gmg_scale_note(s, scale, norm);
+  if (s) gmg_scale_note(s, scale, norm);
   return wait ? norm : NAN;
 }
 
@@ -157,21 +143,19 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
   e->vector->add(e, A->cells, -dot(e, A, x, NULL) / volume, x);
 }
 
-#define DECLARE(name) GMG_STENCIL_DECLARE(name, host)
-#define ENTRY(name) .name = R(gmg_##name##_host),
-GMG_STENCIL_PARTS(DECLARE) DECLARE(restrict_residual) DECLARE(correct_residual) DECLARE(cg_direction)
+GMG_STENCIL_PARTS(GMG_DECLARE_PART, host)
+GMG_DECLARE_PART(correct_residual, host) /* update_apply.c */
+GMG_DECLARE_PART(cg_direction, host)
 
 static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
                                   void *u, const double *size, void *r)
 {
   R(gmg_tensor_host)(e, map, coarse, u, 0);
-  scaled_residual(e, A, f, u, size, r);
+  (void)measure_residual(e, A, f, u, size, NULL, r, NULL, GMG_ENQUEUE);
 }
 
 const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
-                                             .residual_norm = residual_norm,
-                                             .residual_to_low = residual_to_low,
-                                             .scaled_residual = scaled_residual,
+                                             .measure_residual = measure_residual,
                                              .interpolated_residual = interpolated_residual,
                                              .apply = apply,
                                              .over_diagonal = over_diagonal,
@@ -179,5 +163,5 @@ const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
                                              .dot = dot,
                                              .remove_mean = remove_mean,
                                              .cg_beta = cg_beta,
-                                             ENTRY(restrict_residual) ENTRY(correct_residual) ENTRY(cg_direction)
-                                             GMG_STENCIL_PARTS(ENTRY)};
+                                             GMG_PART(correct_residual, host) GMG_PART(cg_direction, host)
+                                             GMG_STENCIL_PARTS(GMG_PART, host)};

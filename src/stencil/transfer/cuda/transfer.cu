@@ -91,7 +91,7 @@ extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_o
 {
   if (fmg_residual_rows(e, A, map, coarse, f, u, size, r)) return;
   R(gmg_tensor_cuda)(e, map, coarse, u, 0);
-  gmg_stencil_of(e)->scaled_residual(e, A, f, u, size, r);
+  (void)gmg_stencil_of(e)->measure_residual(e, A, f, u, size, NULL, r, NULL, GMG_ENQUEUE);
 }
 
 static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_points p, const real *coarse, real *u)
