@@ -14,13 +14,18 @@ typedef struct {
   real own, next;
 } line_move;
 
+/* What it adds to unknown i, whose parent p has the value here. */
+GMG_INLINE real step_of(const line_move a, long i, long p, real here)
+{
+  return gmg_limit(a.out[i], a.in[i]) * (a.own * here + a.next * a.beside[p]);
+}
+
 static real scalar_value(const int dim, const gmg_map *m, size_t i, const real *c, const real *x_face, const line_move across[3])
 {
   const gmg_move x = gmg_move_of(m, i);
   const real here = c[x.parent];
   real v = here + gmg_move_limit(x, x_face[i], x_face[i + 1]) * (x.own * here + x.next * c[x.other]);
-  for (int a = 1; a < dim; a++)
-    v += gmg_limit(across[a].out[i], across[a].in[i]) * (across[a].own * here + across[a].next * across[a].beside[x.parent]);
+  for (int a = 1; a < dim; a++) v += step_of(across[a], (long)i, (long)x.parent, here);
   return v;
 }
 
@@ -33,14 +38,8 @@ GMG_INLINE void add_pairs(const int dim, const real next[2], const real own[2], 
   for (long m = from; m < to; m++) {
     real even = c[m] + gmg_limit(x_face[2 * m], x_face[2 * m + 1]) * (own[0] * c[m] + next[0] * c[m - 1]);
     real odd = c[m] + gmg_limit(x_face[2 * m + 2], x_face[2 * m + 1]) * (own[1] * c[m] + next[1] * c[m + 1]);
-    if (dim > 1) {
-      const real step = y.own * c[m] + y.next * y.beside[m];
-      even += gmg_limit(y.out[2 * m], y.in[2 * m]) * step, odd += gmg_limit(y.out[2 * m + 1], y.in[2 * m + 1]) * step;
-    }
-    if (dim > 2) {
-      const real step = z.own * c[m] + z.next * z.beside[m];
-      even += gmg_limit(z.out[2 * m], z.in[2 * m]) * step, odd += gmg_limit(z.out[2 * m + 1], z.in[2 * m + 1]) * step;
-    }
+    if (dim > 1) even += step_of(y, 2 * m, m, c[m]), odd += step_of(y, 2 * m + 1, m, c[m]);
+    if (dim > 2) even += step_of(z, 2 * m, m, c[m]), odd += step_of(z, 2 * m + 1, m, c[m]);
     u[2 * m] += even, u[2 * m + 1] += odd;
   }
 }
@@ -52,8 +51,8 @@ GMG_INLINE void add_line(const int dim, long n, const real *restrict c, const li
 #pragma omp simd
   for (long i = 0; i < n; i++) {
     real v = c[i];
-    if (dim > 1) v += gmg_limit(y.out[i], y.in[i]) * (y.own * c[i] + y.next * y.beside[i]);
-    if (dim > 2) v += gmg_limit(z.out[i], z.in[i]) * (z.own * c[i] + z.next * z.beside[i]);
+    if (dim > 1) v += step_of(y, i, i, c[i]);
+    if (dim > 2) v += step_of(z, i, i, c[i]);
     u[i] += v;
   }
 }
