@@ -54,6 +54,7 @@ typedef struct {
   size_t bytes;            /* of the tables without pair words */
   char *tables;            /* device */
   small_level level[GMG_BOTTOM_LEVELS];
+  gmg_layout_32 at[GMG_BOTTOM_LEVELS]; /* of the caller's fields, along the kernel's axes */
 } fused_state;
 
 /* --- blocks of a cluster --------------------------------------------------------------------------------------------- */

@@ -81,6 +81,8 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
     const gmg_bottom_level *from = &p->level[l];
     small_level *L = &s.level[l];
     shape(L, from, axis, blocks), L->number = l;
+    s.at[l] = gmg_layout_32_of(gmg_layout_of(from->A));
+    if (s.swapped) s.at[l].rows = 1; /* rows take the place of planes */
     L->relax = take(&s, DIAGONAL_CLASSES, sizeof(real)), L->diag = take(&s, DIAGONAL_CLASSES, sizeof(real));
     if (l < last) {
       take_map(&s, from->restrict_, axis, &L->restrict_), take_map(&s, from->prolong, axis, &L->prolong);
