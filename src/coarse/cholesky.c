@@ -1,6 +1,7 @@
 /* Dense Cholesky for tiny coarsest grids. W A (W the control volumes) is symmetric and factored once, in double, on
    the host; where constants are in its null space alpha w w^T is added, which changes nothing for data of zero mean.
    On a backend with a product a solve is one by the inverse, which is uploaded when it is new: a solve moves no data. */
+#include "core/layout.h"
 #include "kernels.h"
 
 #include <math.h>
@@ -24,8 +25,8 @@ static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
   for (size_t c = 0; c < A->cells; c++) d->weight[c] = 1;
   for (int a = 0; a < 3; a++) {
     gmg_exec_read_reals(e, A->weight[a], A->n[a], d->b);
-    const size_t stride = a == 0 ? 1 : a == 1 ? A->n[0] : A->n[0] * A->n[1];
-    for (size_t c = 0; c < A->cells; c++) d->weight[c] *= d->b[c / stride % A->n[a]];
+    const size_t pitch = gmg_pitch(gmg_layout_packed(A->n), a); /* of the matrix's unknowns */
+    for (size_t c = 0; c < A->cells; c++) d->weight[c] *= d->b[c / pitch % A->n[a]];
   }
 }
 

@@ -123,6 +123,7 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
 static gmg_status check_option(gmg_context *c, const gmg_params *p, const gmg_option *o)
 {
   const void *member = (const char *)p + o->offset;
+  if (o->type == GMG_OPTION_SIZES) return GMG_OK;
   if (o->type == GMG_OPTION_DOUBLE) {
     const real_field real = {o->name, *(const double *)member, o->least, o->most};
     return check_reals(c, "params", &real, 1);

@@ -84,12 +84,13 @@ const gmg_preset *gmg_preset_at(int i)
 
 void gmg_set_default_options(gmg_params *params)
 {
-  for (int a = 0; a < 3; a++) params->block[a] = 0; /* an array, which gmg_option has no type for */
   for (int i = 0; i < COUNT; i++)
     for (const gmg_option *o = registry[i]->options; o && o->name; o++) {
       char *member = (char *)params + o->offset;
       const int whole = (int)o->fallback;
+      const size_t sizes[3] = {(size_t)whole, (size_t)whole, (size_t)whole};
       if (o->type == GMG_OPTION_DOUBLE) memcpy(member, &o->fallback, sizeof o->fallback);
+      else if (o->type == GMG_OPTION_SIZES) memcpy(member, sizes, sizeof sizes);
       else memcpy(member, &whole, sizeof whole);
     }
 }

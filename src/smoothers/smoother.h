@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* A member of gmg_params that belongs to a smoother. */
-typedef enum { GMG_OPTION_INT, GMG_OPTION_ENUM, GMG_OPTION_DOUBLE } gmg_option_type;
+typedef enum { GMG_OPTION_INT, GMG_OPTION_ENUM, GMG_OPTION_DOUBLE, GMG_OPTION_SIZES } gmg_option_type; /* SIZES: size_t[3], any */
 typedef struct gmg_option {
   const char *name; /* of the member; NULL ends a table */
   gmg_option_type type;

@@ -34,7 +34,6 @@ typedef struct {
   int half, line, plane;     /* entries of one colour in a line; stride from line to line (0: there is one), from plane to plane */
   int number, blocks, high;  /* of the level; blocks that share it, or 1; planes of each block but perhaps the last */
   int halved, averaged;      /* planes are coarsened by pairs; all axes are, and residuals are restricted by averages */
-  int linear;                /* corrections are prolonged linearly, by pairs along all axes */
   int gathers_planes;        /* a block needs coarse planes that other blocks have */
   unsigned u, f;             /* places in shared memory, in reals */
   unsigned colour, inner;    /* stride from colour to colour in u; in f and in a residual */
@@ -54,6 +53,7 @@ typedef struct {
   size_t bytes;            /* of the tables without pair words */
   char *tables;            /* device */
   small_level level[GMG_BOTTOM_LEVELS];
+  gmg_layout_32 at[GMG_BOTTOM_LEVELS]; /* of the caller's fields, along the kernel's axes */
 } fused_state;
 
 /* --- blocks of a cluster --------------------------------------------------------------------------------------------- */

@@ -37,14 +37,6 @@ static int restricts_averages(const small_level *L, const gmg_map map[3])
   return L->blocks == 1 || L->high % 2 == 0;
 }
 
-/* Whether corrections are interpolated linearly from half as many unknowns along all axes. */
-static int prolongs_linearly(const small_level *L, const gmg_operator *C, const gmg_map map[3], const int axis[3])
-{
-  for (int a = 0; a < 3; a++)
-    if (map[axis[a]].width != 2 || map[axis[a]].pairs != GMG_PAIRS_LINEAR || 2 * C->n[axis[a]] != (size_t)L->n[a]) return 0;
-  return 1;
-}
-
 static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3], int blocks)
 {
   const gmg_operator *A = from->A;
@@ -81,12 +73,13 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
     const gmg_bottom_level *from = &p->level[l];
     small_level *L = &s.level[l];
     shape(L, from, axis, blocks), L->number = l;
+    s.at[l] = gmg_layout_32_of(gmg_layout_of(from->A));
+    if (s.swapped) s.at[l].rows = 1; /* rows take the place of planes */
     L->relax = take(&s, DIAGONAL_CLASSES, sizeof(real)), L->diag = take(&s, DIAGONAL_CLASSES, sizeof(real));
     if (l < last) {
       take_map(&s, from->restrict_, axis, &L->restrict_), take_map(&s, from->prolong, axis, &L->prolong);
       L->halved = p->level[l + 1].A->n[axis[2]] < from->A->n[axis[2]];
       L->averaged = restricts_averages(L, from->restrict_);
-      L->linear = prolongs_linearly(L, p->level[l + 1].A, from->prolong, axis);
     }
     L->u = s.fields, s.fields += 2 * L->colour;
     if (L->inner > THREADS || L->colour > 0xffff) return fused_state{};

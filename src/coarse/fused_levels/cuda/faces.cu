@@ -37,7 +37,7 @@ struct alignas(16) restrict_row {
 };
 
 typedef struct {
-  int stride[3];
+  int pitch[3];                /* of unknowns, in shared memory as in the caller's fields */
   unsigned cells, u, f;        /* u, f: places in shared memory, in reals */
   double volume;               /* sum of the control volumes */
   fused_row *row;              /* device, as all pointers here */
@@ -67,7 +67,7 @@ static __device__ __forceinline__ real neighbour_sum(const face_level &L, const 
 #pragma unroll
   for (int d = 0; d < 3; d++) {
     /* beyond a wall there may be an unknown that another thread writes */
-    const int lo = a.lo[d] != 0 ? c - L.stride[d] : c, hi = a.hi[d] != 0 ? c + L.stride[d] : c;
+    const int lo = a.lo[d] != 0 ? c - L.pitch[d] : c, hi = a.hi[d] != 0 ? c + L.pitch[d] : c;
     sum += a.lo[d] * u[lo] + a.hi[d] * u[hi];
   }
   return sum;
@@ -172,18 +172,19 @@ static __global__ void __launch_bounds__(THREADS)
 /* Prolongation to an unknown (stencil/transfer/prolong.h) as weights of four coarse values. */
 static __device__ void find_prolongation(const gmg_operator &A, const gmg_maps &t, const size_t at[3], transfer_row *row)
 {
-  const size_t n0 = A.n[0], n1 = A.n[1], line = at[2] * n1 + at[1], c0 = (size_t)t.m[0].cols, stride[3] = {1, c0, c0 * t.m[1].cols};
-  const size_t low[3] = {line * (n0 + 1) + at[0], (line + at[2]) * n0 + at[0], line * n0 + at[0]}, step[3] = {1, n0, n0 * n1};
+  const gmg_layout coarse = gmg_layout_of_columns(t.m);
   gmg_move m[3];
   size_t parent = 0;
-  for (int a = 0; a < 3; a++) m[a] = gmg_move_of(&t.m[a], at[a]), parent += m[a].parent * stride[a];
+  for (int a = 0; a < 3; a++) m[a] = gmg_move_of(&t.m[a], at[a]), parent += m[a].parent * gmg_pitch(coarse, a);
   row->prolong_weight[0] = 1, row->from[0] = (unsigned short)parent;
   for (int a = 0; a < 3; a++) {
     row->prolong_weight[a + 1] = 0, row->from[a + 1] = (unsigned short)parent;
     if (a >= A.dim) continue;
-    const real limit = gmg_move_limit(m[a], gmg_at(A.face[a], low[a]), gmg_at(A.face[a], low[a] + step[a]));
+    const gmg_layout across = gmg_face_layout_of(&A, a);
+    const size_t low = gmg_offset(across, at[0], at[1], at[2]);
+    const real limit = gmg_move_limit(m[a], gmg_at(A.face[a], low), gmg_at(A.face[a], low + gmg_pitch(across, a)));
     row->prolong_weight[0] += limit * m[a].own, row->prolong_weight[a + 1] = limit * m[a].next;
-    row->from[a + 1] = (unsigned short)(parent + m[a].other * stride[a] - m[a].parent * stride[a]);
+    row->from[a + 1] = (unsigned short)(parent + (m[a].other - m[a].parent) * gmg_pitch(coarse, a));
   }
 }
 
@@ -223,7 +224,7 @@ static __global__ void restrict_rows_kernel(gmg_operator C, gmg_maps t, restrict
       for (int p = 0; p < t.m[1].width; p++)
         for (int m = 0; m < t.m[0].width; m++, count++) {
           row.weight[count] = weight(0, m) * (weight(1, p) * weight(2, q));
-          row.from[count] = (unsigned short)((column(2, q) * t.m[1].cols + column(1, p)) * t.m[0].cols + column(0, m));
+          row.from[count] = (unsigned short)gmg_offset(gmg_layout_of_columns(t.m), column(0, m), column(1, p), column(2, q));
         }
     to[c] = row;
   });
@@ -247,7 +248,7 @@ static face_state layout(const gmg_bottom_problem *p, char *tables)
   for (int l = 0; l <= last; l++) {
     const gmg_operator *A = p->level[l].A;
     face_level *L = &s.level[l];
-    L->stride[0] = 1, L->stride[1] = (int)A->n[0], L->stride[2] = (int)(A->n[0] * A->n[1]);
+    for (int a = 0; a < 3; a++) L->pitch[a] = (int)gmg_pitch(gmg_layout_of(A), a);
     L->cells = (unsigned)A->cells, L->volume = p->level[l].volume;
     L->u = s.r, L->f = L->u + L->cells, s.r = L->f + L->cells;
     L->row = (fused_row *)take(&s, A->cells * sizeof(fused_row));

@@ -18,17 +18,17 @@
 typedef struct {
   int busy, both, q;   /* both: the second exists */
   unsigned u[2], f[2]; /* places of the two in shared memory */
-  size_t place;        /* of the first in the caller's fields */
+  size_t offset;       /* of the first in the caller's fields */
 } global_pair;
 
-static __device__ __forceinline__ global_pair global_pair_of(const small_level &L)
+static __device__ __forceinline__ global_pair global_pair_of(const small_level &L, const gmg_layout_32 &field)
 {
   const int q = (int)threadIdx.x, begin = first_plane(L);
   const pair_place at = place_of(L, q);
   const unsigned colour = (unsigned)(at.j + begin + at.k) & 1, u = L.u + (unsigned)entry_of(L, at), f = L.f + (unsigned)q;
   return {q < pairs_of(L, count_planes(L)), 2 * at.p + 1 < L.n[0], q,
           {u + colour * L.colour, u + (1 - colour) * L.colour}, {f + colour * L.inner, f + (1 - colour) * L.inner},
-          ((size_t)(begin + at.k) * L.n[1] + at.j) * L.n[0] + 2 * at.p};
+          gmg_offset_32(field, 2 * at.p, at.j, begin + at.k)};
 }
 
 /* The first read of a kernel parameter waits for its cache line: each warp reads another line of them early. */
@@ -54,14 +54,14 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
     __pipeline_memcpy_async((int4 *)words + c, known + quads + blockIdx.x * more + c, sizeof *known);
   __pipeline_commit();
   prefetch_parameters(s);
-  const global_pair mine = global_pair_of(L);
+  const global_pair mine = global_pair_of(L, s.at[L.number]);
   real f[2] = {0, 0}, u[2] = {0, 0};
   gmg_take_over();
 #pragma unroll
   for (int b = 0; b < 2; b++) {
     if (!mine.busy || b > mine.both) continue;
-    f[b] = __ldcg(global_f + mine.place + b);
-    if (!from_zero) u[b] = __ldcg(global_u + mine.place + b);
+    f[b] = __ldcg(global_f + mine.offset + b);
+    if (!from_zero) u[b] = __ldcg(global_u + mine.offset + b);
   }
   if (threadIdx.x < (unsigned)s.levels) find_own_planes(s.level[threadIdx.x], planes_of_level + threadIdx.x);
 #pragma unroll 1
@@ -95,10 +95,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
       start, last, cycle, [&](int l) { presmooth_restrict(s, l, tables, words, memory, &step); },
       [&] { solve_coarsest(s, s.level[last], tables, memory); },
       [&](int l) { prolong_postsmooth(s, l, tables, words, memory, &step); });
-  const global_pair mine = global_pair_of(s.level[start]);
+  const global_pair mine = global_pair_of(s.level[start], s.at[start]);
 #pragma unroll
   for (int b = 0; b < 2; b++)
-    if (mine.busy && b <= mine.both) u[mine.place + b] = memory[mine.u[b]];
+    if (mine.busy && b <= mine.both) u[mine.offset + b] = memory[mine.u[b]];
 }
 
 #endif

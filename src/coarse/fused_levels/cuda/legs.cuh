@@ -263,46 +263,6 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   own.u[0] += own.exists[0] ? sum[0] : (real)0, own.u[1] += own.exists[1] ? sum[1] : (real)0;
 }
 
-/* Weight of a column in a row of at most two; 0 where the row does not have it. */
-static __device__ __forceinline__ real weight_of(const taps &t, const real *tables, int axis, int row, int column)
-{
-  const int at = column - ((const int *)tables)[t.first[axis] + row];
-  return at == 0 || at == 1 ? tables[t.weight[axis] + row * MAX_TAPS + at] : (real)0;
-}
-
-/* prolong() where a pair lies in one coarse unknown and interpolation is linear: from two lines in each of two planes, three
-   values each. A value beyond a wall has weight 0, and another is read for it. */
-static __device__ __forceinline__ void prolong_linearly(const small_level &L, const small_level &C, const real *tables,
-                                                        const coarse_planes &from, own_pair &own)
-{
-  const taps &t = L.prolong;
-  const pair_place at = place_of(L, own.q);
-  const int k = begin_of(L) + at.k, J = at.j >> 1, K = k >> 1, p = at.p, odd = p & 1;
-  const int J_beside = J - 1 + 2 * (at.j & 1), K_beside = K - 1 + 2 * (k & 1);
-  const real y[2] = {weight_of(t, tables, 1, at.j, J), weight_of(t, tables, 1, at.j, J_beside)};
-  const real z[2] = {weight_of(t, tables, 2, k, K), weight_of(t, tables, 2, k, K_beside)};
-  real x[2], side[2], sum[2] = {0, 0};
-#pragma unroll
-  for (int b = 0; b < 2; b++) {
-    x[b] = weight_of(t, tables, 0, 2 * p + b, p);
-    side[b] = weight_of(t, tables, 0, 2 * p + b, p - 1 + 2 * b);
-  }
-#pragma unroll
-  for (int q = 0; q < 2; q++) {
-    const int plane = q ? min(max(K_beside, 0), C.n[2] - 1) : K;
-#pragma unroll
-    for (int s = 0; s < 2; s++) {
-      const int line = s ? min(max(J_beside, 0), C.n[1] - 1) : J, colour = (p + line + plane) & 1;
-      const real *const row = from.u + (plane - from.first) * C.plane + (line + 1) * C.half;
-      const real *const here = row + (p >> 1) + (colour ? from.colour : 0);
-      const real *const other = (colour ? here - from.colour : here + from.colour) + odd; /* of the other colour */
-      const real w = z[q] * y[s], middle = here[0];
-      sum[0] += w * (x[0] * middle + side[0] * other[-1]), sum[1] += w * (x[1] * middle + side[1] * other[0]);
-    }
-  }
-  own.u[0] += sum[own.odd], own.u[1] += sum[1 - own.odd];
-}
-
 static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, int l, const real *tables, const unsigned *words,
                                                           real *memory, unsigned *step)
 {
@@ -311,8 +271,7 @@ static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, 
   own_pair own = load_pair(L, tables, words, s.reversed, memory);
   const coarse_planes from = gather_planes(L, C, tables, memory + C.u, memory + s.r);
   if (own.busy) {
-    if (L.linear) prolong_linearly(L, C, tables, from, own);
-    else prolong(L, C, tables, from, own);
+    prolong(L, C, tables, from, own);
     store_unknown(own, 0, *step), store_unknown(own, 1, *step);
   }
   end_step(now.blocks, now.incoming[0] + now.incoming[1], step);

@@ -139,7 +139,16 @@ GMG_INLINE void merge_values(const int shared, const real *restrict line, long b
   if (begin + odd_first + 2 * pairs < end) put(shared, to + 2 * pairs, even[pairs]);
 }
 
-static void split(const real *from, long begin, long end, size_t half, real *line) { split_values(0, from, begin, end, half, 1, NULL, line); }
+/* What there is of these columns from an array along axis 0, wherever they lie. */
+GMG_INLINE void split_columns(const int shared, const tile *t, const real *from, long begin, long end, real c, const real *by,
+                              real *line)
+{
+  for (int k = 0; k < t->count; k++) {
+    const piece *p = &t->pieces[k];
+    const long first = begin > p->begin ? begin : p->begin, last = end < p->end ? end : p->end;
+    if (first < last) split_values(shared, from + p->global + (size_t)(first - p->begin), first, last, t->s->half, c, by, line);
+  }
+}
 
 /* The ring beyond walls is read, under couplings that are 0: it must hold numbers. */
 static void clear_ring(const tile *t, real *line)
@@ -149,12 +158,10 @@ static void clear_ring(const tile *t, real *line)
   for (long i = t->exist[0][1]; i < t->size[0]; i++) line[(size_t)(i / 2) + (i % 2 ? half : 0)] = 0;
 }
 
-/* A tile line from an array along axis 0, wherever its columns lie. */
+/* A whole line of the tile. */
 static void split_line(const tile *t, const real *from, real *line)
 {
-  const size_t half = t->s->half;
-  for (int c = 0; c < t->count; c++)
-    split(from + t->pieces[c].global, t->pieces[c].begin, t->pieces[c].end, half, line);
+  split_columns(0, t, from, t->exist[0][0], t->exist[0][1], 1, NULL, line);
   clear_ring(t, line);
 }
 

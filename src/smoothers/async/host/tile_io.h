@@ -43,15 +43,6 @@ static void fill_inverse(const gmg_operator *A, int threads, real *to)
   }
 }
 
-static void split_shared(const tile *t, const real *from, long begin, long end, real *line)
-{
-  for (int c = 0; c < t->count; c++) {
-    const piece *p = &t->pieces[c];
-    const long first = begin > p->begin ? begin : p->begin, last = end < p->end ? end : p->end;
-    if (first < last) split_values(1, from + p->global + (size_t)(first - p->begin), first, last, t->s->half, 1, NULL, line);
-  }
-}
-
 /* What of a line of u no other block touches during the pass: written by none of them (to be read), or neither written nor
    read (to be written). A block that may be in work twice, for two passes, has nothing to itself. */
 typedef struct {
@@ -83,16 +74,15 @@ static void read_u(const tile *t, const real *from, long q, long j, real *line)
     return;
   }
   const columns_alone mine = private_columns(t, q, j, 0);
-  split_shared(t, from, t->exist[0][0], mine.begin, line);
-  if (mine.begin < mine.end) split(from + t->origin[0] + mine.begin, mine.begin, mine.end, t->s->half, line);
-  split_shared(t, from, mine.end, t->exist[0][1], line);
+  split_columns(1, t, from, t->exist[0][0], mine.begin, 1, NULL, line);
+  split_columns(0, t, from, mine.begin, mine.end, 1, NULL, line);
+  split_columns(1, t, from, mine.end, t->exist[0][1], 1, NULL, line);
   clear_ring(t, line);
 }
 
 static void read_product(const tile *t, const real *from, real c, int by, real *line)
 {
-  for (int k = 0; k < t->count; k++)
-    split_values(0, from + t->pieces[k].global, t->pieces[k].begin, t->pieces[k].end, t->s->half, c, shared_line(t, by), line);
+  split_columns(0, t, from, t->exist[0][0], t->exist[0][1], c, shared_line(t, by), line);
   clear_ring(t, line);
 }
 
