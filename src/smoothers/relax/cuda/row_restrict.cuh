@@ -15,14 +15,14 @@
 
 template <int HALVES>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
-    row_kernel_restrict(uniform_level s, gmg_pair_maps maps, const real *f, real *to, real *coarse)
+    row_kernel_restrict(uniform_level s, gmg_pair_maps maps, const real *f, real *to, real *coarse, pitches coarse_at)
 {
   typedef row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, MARGIN = shape::margin, fifth = MARGIN > COLS;
   __shared__ real walls[2][COLS + 1][32 * BLOCK_WARPS]; /* with those of the fifth column */
   const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
-  if (number >= (unsigned)s.total) return;
-  const int me = (int)threadIdx.x, lane = me % 32, stride = s.stride;
+  if (number >= s.total) return;
+  const int me = (int)threadIdx.x, lane = me % 32;
   const row_block<shape> b(s, (int)number, lane);
   const int column = b.column, first = b.first, J0 = b.begin / 2, J1 = (b.begin + b.own) / 2;
   const real inner = gmg_at(s.diag[2], 1), more_low = gmg_at(s.diag[2], 0) - inner,
@@ -43,6 +43,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
   const int outer = lane == 0 ? b.begin_x - MARGIN : b.end_x + MARGIN - 1, is_last = b.i == b.end_x;
   const int has_outer = fifth && (lane == 0 || is_last) && gmg_index_exists(outer, s.n[0], s.wraps[0]);
   const int outer_column = has_outer ? gmg_wrap_index(outer, s.n[0], s.wraps[0]) : 0;
+  const int outer_offset = column_offset(s.at, outer_column, 0);
   const real outer_diag = gmg_at(s.diag[0], outer_column) + wall_term, outer_relax = has_outer ? s.omega / outer_diag : (real)0;
   walls[0][COLS][me] = has_outer ? s.omega / (outer_diag + more_low) : (real)0;
   walls[1][COLS][me] = has_outer ? s.omega / (outer_diag + more_high) : (real)0;
@@ -52,12 +53,12 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
   real outer_rhs[SLOTS]; /* in rows in which the second half sweep looks there */
   const auto ask = [&](int slot, int is_there, int row) {
     rhs[slot] = {}, outer_rhs[slot] = 0;
-    if (is_there) rhs[slot] = gmg_cells_of(__ldg((const real_vector *)(f + (row + column))));
-    if (is_there && has_outer && is_last == slot % 2) outer_rhs[slot] = __ldg(f + (row + outer_column));
+    if (is_there) rhs[slot] = gmg_cells_of(__ldg((const real_vector *)(f + (row + b.offset))));
+    if (is_there && has_outer && is_last == slot % 2) outer_rhs[slot] = __ldg(f + (row + outer_offset));
   };
   const auto ask_row = [&](int slot, int q) {
     const int is_there = b.exists && b.is_row(q);
-    ask(slot, is_there, is_there ? b.place(s, q) : 0);
+    ask(slot, is_there, is_there ? b.row_offset(s, q) : 0);
   };
 
   const int late = (first + 1 + s.reversed) & 1; /* odd steps relax odd columns */
@@ -70,7 +71,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     constexpr int checked = decltype(checks)::value;
     const auto slot = [&](int back) { return (t - back + 2 * SLOTS) % SLOTS; };
     if (checked) ask_row((t + AHEAD) % SLOTS, q + AHEAD);
-    else ask((t + AHEAD) % SLOTS, b.exists, (first + q + AHEAD) * stride);
+    else ask((t + AHEAD) % SLOTS, b.exists, (first + q + AHEAD) * s.at.plane);
     u[t] = {};
     half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, t % 2, q, [&](int h, int row, int wall) {
       if (!fifth || h != 2) return row_end{0, 0};
@@ -78,14 +79,14 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     });
     const int done = q - HALVES, p = done - 1;
     if (b.mine && (!checked || (done >= MARGIN && done < b.own + MARGIN)))
-      gmg_store_relaxed((real_vector *)(to + ((first + done) * stride + column)), gmg_vector_of(u[slot(HALVES)]));
+      gmg_store_relaxed((real_vector *)(to + ((first + done) * s.at.plane + b.offset)), gmg_vector_of(u[slot(HALVES)]));
     if (checked && (p < MARGIN - 1 || p > b.own + MARGIN)) return;
 
     const gmg_cells &here = u[slot(HALVES + 1)], &below = u[slot(HALVES + 2)], &above = u[slot(HALVES)];
     const real more = !checked ? (real)0 : (p == b.wall_low ? more_low : (real)0) + (p == b.wall_high ? more_high : (real)0);
     const gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs[slot(HALVES + 1)]);
     const int J = gmg_gather_row(maps, J0, J1, first + p, !b.exists || (checked && !b.is_row(p)) ? gmg_cells{} : r, &g);
-    if (J >= J0 && b.mine) *(gmg_coarse_cells *)(coarse + (J * maps.x.rows + b.i / 2)) = g.part;
+    if (J >= J0 && b.mine) *(gmg_coarse_cells *)(coarse + (J * coarse_at.plane + column_offset(coarse_at, b.i / 2, 0))) = g.part;
   };
   for_steps<SLOTS>(HALVES + MARGIN + 2 + late, b.folded ? -1 : b.gone - AHEAD + late, b.own + MARGIN + HALVES + 2 + late, late,
                    step);
@@ -103,7 +104,7 @@ static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const 
   for (int a = 0; a < 2; a++)
     if ((map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) || 2 * (size_t)map[a].rows != A->n[a]) return 0;
   gmg_launch(e, "rows", row_kernel_restrict<HALVES>, gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, 0, u, NULL),
-             gmg_pair_maps_of(map), f, u, coarse);
+             gmg_pair_maps_of(map), f, u, coarse, pitches_of(gmg_layout_of_rows(map), 2));
   return 1;
 }
 

@@ -28,7 +28,7 @@ template <int HALVES, int KIND> struct row_shape {
 /* A warp's block, of which row q is row first + q of the level, and a lane's columns of it: whole vectors are there or not. */
 template <class shape> struct row_block {
   int begin_x, end_x, begin, own, first, rows; /* own unknowns; rows of the block */
-  int i, exists, mine, column;
+  int i, exists, mine, column, offset; /* offset: of the column */
   int there, gone, low, top, wall_low, wall_high; /* which rows there are, and are relaxed; those at walls */
   int folded;                                     /* around a periodic axis */
 
@@ -39,16 +39,16 @@ template <class shape> struct row_block {
     first = begin - shape::margin, rows = own + 2 * shape::margin;
     i = begin_x + LANE_COLS * (lane - 1);
     exists = i < end_x + LANE_COLS && gmg_index_exists(i, s.n[0], s.wraps[0]), mine = exists && lane > 0 && i < end_x;
-    column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
+    column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0, offset = column_offset(s.at, column, 0);
     there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? rows : min(rows, s.n[2] - first);
     low = shape::restricts ? there : max(there, 1), top = shape::restricts ? gone : min(gone, rows - 1);
     wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
     folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
   }
   __device__ __forceinline__ int is_row(int q) const { return q >= there && q < gone; }
-  __device__ __forceinline__ int place(const uniform_level &s, int q) const
+  __device__ __forceinline__ int row_offset(const uniform_level &s, int q) const
   {
-    return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.stride;
+    return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.at.plane;
   }
 };
 
@@ -125,21 +125,21 @@ template <int SLOTS> struct row_prolongation {
   static constexpr int COARSE = SLOTS / 2; /* coarse rows on their way */
   gmg_spread spread;
   real fetched[COARSE][LANE_PAIRS];
-  int place[LANE_PAIRS];
+  int offset[LANE_PAIRS];
   gmg_cells before, here;
 
   __device__ __forceinline__ void ask(const update &o, int slot, int K)
   {
 #pragma unroll
     for (int d = 0; d < LANE_PAIRS; d++)
-      fetched[slot][d] = K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.map[0].cols + place[d]) : (real)0;
+      fetched[slot][d] = K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.at.plane + offset[d]) : (real)0;
   }
   template <class shape> __device__ __forceinline__ void begin(const update &o, const row_block<shape> &b)
   {
     const int I = b.i / 2;
 #pragma unroll
     for (int d = 0; d < LANE_PAIRS; d++) {
-      place[d] = I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0;
+      offset[d] = column_offset(o.at, I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0, 0);
 #pragma unroll
       for (int c = 0; c < 2; c++) {
         spread.of[d][c] = {0, 0};
@@ -182,7 +182,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates;
   static_assert(!KIND || KIND == (PASS_PROLONG | PASS_UPDATE), "other kinds are not there");
   __shared__ real walls[2][COLS][32 * BLOCK_WARPS];
-  const int me = (int)threadIdx.x, stride = s.stride;
+  const int me = (int)threadIdx.x;
   const row_block<shape> b(s, number, me % 32);
   const int column = b.column, first = b.first, own = b.own;
   const real inner = gmg_at(s.diag[2], 1), wall_term = gmg_at(s.diag[1], 0) + s.shift;
@@ -211,7 +211,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   };
   const auto ask_row = [&](int slot, int q) {
     const int is_there = b.exists && b.is_row(q);
-    ask(slot, is_there, is_there ? b.place(s, q) + column : 0);
+    ask(slot, is_there, is_there ? b.row_offset(s, q) + b.offset : 0);
   };
 
   /* row q comes in in step q + late, so that odd steps relax odd columns, or, by coarse rows, even ones if reversed */
@@ -227,7 +227,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   const auto step = [&](auto checks, int t, int q) {
     constexpr int checked = decltype(checks)::value;
     if (checked) ask_row((t + AHEAD) % SLOTS, q + AHEAD);
-    else ask((t + AHEAD) % SLOTS, b.exists, (first + q + AHEAD) * stride + column);
+    else ask((t + AHEAD) % SLOTS, b.exists, (first + q + AHEAD) * s.at.plane + b.offset);
     if (updates) correction.template add<checked>(s, o, b, t, q, u[t]);
     half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, (t + reversed) % 2, q, [](int, int, int) { return row_end{0, 0}; });
 
@@ -236,20 +236,20 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
     const gmg_cells &done = u[(t - HALVES + SLOTS) % SLOTS];
     if (!updates) {
       if (b.mine && (!checked || (p >= 2 && p < own + 2)))
-        gmg_store_relaxed((real_vector *)(to + ((first + p) * stride + column)), gmg_vector_of(done));
+        gmg_store_relaxed((real_vector *)(to + ((first + p) * s.at.plane + b.offset)), gmg_vector_of(done));
       return;
     }
-    const auto place_of = [&](int row) { return (double2 *)(o.x + ((first + row) * stride + column)); };
+    const auto target_of = [&](int row) { return (double2 *)(o.x + ((first + row) * s.at.plane + b.offset)); };
     const auto is_own = [&](int row) { return b.mine && row >= 2 && row < own + 2; };
     if (is_own(p))
 #pragma unroll
       for (int d = 0; d < LANE_PAIRS; d++) {
         const double2 &was = old[t % 2][d];
-        place_of(p)[d] = double2{was.x + scale * (double)done.at[2 * d], was.y + scale * (double)done.at[2 * d + 1]};
+        target_of(p)[d] = double2{was.x + scale * (double)done.at[2 * d], was.y + scale * (double)done.at[2 * d + 1]};
       }
     if (o.keep && is_own(p + 2))
 #pragma unroll
-      for (int d = 0; d < LANE_PAIRS; d++) old[t % 2][d] = place_of(p + 2)[d];
+      for (int d = 0; d < LANE_PAIRS; d++) old[t % 2][d] = target_of(p + 2)[d];
   };
   for_steps<SLOTS>(HALVES + 3 + late, b.folded ? -1 : b.gone - AHEAD + late, own + 2 + HALVES + late, late, step);
 }
@@ -265,8 +265,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, KIN
     sweep_rows<HALVES, KIND, reversed>(s, (int)number, f, from, to, o);
     return;
   }
-  const unsigned total = (unsigned)s.total, block_index = number % total;
-  sweep_rows<HALVES, KIND, reversed>(s, s.order[s.reversed ? total - 1 - block_index : block_index], f, from, to, o);
+  sweep_rows<HALVES, KIND, reversed>(s, block_at(s, number % s.total), f, from, to, o);
 }
 
 /* Blocks of unknowns for so many thread blocks at work at once; 0 where those that are wanted (0: any) do not fit. */
