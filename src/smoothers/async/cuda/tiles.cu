@@ -108,10 +108,11 @@ static tile_level level_of(const gmg_smoother_level *l, const async_state *state
   tile_level s = {block_level_of(A, b, order_of(l, state), reversed)};
   for (int a = 0; a < 3; a++) {
     const int c = axis[a];
-    if (a < 2) s.face_at[a] = pitches_of(gmg_face_layout_of(A, c), A->dim);
+    if (a < 2) s.face_at[a] = layout_along(gmg_face_layout_of(A, c), A->dim);
     s.margin[a] = t.margin[c], s.lo[a] = A->lo[c], s.hi[a] = A->hi[c], s.face[a] = A->face[c];
     s.lo_diag[a] = faces ? A->lo_diag[c] : A->diag[c], s.hi_diag[a] = A->hi_diag[c];
   }
+  s.field = layout_along(gmg_layout_of(A), A->dim);
   s.pitch = t.pitch, s.column = t.column;
   s.sigma = A->sigma, s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, p);
   s.sweeps = p->local_sweeps, s.extra = p->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0;

@@ -49,6 +49,14 @@ typedef struct {
 
 static inline pitches pitches_of(gmg_layout l, int dim) { return {(int)l.row, (int)gmg_pitch(l, dim - 1), (int)l.first}; }
 
+/* All of a layout along these axes. */
+static inline gmg_layout_32 layout_along(gmg_layout l, int dim)
+{
+  gmg_layout_32 x = gmg_layout_32_of(l);
+  if (dim == 2) x.n[2] = x.n[1], x.n[1] = x.rows = 1;
+  return x;
+}
+
 /* Offset of a column: of its unknown in plane 0. */
 static __device__ __forceinline__ int column_offset(const pitches &p, int i, int j)
 {

@@ -41,7 +41,7 @@ struct alignas(16) tile_plane {
 };
 
 struct tile_level : block_level {
-  pitches face_at[2]; /* of the faces across axes 0, 1; those across axis 2 lie as unknowns do */
+  gmg_layout_32 field, face_at[2]; /* of unknowns and of the faces across axes 0, 1; those across axis 2 lie as unknowns do */
   int margin[3];
   int pitch, column;  /* of the tile: columns of a line, reals of a column */
   const void *lo[3], *hi[3], *lo_diag[3], *hi_diag[3], *face[3], *sigma;
@@ -87,7 +87,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
     seam |= s.wraps[a] && s.n[a] % 2 && (origin[a] < 0 || origin[a] + top[a] + 2 > s.n[a]);
   }
   const unsigned last = s.wraps[2] ? (unsigned)s.n[2] - 1 : ~0u;
-  const unsigned slice = s.at.plane, slice_x = s.face_at[0].plane, slice_y = s.face_at[1].plane;
+  const unsigned slice = gmg_pitch_32(s.field, 2), slice_x = gmg_pitch_32(s.face_at[0], 2), slice_y = gmg_pitch_32(s.face_at[1], 2);
   const auto there = [&](int a, int v) { return v >= lowest[a] && v <= highest[a]; };
   const auto after = [&](unsigned k) { return k == last ? 0 : k + 1; };
   const int parity = origin[0] + (dim == 3 ? origin[1] : 0) + origin[2] + s.reversed + 1;
@@ -104,7 +104,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   const int gi = exists ? wrap_far(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
   const int gj = exists && dim == 3 ? wrap_far(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
   const unsigned gk = (unsigned)wrap_far(origin[2] + first, s.n[2], s.wraps[2]);
-  const unsigned column = column_offset(s.at, gi, gj); /* offsets are of 32 bits: faces are less than twice the unknowns */
+  const unsigned column = gmg_offset_32(s.field, gi, gj, 0); /* offsets are of 32 bits: faces are less than twice the unknowns */
   real *const here = column_of(vx, vy) + first + e;
   const real *const left = here - s.column + (coloured ? 1 - 2 * e : 0), *const right = left + 2 * s.column;
   const real *const front = left + s.column - s.pitch * s.column, *const back = front + 2 * s.pitch * s.column;
@@ -142,7 +142,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
     const int ri = ring_exists ? wrap_far(origin[0] + rx, s.n[0], s.wraps[0]) : 0;
     const int rj = ring_exists && dim == 3 ? wrap_far(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
     const unsigned ring_present = ring_exists ? range(start, lowest[2], highest[2]) : 0, stored = range(start, 1, top[2]);
-    const unsigned source = column_offset(s.at, ri, rj);
+    const unsigned source = gmg_offset_32(s.field, ri, rj, 0);
     real *const target = column_of(rx, ry) + start + colour_of(rx, ry), value[HIGH];
     unsigned rk = (unsigned)wrap_far(origin[2] + start, s.n[2], s.wraps[2]);
 #pragma unroll
@@ -167,7 +167,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   /* rows times weight / diagonal */
   const real *const x_face = (const real *)s.face[0], *const y_face = (const real *)s.face[1],
                     *const z_face = (const real *)s.face[2];
-  const unsigned x_column = column_offset(s.face_at[0], gi, gj);
+  const unsigned x_column = gmg_offset_32(s.face_at[0], gi, gj, 0);
   known = opaque(relaxed);
   real face_z = faces && (known & 1) ? __ldg(z_face + (column + slice * gk)) : 0;
   k = opaque(gk);
@@ -181,7 +181,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
 #pragma unroll
       for (int a = 0; a < across; a++) {
         const real *const low = a ? y_face + (column + slice_y * k) : x_face + (x_column + slice_x * k);
-        face_lo[a][m] = relaxes ? __ldg(low) : 0, face_hi[a][m] = relaxes ? __ldg(low + (a ? (unsigned)s.face_at[1].row : 1)) : 0;
+        face_lo[a][m] = relaxes ? __ldg(low) : 0, face_hi[a][m] = relaxes ? __ldg(low + (a ? s.face_at[1].row : 1)) : 0;
       }
       below[m] = face_z; /* of a periodic axis the last face is the first again */
       face_z = beyond[m] = relaxes || (known & 2u << c) ? __ldg(z_face + (column + slice * next)) : 0;
