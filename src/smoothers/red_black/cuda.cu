@@ -112,7 +112,8 @@ static __global__ void __launch_bounds__(ACROSS * LINES)
   const int begin = (int)(rest / lines) * HIGH, end = min(begin + HIGH, s.n[2]);
   if (i >= s.n[0] || j >= s.n[1]) return;
   const int all = seen_by_others(s, 0, i) || (s.n[1] > 1 && seen_by_others(s, 1, j));
-  const int v = begin % s.own[2], own = min(s.own[2], s.n[2] - begin + v), column = j * s.n[0] + i;
+  const int v = begin % s.own[2], own = min(s.own[2], s.n[2] - begin + v);
+  const int column = column_offset(s.at, i, j);
   if (!all && v >= 2 && v + end - begin <= own - 2) return; /* inside a block */
   for (int first = begin; first < end; first += AT_ONCE) {
     real value[AT_ONCE];
@@ -121,11 +122,11 @@ static __global__ void __launch_bounds__(ACROSS * LINES)
     for (int c = 0; c < AT_ONCE; c++) {
       const int k = first + c;
       wanted[c] = k < end && (all || seen_by_others(s, 2, k));
-      value[c] = wanted[c] ? __ldcg(copy + (k * s.stride + column)) : 0;
+      value[c] = wanted[c] ? __ldcg(copy + (k * s.at.plane + column)) : 0;
     }
 #pragma unroll
     for (int c = 0; c < AT_ONCE; c++)
-      if (wanted[c]) u[(first + c) * s.stride + column] = value[c];
+      if (wanted[c]) u[(first + c) * s.at.plane + column] = value[c];
   }
 }
 

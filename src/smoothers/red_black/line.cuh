@@ -31,26 +31,31 @@ static line_sweep line_sweep_of(const gmg_operator *A, int reversed, real omega)
 
 static unsigned line_blocks(const line_sweep &s) { return (unsigned)((s.pairs + LINE_THREADS - 1) / LINE_THREADS); }
 
-/* Where unknown i is, around the wrap; -1: beyond a wall. */
-static __device__ __forceinline__ long place_in_line(const line_sweep &s, long i)
+/* Unknown i, around the wrap; -1: beyond a wall. */
+static __device__ __forceinline__ long index_in_line(const line_sweep &s, long i)
 {
   if (i >= 0 && i < s.n) return i;
   return s.wraps ? (i < 0 ? i + s.n : i - s.n) : -1;
 }
 
+static __device__ __forceinline__ size_t offset_in_line(const line_sweep &s, long i)
+{
+  return gmg_offset(gmg_layout_of(&s.A), (size_t)i, 0, 0);
+}
+
 static __device__ __forceinline__ real value_in_line(const line_sweep &s, const real *u, long i)
 {
-  const long at = place_in_line(s, i);
-  return u && at >= 0 ? u[at] : (real)0;
+  const long at = index_in_line(s, i);
+  return u && at >= 0 ? u[offset_in_line(s, at)] : (real)0;
 }
 
 template <int kind>
 static __device__ __forceinline__ real relaxed_in_line(const line_sweep &s, const real *f, long i, real left, real here, real right)
 {
-  const long at = place_in_line(s, i);
+  const long at = index_in_line(s, i);
   if (at < 0) return 0;
   const gmg_neighbours near = {{left, 0, 0}, {right, 0, 0}};
-  return gmg_row_relaxed(3, kind, gmg_row_at<kind>(s.A, s.alike && at > 0 && at < s.n - 1 ? 1 : (size_t)at, 0, 0), near, f[at],
+  return gmg_row_relaxed(3, kind, gmg_row_at<kind>(s.A, s.alike && at > 0 && at < s.n - 1 ? 1 : (size_t)at, 0, 0), near, f[offset_in_line(s, at)],
                          here, s.omega);
 }
 
@@ -71,9 +76,9 @@ static __global__ void __launch_bounds__(LINE_THREADS)
   __syncthreads(); /* to may be from */
   if (pair >= s.pairs) return;
   const int begins = threadIdx.x == 0, ends = threadIdx.x == LINE_THREADS - 1 || pair == s.pairs - 1;
-  const long at[2] = {place_in_line(s, i), place_in_line(s, i + 1)};
-  if (at[0] >= 0) (begins ? interface_copy : to)[at[0]] = first;
-  if (at[1] >= 0) (begins || ends ? interface_copy : to)[at[1]] = second;
+  const long at[2] = {index_in_line(s, i), index_in_line(s, i + 1)};
+  if (at[0] >= 0) (begins ? interface_copy : to)[offset_in_line(s, at[0])] = first;
+  if (at[1] >= 0) (begins || ends ? interface_copy : to)[offset_in_line(s, at[1])] = second;
 }
 
 /* What interface_copy has comes back: a thread a block's. */
@@ -85,8 +90,8 @@ static __global__ void line_interface_kernel(line_sweep s, unsigned blocks, cons
   const long seen[3] = {begin, begin + 1, 2 * last - s.before + 1};
 #pragma unroll
   for (int m = 0; m < 3; m++) {
-    const long at = place_in_line(s, seen[m]);
-    if (at >= 0) u[at] = copy[at];
+    const long at = index_in_line(s, seen[m]);
+    if (at >= 0) u[offset_in_line(s, at)] = copy[offset_in_line(s, at)];
   }
 }
 

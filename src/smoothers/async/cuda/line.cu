@@ -233,10 +233,12 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
   const gmg_params *q = l->params;
   const int extra = q->local == GMG_LOCAL_RED_BLACK && A->wraps[0] && A->n[0] % 2 ? SEAM_SWEEPS : 0;
   const line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->overlap, q->local_sweeps, extra, reversed,
-                       (unsigned)s->blocks.total, q->order == GMG_ORDER_NATURAL ? NULL : s->order, A->lo[0], A->hi[0],
+                       (unsigned)s->blocks.total, order_of(l, s), A->lo[0], A->hi[0],
                        {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
   const async_launch k = launch_of(l, s, passes);
-  gmg_launch(l->exec, "async", kernel_of(l), k.grid, x, f, from, to, k.queue);
+  const size_t first = gmg_offset(gmg_layout_of(A), 0, 0, 0); /* the kernel's fields begin with unknown 0 */
+  const real *const u = from ? (const real *)from + first : NULL;
+  gmg_launch(l->exec, "async", kernel_of(l), k.grid, x, (const real *)f + first, u, (real *)to + first, k.queue);
 }
 
 const async_variant R(async_line) = {.lay_out = lay_out, .prepare = prepare, .run = run};

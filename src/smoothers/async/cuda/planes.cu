@@ -81,7 +81,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   if (!pays || !last || !restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
   if (first) run(l, s, 1, f, NULL, u, 0);
   R(async_run_passes)(l, s, between, f, u, 0);
-  l->exec->vector->fill(l->exec, (size_t)r.n[0] * (size_t)r.n[1] * (size_t)r.n[2], 0, coarse);
+  l->exec->vector->fill(l->exec, (size_t)r.at.n[0] * r.at.n[1] * r.at.n[2], 0, coarse);
   launch(l, s, last, 1, level_of(l, s, 0, u, to), f, u, to, update{}, r);
   return 1;
 }

@@ -10,7 +10,8 @@ static int suits(const gmg_smoother_level *l)
   const gmg_params *p = l->params;
   for (int a = 0; a < 3; a++)
     if (A->wraps[a] && A->n[a] % 2) return 0; /* at a seam colours meet */
-  return A->face[0] && A->dim == 3 && A->cells <= 0x7fffffff && is_large(l, MIN_CELLS_PLANES) && !is_dynamic(p) && is_usual(p);
+  if (!A->face[0] || A->dim != 3 || !face_columns_lie_alike(A)) return 0;
+  return A->cells <= 0x7fffffff && is_large(l, MIN_CELLS_PLANES) && !is_dynamic(p) && is_usual(p);
 }
 
 /* Blocks for planes that stream through; 0 where the level or the caller has others, that leave half of the threads idle or hardly
@@ -80,14 +81,12 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 static face_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed)
 {
   const gmg_operator *A = l->A;
-  const gmg_blocks *b = &s->blocks;
-  face_level x = {};
+  face_level x = {block_level_of(A, &s->blocks, order_of(l, s), reversed)};
   for (int a = 0; a < 3; a++) {
-    x.n[a] = (int)A->n[a], x.wraps[a] = A->wraps[a], x.own[a] = (int)b->shape[a], x.count[a] = (int)b->count[a];
+    if (a < 2) x.face_at[a] = pitches_of(gmg_face_layout_of(A, a), 3);
     x.lo[a] = (const real *)A->lo_diag[a], x.hi[a] = (const real *)A->hi_diag[a], x.face[a] = (const real *)A->face[a];
   }
   x.sigma = (const real *)A->sigma, x.shift = (real)A->shift, x.omega = (real)gmg_weight_async(A, l->params);
-  x.reversed = reversed, x.total = b->total, x.order = l->params->order == GMG_ORDER_NATURAL ? NULL : s->order;
   return x;
 }
 

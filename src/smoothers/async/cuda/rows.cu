@@ -32,7 +32,8 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
   const uniform_level x = uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, from, to);
   if (s->resident) {
     const async_launch k = launch_of(l, s, passes);
-    gmg_launch(l->exec, "async", row_kernel_dynamic<HALVES>, k.grid, x, f, from, to, k.queue);
+    gmg_launch(l->exec, "async", row_kernel_dynamic<HALVES>, k.grid, x, first_unknown(x.at, f), first_unknown(x.at, from),
+               first_unknown(x.at, to), k.queue);
   } else rows_sweep<HALVES>(l->exec, l->A, x, passes, f, from, to, NULL);
 }
 

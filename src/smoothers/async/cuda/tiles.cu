@@ -65,6 +65,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   if (A->dim == 1 || A->cells >= (size_t)1 << 31 || l->params->local == GMG_LOCAL_GAUSS_SEIDEL) return 0;
+  if (!face_columns_lie_alike(A)) return 0;
   const tile_shape t = tile_blocks(l, s->max_bytes, &s->blocks);
   s->bytes = t.bytes, s->threads = t.threads;
   return t.bytes > 0;
@@ -104,18 +105,17 @@ static tile_level level_of(const gmg_smoother_level *l, const async_state *state
   const gmg_blocks *b = &state->blocks;
   const tile_shape t = tile_shape_of(l, b, state->max_bytes);
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}, faces = gmg_kind_of(A) & GMG_FACES;
-  tile_level s = {};
+  tile_level s = {block_level_of(A, b, order_of(l, state), reversed)};
   for (int a = 0; a < 3; a++) {
     const int c = axis[a];
-    s.n[a] = (int)A->n[c], s.wraps[a] = A->wraps[c];
-    s.own[a] = (int)b->shape[c], s.count[a] = (int)b->count[c], s.margin[a] = t.margin[c];
-    s.lo[a] = A->lo[c], s.hi[a] = A->hi[c], s.face[a] = A->face[c];
+    if (a < 2) s.face_at[a] = layout_along(gmg_face_layout_of(A, c), A->dim);
+    s.margin[a] = t.margin[c], s.lo[a] = A->lo[c], s.hi[a] = A->hi[c], s.face[a] = A->face[c];
     s.lo_diag[a] = faces ? A->lo_diag[c] : A->diag[c], s.hi_diag[a] = A->hi_diag[c];
   }
+  s.field = layout_along(gmg_layout_of(A), A->dim);
   s.pitch = t.pitch, s.column = t.column;
   s.sigma = A->sigma, s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, p);
-  s.sweeps = p->local_sweeps, s.extra = p->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, s.reversed = reversed;
-  s.order = p->order == GMG_ORDER_NATURAL ? NULL : state->order;
+  s.sweeps = p->local_sweeps, s.extra = p->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0;
   return s;
 }
 

@@ -103,6 +103,7 @@ static patch_level level_of(const gmg_smoother_level *l, const async_state *stat
     s.n[a] = (int)A->n[a], s.around[a] = A->wraps[a] ? s.n[a] : 0, s.own[a] = (int)b->shape[a], s.diag[a] = A->diag[a];
     s.coupling[a] = (real)A->coupling[a];
   }
+  s.at = gmg_layout_32_of(gmg_layout_of(A));
   s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params), s.sweeps = l->params->local_sweeps;
   s.reversed = reversed, s.total = (unsigned)b->total, s.order = (const unsigned *)state->order;
   return s;
@@ -132,7 +133,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   if (start != GMG_FROM_ZERO || passes != 1 || ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair)) return 0;
   if (!restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
   const gmg_grid clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
-  gmg_launch_early(l->exec, "async", clear_kernel, clearing, r.n[0] * r.n[1] * r.n[2], r.coarse);
+  gmg_launch_early(l->exec, "async", clear_kernel, clearing, r.at.n[0] * r.at.n[1] * r.at.n[2], r.coarse);
   gmg_launch_early(l->exec, "async", function_of(s)->restrict_, launch_of(l, s, 1).grid, level_of(l, s, 0), f, u, r);
   return 1;
 }

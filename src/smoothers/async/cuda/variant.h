@@ -87,6 +87,12 @@ static inline int is_usual(const gmg_params *p)
   return p->local == GMG_LOCAL_RED_BLACK && p->local_sweeps == 2 && p->overlap == 1;
 }
 
+/* NULL: natural. */
+static inline const int *order_of(const gmg_smoother_level *l, const async_state *s)
+{
+  return l->params->order == GMG_ORDER_NATURAL ? NULL : s->order;
+}
+
 static inline size_t processors_of(const gmg_smoother_level *l) { return (size_t)gmg_device_of(l->exec)->processors; }
 
 /* --- launches --------------------------------------------------------------------------------------------------------- */

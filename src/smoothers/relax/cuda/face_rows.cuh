@@ -3,7 +3,7 @@
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_FACE_ROWS_H
 #define GMG_SMOOTHERS_RELAX_CUDA_FACE_ROWS_H
 
-#include "stencil/operator/cuda/uniform_columns.cuh"
+#include "geometry.cuh"
 
 #include <cuda_pipeline.h>
 
@@ -25,14 +25,11 @@ template <int kind, int lines> struct face_slot {
   static constexpr size_t bytes = (size_t)FACE_NUMBERS * (FACE_PLANE + size) * sizeof(real);
 };
 
-typedef struct {
-  int n[3], wraps[3], own[3], count[3];
+struct face_level : block_level {
+  pitches face_at[2]; /* of the faces across axes 0, 1; those across axis 2 lie as unknowns do */
   const real *lo[3], *hi[3], *face[3], *sigma; /* of the diagonal: the coupling, or the wall term where nothing is beyond */
   real shift, omega;
-  int reversed;
-  size_t total;
-  const int *order; /* NULL: natural */
-} face_level;
+};
 
 /* Which 16 bytes of every plane a thread asks for. Where there are none it asks for something near by: nobody looks at that but to
    multiply it by 0. */
@@ -41,7 +38,7 @@ template <int kind> struct face_lines {
   static constexpr int unit = slot::unit, total = (slot::fields * FACE_DEEP + 1) * slot::units;
   static constexpr int rounds = (total + FACE_THREADS - 1) / FACE_THREADS;
   const real *from[rounds];
-  unsigned stride[rounds];
+  unsigned pitch[rounds];
   real *to[rounds];
   int is_z, there; /* bits, by round */
 
@@ -49,7 +46,7 @@ template <int kind> struct face_lines {
   template <class Line>
   __device__ __forceinline__ void begin(const face_level &s, const real *f, real *stage, int me, int i, Line line_of)
   {
-    const int n0 = s.n[0], slice = n0 * s.n[1];
+    const int n0 = s.n[0];
     is_z = there = 0;
 #pragma unroll
     for (int r = 0; r < rounds; r++) {
@@ -59,10 +56,11 @@ template <int kind> struct face_lines {
       const real *const array = field == 0 ? s.face[2] : field == 1 ? f : x ? s.face[0] : y ? s.face[1] : s.sigma;
       if (mine >= total) continue;
       const int line = (int)line_of(row - field * FACE_DEEP, y), late = (i + (x ? line : 0)) & (unit - 1);
-      int place = i - late + (mine - row * slot::units) * unit;
-      if (place + unit <= 0) place += unit;
-      if (place >= n0 + x) place -= (place - n0 - x) / unit * unit + unit;
-      from[r] = array + (line * (n0 + x) + place), stride[r] = (unsigned)(slice + (x ? s.n[1] : y ? n0 : 0));
+      int first = i - late + (mine - row * slot::units) * unit;
+      if (first + unit <= 0) first += unit;
+      if (first >= n0 + x) first -= (first - n0 - x) / unit * unit + unit;
+      from[r] = array + column_offset(x ? s.face_at[0] : s.at, first, line);
+      pitch[r] = (unsigned)(x ? s.face_at[0].plane : y ? s.face_at[1].plane : s.at.plane);
       to[r] = stage + mine * unit, there |= 1 << r, is_z |= !field << r;
     }
   }
@@ -72,7 +70,7 @@ template <int kind> struct face_lines {
   {
 #pragma unroll
     for (int r = 0; r < rounds; r++)
-      if ((all ? there : is_z) & 1 << r) __pipeline_memcpy_async(to[r] + at * slot::size, from[r] + k * stride[r], 16);
+      if ((all ? there : is_z) & 1 << r) __pipeline_memcpy_async(to[r] + at * slot::size, from[r] + k * pitch[r], 16);
   }
 };
 

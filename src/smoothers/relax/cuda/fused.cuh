@@ -4,11 +4,11 @@
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_FUSED_H
 #define GMG_SMOOTHERS_RELAX_CUDA_FUSED_H
 
+#include "geometry.cuh"
 #include "stencil/operator/cuda/warp_rows.cuh"
 
 extern "C" {
 #include "smoothers/fused.h"
-#include "smoothers/relax/partition.h"
 }
 
 /* Kinds of pass, to be combined. */
@@ -28,15 +28,14 @@ enum {
 
 /* --- PASS_UPDATE and PASS_PROLONG -------------------------------------------------------------------------------------- */
 
-/* Where u goes, x = size u + keep x, and the correction that u gets before. Axes as in uniform_level: across,
-   across, along. */
+/* Where u goes, x = size u + keep x, and the correction that u gets before. Axes as in block_level. */
 typedef struct {
   double *x;
   const double *size;    /* NULL: 1 */
   int keep;              /* 0 or 1 */
   const real *coarse;    /* NULL: there is no correction */
   gmg_map map[3];        /* prolongation */
-  int n[3];              /* coarse unknowns */
+  pitches at;            /* of the coarse field */
   gmg_pair_family along; /* its weights along, the same for most rows */
 } update;
 
@@ -45,7 +44,8 @@ static inline update update_of(const gmg_update_target *to, const gmg_operator *
   update o = {(double *)to->x, to->size, to->keep, (const real *)to->coarse};
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   if (!to->coarse) return o;
-  for (int a = 0; a < 3; a++) o.map[a] = to->prolong[axis[a]], o.n[a] = o.map[a].cols;
+  for (int a = 0; a < 3; a++) o.map[a] = to->prolong[axis[a]];
+  o.at = pitches_of(gmg_layout_of_columns(to->prolong), A->dim);
   o.along = gmg_pair_family_of(&o.map[2]);
   return o;
 }
@@ -54,13 +54,13 @@ static inline update update_of(const gmg_update_target *to, const gmg_operator *
 static __device__ __forceinline__ double update_scale(const update &o) { return o.size ? *o.size : 1; }
 
 /* An addition that nobody waits for: one pass writes every unknown once. */
-static __device__ __forceinline__ void put_update(const update &o, double scale, int place, real value)
+static __device__ __forceinline__ void put_update(const update &o, double scale, int offset, real value)
 {
 #if GMG_REAL_F32
-  if (o.keep) (void)atomicAdd(o.x + place, scale * (double)value);
-  else o.x[place] = scale * (double)value;
+  if (o.keep) (void)atomicAdd(o.x + offset, scale * (double)value);
+  else o.x[offset] = scale * (double)value;
 #else
-  o.x[place] = value;
+  o.x[offset] = value;
 #endif
 }
 
@@ -83,21 +83,21 @@ static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map
    cells at its faces get the rest from its neighbours. */
 typedef struct {
   real *coarse; /* zeros before the pass, unless a block knows what others leave beside it */
-  int n[3];
+  gmg_layout_32 at; /* of the coarse field */
   real weight;
 } restriction;
 
 /* 0 where that does not apply: averages of 8, all with one weight, and blocks of whole ones. */
 static inline int restriction_of(restriction *r, void *coarse, const gmg_operator *A, const gmg_map map[3], const gmg_blocks *b)
 {
-  r->weight = 1, r->coarse = (real *)coarse;
+  r->weight = 1, r->coarse = (real *)coarse, r->at = gmg_layout_32_of(gmg_layout_of_rows(map));
   if (A->dim != 3) return 0;
   for (int a = 0; a < 3; a++) {
     const gmg_map *m = &map[a];
     if (m->pairs != GMG_PAIRS_AVERAGE || m->width != 2 || m->out != 1 || m->begin > 0 || m->end < m->rows ||
         m->repeat[0][0] != m->repeat[0][1] || (b->count[a] > 1 && b->shape[a] % 2))
       return 0;
-    r->n[a] = m->rows, r->weight *= (real)m->repeat[0][0];
+    r->weight *= (real)m->repeat[0][0];
   }
   return 1;
 }

@@ -40,18 +40,87 @@ template <int dim, int stages> struct plane_shape {
   static constexpr int reals = 2 * colour + slots * 2 * threads;
 };
 
-/* A level and its blocks as kernels see them. */
+/* Kernels of planes and rows see axes across (0, 1) and along (2) the columns; in 2D axis 1 has one unknown. What they need of a
+   layout along these axes: the compiler keeps a parameter of more than 128 bytes in another way, which costs the row sweep in float
+   4 % more instructions. */
 typedef struct {
-  int n[3], wraps[3];  /* axes across (0, 1) and along (2) the columns; in 2D axis 1 has one unknown */
-  int stride;          /* from plane to plane */
-  int whole;           /* 2D: pairs are aligned */
-  int own[3], count[3];
+  int row, plane, first;
+} pitches;
+
+static inline pitches pitches_of(gmg_layout l, int dim) { return {(int)l.row, (int)gmg_pitch(l, dim - 1), (int)l.first}; }
+
+/* The first unknown of a field; NULL stays. */
+static inline real *first_unknown(const pitches &p, const void *x) { return x ? (real *)x + p.first : NULL; }
+
+/* All of a layout along these axes. */
+static inline gmg_layout_32 layout_along(gmg_layout l, int dim)
+{
+  gmg_layout_32 x = gmg_layout_32_of(l);
+  if (dim == 2) x.n[2] = x.n[1], x.n[1] = x.rows = 1;
+  return x;
+}
+
+/* Offset of a column: of its unknown in plane 0. */
+static __device__ __forceinline__ int column_offset(const pitches &p, int i, int j)
+{
+  const gmg_layout_32 plane = {{0, 0, 0}, (unsigned)p.row, 0, (unsigned)p.first};
+  return (int)gmg_offset_32(plane, (unsigned)i, (unsigned)j, 0);
+}
+
+/* Whether the columns of faces across all axes but the first lie as those of unknowns do, and planes of faces along them, too:
+   kernels compute these offsets once. */
+static inline int face_columns_lie_alike(const gmg_operator *A)
+{
+  const pitches at = pitches_of(gmg_layout_of(A), A->dim), along = pitches_of(gmg_face_layout_of(A, A->dim - 1), A->dim);
+  const pitches across = A->dim == 3 ? pitches_of(gmg_face_layout_of(A, 1), 3) : at;
+  return along.row == at.row && along.plane == at.plane && along.first == at.first && across.row == at.row &&
+         across.first == at.first;
+}
+
+/* A level and its blocks. */
+typedef struct {
+  int n[3], wraps[3];
+  pitches at;           /* of its fields */
+  int own[3], count[3]; /* unknowns of a full block; blocks */
+  int reversed;
+  unsigned total;
+  int whole;            /* 2D: pairs are aligned */
+  const int *order;     /* NULL: natural */
+} block_level;
+
+static inline block_level block_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, int reversed)
+{
+  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
+  block_level x = {};
+  for (int a = 0; a < 3; a++) {
+    x.n[a] = (int)A->n[axis[a]], x.wraps[a] = A->wraps[axis[a]];
+    x.own[a] = (int)b->shape[axis[a]], x.count[a] = (int)b->count[axis[a]];
+  }
+  x.at = pitches_of(gmg_layout_of(A), A->dim);
+  x.reversed = reversed, x.total = (unsigned)b->total, x.order = order;
+  return x;
+}
+
+/* The block that comes at `index` in the order given. */
+static __device__ __forceinline__ int block_at(const block_level &s, unsigned index)
+{
+  const unsigned number = s.reversed ? s.total - 1 - index : index;
+  return s.order ? s.order[number] : (int)number;
+}
+
+/* First unknown and own unknowns of block b. */
+static __device__ __forceinline__ void place_block(const block_level &s, int b, int begin[3], int own[3])
+{
+  const auto place = [&](int a, int at) { begin[a] = at * s.own[a], own[a] = min(s.own[a], s.n[a] - begin[a]); };
+  const int line = b / s.count[0];
+  place(0, b - line * s.count[0]), place(1, line % s.count[1]), place(2, line / s.count[1]);
+}
+
+/* Constant coefficients. */
+struct uniform_level : block_level {
   const void *diag[3];
   real shift, coupling[3], omega;
-  int reversed;
-  size_t total;
-  const int *order;
-} uniform_level;
+};
 
 /* Whether other blocks (or this one, around a periodic axis) look at unknown i of axis a across or along: two layers at every face
    that is no wall. */
@@ -113,17 +182,11 @@ static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t pr
 static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega,
                                              int reversed, const void *u, const void *other)
 {
-  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}; /* across, across, along */
-  uniform_level x = {};
-  for (int a = 0; a < 3; a++) {
-    x.n[a] = (int)A->n[axis[a]], x.wraps[a] = A->wraps[axis[a]], x.diag[a] = A->diag[axis[a]];
-    x.own[a] = (int)b->shape[axis[a]], x.count[a] = (int)b->count[axis[a]];
-    x.coupling[a] = (real)A->coupling[axis[a]];
-  }
-  x.stride = (int)(A->dim == 3 ? A->n[0] * A->n[1] : A->n[0]);
+  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
+  uniform_level x = {block_level_of(A, b, order, reversed)};
+  for (int a = 0; a < 3; a++) x.diag[a] = A->diag[axis[a]], x.coupling[a] = (real)A->coupling[axis[a]];
   x.whole = A->n[0] % 2 == 0 && b->shape[0] % 2 == 0 && ((uintptr_t)u | (uintptr_t)other) % sizeof(real_pair) == 0;
   x.shift = (real)A->shift, x.omega = (real)omega;
-  x.reversed = reversed, x.total = b->total, x.order = order;
   return x;
 }
 

@@ -16,7 +16,7 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
   static constexpr int SLOTS = steps % 4 ? steps : 4; /* where steps are unrolled, all of them go round */
   real *slots;
   const real *coarse;
-  int place[2], stride; /* of the cells that the thread fetches, -1: none */
+  int offset[2], pitch; /* of the cells that the thread fetches, in a plane, -1: none; of planes */
   int cell, beside;     /* of the own columns: of the coarse values that they lie between, the first; 3D: from there across */
   gmg_pair_weights wx[2];        /* 2D: of the two columns; 3D: wx[0] of both */
   int ring_at;            /* its cell, and from bit 16 on the sides on which it looks */
@@ -31,13 +31,13 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
                                         int j, int exists0, int exists1, int ri, int rj, int ring_exists, real *memory)
   {
     const int I0 = (corner[0] >> 1) - 2, J0 = dim == 3 ? (corner[1] >> 1) - 2 : 0;
-    slots = memory, coarse = o.coarse, stride = o.n[0] * o.n[1];
+    slots = memory, coarse = o.coarse, pitch = o.at.plane;
 #pragma unroll
     for (int c = 0; c < 2; c++) {
       const int m = me + c * (int)blockDim.x, I = I0 + m % WIDE, J = J0 + m / WIDE;
-      place[c] = -1;
-      if (m < CELLS && I <= o.n[0] + 1 && J <= o.n[1] + 1)
-        place[c] = (dim == 3 ? __ldg(o.map[1].wrap + J) * o.n[0] : 0) + __ldg(o.map[0].wrap + I);
+      offset[c] = -1;
+      if (m < CELLS && I <= o.map[0].cols + 1 && J <= o.map[1].cols + 1)
+        offset[c] = column_offset(o.at, __ldg(o.map[0].wrap + I), dim == 3 ? __ldg(o.map[1].wrap + J) : 0);
     }
     cell = exists0 || exists1 ? (dim == 3 ? ((j >> 1) - J0) * WIDE : 0) + (i >> 1) - I0 : 1;
     beside = 2 * (i & 1) - 1;
@@ -63,11 +63,12 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
   /* asks for coarse plane K */
   __device__ __forceinline__ void ask(const update &o, int wraps, int K, int slot)
   {
-    const int nz = o.n[2], plane = (wraps ? (K < 0 ? K + nz : K >= nz ? K - nz : K) : min(max(K, 0), nz - 1)) * stride;
+    const int nz = o.map[2].cols;
+    const int plane = (wraps ? gmg_wrap_index(K, nz, 1) : min(max(K, 0), nz - 1)) * pitch;
 #pragma unroll
     for (int c = 0; c < (dim == 3 ? 1 : 2); c++)
-      if (place[c] >= 0)
-        __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x + c * (int)blockDim.x, coarse + (plane + place[c]),
+      if (offset[c] >= 0)
+        __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x + c * (int)blockDim.x, coarse + (plane + offset[c]),
                                 sizeof(real));
   }
 

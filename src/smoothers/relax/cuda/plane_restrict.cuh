@@ -14,7 +14,7 @@ template <int self_contained> struct plane_restriction {
   real inner[2];            /* D of the two lines, where no wall is along */
   real plane[2], values[2]; /* what the lower plane gave to coarse plane m; its own values */
   real mine;                /* of the step before, with the thread in front's share */
-  int place[2];             /* of the coarse value to add to, of the second line and (foremost thread) of the first; -1: none */
+  int offset[2];            /* of the coarse value to add to, of the second line and (foremost thread) of the first; -1: none */
   int partner;              /* lane with which one is shared; -1: none */
 
   /* (i, j): first line; corner and own: of the block */
@@ -22,7 +22,7 @@ template <int self_contained> struct plane_restriction {
                                         int i, int j, real inner0, real inner1, real *memory)
   {
     const int lane = me % 32, I = i >> 1,
-              counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && gmg_index_exists(I, r.n[0], wraps[0]);
+              counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && gmg_index_exists(I, r.at.n[0], wraps[0]);
     const auto is_own = [&](int a, int K) { return 2 * K >= corner[a] && 2 * K < corner[a] + own[a]; };
     given = memory, inner[0] = inner0, inner[1] = inner1;
     plane[0] = plane[1] = values[0] = values[1] = mine = 0;
@@ -30,10 +30,10 @@ template <int self_contained> struct plane_restriction {
     if (partner == 32) partner = -1;
     for (int line = 0; line < 2; line++) {
       const int J = (j + line) >> 1;
-      const int there = counts && 2 * J <= corner[1] + own[1] && gmg_index_exists(J, r.n[1], wraps[1]) && (line == 1 || me < 32);
-      place[line] = there && (!self_contained || (is_own(0, I) && is_own(1, J))) ?
-                        gmg_wrap_index(J, r.n[1], wraps[1]) * r.n[0] + gmg_wrap_index(I, r.n[0], wraps[0]) :
-                        -1;
+      const int there = counts && 2 * J <= corner[1] + own[1] && gmg_index_exists(J, r.at.n[1], wraps[1]) && (line == 1 || me < 32);
+      const int column = gmg_wrap_index(I, r.at.n[0], wraps[0]), row = gmg_wrap_index(J, r.at.n[1], wraps[1]);
+      offset[line] = -1;
+      if (there && (!self_contained || (is_own(0, I) && is_own(1, J)))) offset[line] = (int)gmg_offset_32(r.at, column, row, 0);
     }
     given[me] = given[me + (int)blockDim.x] = 0;
   }
@@ -46,14 +46,15 @@ template <int self_contained> struct plane_restriction {
   __device__ __forceinline__ void add(const restriction &r, real value, int line, int base) const
   {
     const real other = __shfl_sync(~0u, value, partner & 31);
-    if (base >= 0 && place[line] >= 0) put(r.coarse + (base + place[line]), r.weight * (value + (partner >= 0 ? other : (real)0)));
+    if (base >= 0 && offset[line] >= 0) put(r.coarse + (base + offset[line]), r.weight * (value + (partner >= 0 ? other : (real)0)));
   }
 
   /* what the step before gathered goes to coarse plane K */
   __device__ __forceinline__ void give(const restriction &r, int wraps, int K, int step, int me) const
   {
     const int before = (step + 1) % 2 * (int)blockDim.x + me;
-    const int base = gmg_index_exists(K, r.n[2], wraps) ? gmg_wrap_index(K, r.n[2], wraps) * r.n[0] * r.n[1] : -1;
+    const int pitch = (int)gmg_pitch_32(r.at, 2);
+    const int base = gmg_index_exists(K, r.at.n[2], wraps) ? gmg_wrap_index(K, r.at.n[2], wraps) * pitch : -1;
     add(r, mine + (me + 32 < (int)blockDim.x ? given[before + 32] : (real)0), 1, base);
     if (!self_contained && me < 32) add(r, given[before], 0, base);
   }

@@ -36,7 +36,7 @@
 /* What a thread knows of a column. */
 typedef struct {
   int exists, mine, inside;
-  int place;  /* in a plane of the level */
+  int offset; /* in a plane of the level */
   real relax; /* weight over the diagonal inside the level, or 0 */
 } column;
 
@@ -52,7 +52,7 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
   c.mine = c.exists && x >= margin && x < own[0] + margin && (dim == 2 || (y > 0 && y <= own[1]));
   const int gi = c.exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0,
             gj = c.exists && dim == 3 ? gmg_wrap_index(j, s.n[1], s.wraps[1]) : 0;
-  c.place = gj * s.n[0] + gi;
+  c.offset = column_offset(s.at, gi, gj);
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
   c.relax = c.exists && relaxed ? s.omega / diag : (real)0;
   return c;
@@ -95,7 +95,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   int beyond;
   real *put_A, *put_B, *f_rows, *f_A, *f_B;
   /* in 3D a column of the ring, for some; ring_e 1: a B */
-  int in_ring, ri, rj, ring_exists, ring_place, ring_e;
+  int in_ring, ri, rj, ring_exists, ring_offset, ring_e;
   real *ring_put, *ring_wrapped, ring_relax;
   /* where the own unknowns go; planes below low_interface and from high_interface on are looked at by others */
   real *to_0, *to_1;
@@ -109,7 +109,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   };
 
   __device__ __forceinline__ int is_there(int q) const { return q >= there && q < gone; }
-  __device__ __forceinline__ int place(int q) const { return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.stride; }
+  __device__ __forceinline__ int offset(int q) const { return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.at.plane; }
   __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
   __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
   /* the weight on plane q, which is at a wall, of a column that has `relax` elsewhere */
@@ -124,10 +124,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   __device__ __forceinline__ void place_columns(size_t block_index, real *tile)
   {
     const int me = (int)threadIdx.x, x = dim == 3 ? me % 32 : me, y = dim == 3 ? me / 32 : 0;
-    const int b = exact ? (int)block_index : s.order[s.reversed ? s.total - 1 - block_index : block_index];
-    begin[0] = b % s.count[0] * s.own[0], own[0] = min(s.own[0], s.n[0] - begin[0]);
-    begin[1] = b / s.count[0] % s.count[1] * s.own[1], own[1] = min(s.own[1], s.n[1] - begin[1]);
-    begin[2] = b / (s.count[0] * s.count[1]) * s.own[2], own[2] = min(s.own[2], s.n[2] - begin[2]);
+    place_block(s, exact ? (int)block_index : block_at(s, (unsigned)block_index), begin, own);
     first = begin[2] - 2, planes = own[2] + 4;
     i = dim == 3 ? begin[0] - 1 + x : begin[0] - 2 + 2 * x, j = dim == 3 ? begin[1] - 1 + 2 * y : 0;
     swap = (i + j + first + 1 + s.reversed) & 1;
@@ -149,7 +146,9 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     if (me >= sides) rx = (me - sides) % wide, ry = me - sides < wide ? -1 : high;
     ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry, in_ring = me < ring;
     ring_exists = in_ring && gmg_index_exists(ri, s.n[0], s.wraps[0]) && gmg_index_exists(rj, s.n[1], s.wraps[1]);
-    ring_place = ring_exists ? gmg_wrap_index(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_wrap_index(ri, s.n[0], s.wraps[0]) : 0;
+    ring_offset = 0;
+    if (ring_exists)
+      ring_offset = column_offset(s.at, gmg_wrap_index(ri, s.n[0], s.wraps[0]), gmg_wrap_index(rj, s.n[1], s.wraps[1]));
     ring_e = (ri + rj + first + 1 + s.reversed) & 1;
     ring_put = tile + ring_e * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* of the lower slots */
     ring_wrapped = ring_put - ring_e * SLOTS * PLANE, ring_relax = 0;
@@ -199,7 +198,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     scale = updates ? update_scale(o) : 0;
     __syncthreads();
     if (self_contained) {
-      if (is_there(0)) ask_f(0, place(0));
+      if (is_there(0)) ask_f(0, offset(0));
       __pipeline_commit();
     }
   }
@@ -210,8 +209,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   __device__ __forceinline__ void ask_f(int slot, int p) const
   {
     real *const slots = f_rows + slot * 2 * THREADS;
-    if (row0.exists) __pipeline_memcpy_async(slots, f + (p + row0.place), sizeof(real));
-    if (row1.exists) __pipeline_memcpy_async(slots + THREADS, f + (p + row1.place), sizeof(real));
+    if (row0.exists) __pipeline_memcpy_async(slots, f + (p + row0.offset), sizeof(real));
+    if (row1.exists) __pipeline_memcpy_async(slots + THREADS, f + (p + row1.offset), sizeof(real));
   }
   /* a plane of u at p */
   __device__ __forceinline__ void ask_u(int p, real u[2]) const
@@ -220,11 +219,11 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     if (from_zero || !from) return;
     if (dim == 2 && s.whole) {
       real_pair v = {0, 0};
-      if (row0.exists) v = gmg_load_relaxed((const real_pair *)(from + (p + row0.place)));
+      if (row0.exists) v = gmg_load_relaxed((const real_pair *)(from + (p + row0.offset)));
       u[0] = v.x, u[1] = v.y;
     } else {
-      if (row0.exists) u[0] = gmg_load_relaxed(from + (p + row0.place));
-      if (row1.exists) u[1] = gmg_load_relaxed(from + (p + row1.place));
+      if (row0.exists) u[0] = gmg_load_relaxed(from + (p + row0.offset));
+      if (row1.exists) u[1] = gmg_load_relaxed(from + (p + row1.offset));
     }
   }
   /* for what comes in in step T, the ring's planes as A's and B's have them */
@@ -234,15 +233,15 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     for (int d = 0; d < 2; d++) {
       const int q = 2 * T + d, p = 2 * T - 1 + d + ring_e;
       u[d][0] = u[d][1] = 0;
-      if (is_there(q)) ask_u(place(q), u[d]);
-      beside[d] = from && ring_exists && is_there(p) ? gmg_load_relaxed(from + (place(p) + ring_place)) : (real)0;
+      if (is_there(q)) ask_u(offset(q), u[d]);
+      beside[d] = from && ring_exists && is_there(p) ? gmg_load_relaxed(from + (offset(p) + ring_offset)) : (real)0;
     }
   }
   /* self_contained: f on the plane of the ring that the first half sweep relaxes */
   __device__ __forceinline__ void ask_ring(int T, real beside[2]) const
   {
     const int p = 2 * T - 1 + ring_e;
-    beside[0] = ring_exists && is_there(p) ? __ldg(f + (place(p) + ring_place)) : (real)0;
+    beside[0] = ring_exists && is_there(p) ? __ldg(f + (offset(p) + ring_offset)) : (real)0;
   }
   /* u and the ring of the next step; base: plane 2 T */
   template <int checked> __device__ __forceinline__ void ask_next(int T, int base, real u[2][2], real beside[2]) const
@@ -251,9 +250,9 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     if (checked) ask(T + 1, u, beside);
 #pragma unroll
     for (int d = 0; !checked && d < 2; d++) {
-      ask_u(base + (2 + d) * s.stride, u[d]);
+      ask_u(base + (2 + d) * s.at.plane, u[d]);
       beside[d] = 0;
-      if (from && ring_exists) beside[d] = gmg_load_relaxed(from + (base + (1 + d + ring_e) * s.stride + ring_place));
+      if (from && ring_exists) beside[d] = gmg_load_relaxed(from + (base + (1 + d + ring_e) * s.at.plane + ring_offset));
     }
   }
 
@@ -305,7 +304,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
       const real of_A = v.a[c], of_B = v.bb[(c + SLOTS - 1) % SLOTS];
       if (checked && (q < 2 - self_contained || q >= own[2] + 2 + self_contained)) continue;
       const int is_own = !self_contained || !checked || (q >= 2 && q < own[2] + 2);
-      const int p = base + (d - DONE) * s.stride, is_interface = exact && (q < low_interface || q >= high_interface);
+      const int p = base + (d - DONE) * s.at.plane, is_interface = exact && (q < low_interface || q >= high_interface);
       real *const target_0 = is_interface ? interface_copy : to_0, *const target_1 = is_interface ? interface_copy : to_1;
       const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
       if (restricts) {
@@ -316,14 +315,14 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
         if (checked && is_wall(q)) more[d] = more_at(q);
       }
       if (updates) {
-        if (row0.mine) put_update(o, scale, p + row0.place, of_0);
-        if (row1.mine) put_update(o, scale, p + row1.place, of_1);
+        if (row0.mine) put_update(o, scale, p + row0.offset, of_0);
+        if (row1.mine) put_update(o, scale, p + row1.offset, of_1);
       } else if (dim == 2 && s.whole) {
         /* own sizes are even */
-        if (row0.mine) gmg_store_relaxed((real_pair *)(target_0 + (p + row0.place)), real_pair{of_0, of_1});
+        if (row0.mine) gmg_store_relaxed((real_pair *)(target_0 + (p + row0.offset)), real_pair{of_0, of_1});
       } else if (is_own) {
-        if (row0.mine) gmg_store_relaxed(target_0 + (p + row0.place), of_0);
-        if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.place), of_1);
+        if (row0.mine) gmg_store_relaxed(target_0 + (p + row0.offset), of_0);
+        if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.offset), of_1);
       }
     }
     if (restricts) gathers.take(s.coupling, value, rhs, more, t, (int)threadIdx.x);
@@ -372,13 +371,14 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   template <int checked>
   __device__ __forceinline__ void step(planes_held &v, prolongation &correction, gatherer &gathers, int T, int t)
   {
-    const int base = (first + 2 * T) * s.stride, now = asks_late ? 0 : t % 2, next = asks_late ? 0 : (t + 1) % 2;
+    const int base = (first + 2 * T) * s.at.plane, now = asks_late ? 0 : t % 2, next = asks_late ? 0 : (t + 1) % 2;
     if (!asks_late) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
     if (self_contained && checked) ask_ring(T + 1, v.ring_come[next]);
-    if (self_contained && !checked && ring_exists) v.ring_come[next][0] = __ldg(f + (base + (1 + ring_e) * s.stride + ring_place));
+    if (self_contained && !checked && ring_exists)
+      v.ring_come[next][0] = __ldg(f + (base + (1 + ring_e) * s.at.plane + ring_offset));
 #pragma unroll
     for (int d = 1; d < 3; d++)
-      if (!checked || is_there(2 * T + d)) ask_f((2 * t + d) % SLOTS, checked ? place(2 * T + d) : base + d * s.stride);
+      if (!checked || is_there(2 * T + d)) ask_f((2 * t + d) % SLOTS, checked ? offset(2 * T + d) : base + d * s.at.plane);
     if (prolongs) correction.ask(o, s.wraps[2], (first >> 1) + T + 4, (t + 3) % prolongation::SLOTS);
     __pipeline_commit();
     __pipeline_wait_prior(2);

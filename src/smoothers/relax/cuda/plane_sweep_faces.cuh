@@ -62,7 +62,7 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
 
   /* the tile: its own unknowns; plane q is plane first + q of the level; planes that there are, and are relaxed, first to last */
   int begin[3], own[3], first, planes, low, high, low_row, high_row;
-  unsigned n0, n1, slice;
+  unsigned slice;
   /* this thread's column, relaxed or of the ring or beyond it, where it is 0 and nobody looks; own_mine: its own planes */
   int i, j, parity, there, relaxed;
   unsigned own_mine, column, x_column, y_column;
@@ -97,23 +97,19 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
 
   /* --- before the first step --- */
 
-  __device__ __forceinline__ void place_axis(int a, int at) { begin[a] = at * s.own[a], own[a] = min(s.own[a], s.n[a] - begin[a]); }
-
   __device__ __forceinline__ void place_column(real *tile, real *stage)
   {
     const int me = (int)threadIdx.x, x = me % FACE_WIDE, y = me / FACE_WIDE;
-    const size_t number = s.reversed ? s.total - 1 - blockIdx.x : blockIdx.x;
-    const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
-    place_axis(0, b - line * s.count[0]), place_axis(1, line % s.count[1]), place_axis(2, line / s.count[1]);
+    place_block(s, block_at(s, blockIdx.x), begin, own);
     first = begin[2] - 2, planes = own[2] + 4;
-    n0 = (unsigned)s.n[0], n1 = (unsigned)s.n[1], slice = n0 * n1;
+    slice = (unsigned)s.at.plane;
     i = begin[0] - 1 + x, j = begin[1] - 1 + y, parity = (i + j + first + 1 + s.reversed) & 1;
     there = x < own[0] + 3 && y < own[1] + 3 && exists(0, i) && exists(1, j);
     relaxed = there && x < own[0] + 2 && y < own[1] + 2;
     own_mine = relaxed && x > 0 && x <= own[0] && y > 0 && y <= own[1] ? (unsigned)own[2] : 0;
     const unsigned gi = nearest(0, i, 0), gj = nearest(1, j, 0);
-    column = gj * n0 + gi;
-    x_column = gj * (n0 + 1) + nearest(0, i, 1), y_column = nearest(1, j, 1) * n0 + gi;
+    column = column_offset(s.at, gi, gj);
+    x_column = column_offset(s.face_at[0], nearest(0, i, 1), gj), y_column = column_offset(s.face_at[1], gi, nearest(1, j, 1));
     lo_x = __ldg(s.lo[0] + gi), hi_x = __ldg(s.hi[0] + gi), lo_y = __ldg(s.lo[1] + gj), hi_y = __ldg(s.hi[1] + gj);
     here = tile + (y + 1) * FACE_PITCH + x + 1, put = here + parity * 2 * FACE_PLANE;
     put_wrapped = put - parity * FACE_NUMBERS * FACE_PLANE;
@@ -134,9 +130,10 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     ring_parity = (ri + rj + first + 1 + s.reversed) & 1;
     ring = !from_zero && me < RING && rx < own[0] + 3 && ry < own[1] + 3 && exists(0, ri) && exists(1, rj);
     side = !faces ? from : behind ? s.face[1] : s.face[0];
-    side_slice = !faces ? slice : behind ? slice + n0 : slice + n1;
-    side_column = ring ? (unsigned)(gmg_wrap_index(rj, s.n[1], s.wraps[1]) * s.n[0] + gmg_wrap_index(ri, s.n[0], s.wraps[0]))
-                       : nearest(1, rj, behind) * (behind ? n0 : n0 + 1) + nearest(0, ri, !behind);
+    side_slice = (unsigned)(!faces ? s.at.plane : behind ? s.face_at[1].plane : s.face_at[0].plane);
+    if (ring) side_column = column_offset(s.at, gmg_wrap_index(ri, s.n[0], s.wraps[0]), gmg_wrap_index(rj, s.n[1], s.wraps[1]));
+    else if (behind) side_column = column_offset(s.face_at[1], nearest(0, ri, 0), nearest(1, rj, 1));
+    else side_column = column_offset(s.face_at[0], nearest(0, ri, 1), nearest(1, rj, 0));
     side_put = faces ? stage + (behind ? slot::y : slot::x) + ry * slot::pitch + rx
                      : tile + (ry + 1) * FACE_PITCH + rx + 1 + ring_parity * 2 * FACE_PLANE;
   }
@@ -178,8 +175,8 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     __pipeline_memcpy_async(target + slot::z, s.face[2] + g, sizeof(real));
     if (!whole) return;
     __pipeline_memcpy_async(target + slot::f, f + g, sizeof(real));
-    __pipeline_memcpy_async(target + slot::x, s.face[0] + (k * (slice + n1) + x_column), sizeof(real));
-    __pipeline_memcpy_async(target + slot::y, s.face[1] + (k * (slice + n0) + y_column), sizeof(real));
+    __pipeline_memcpy_async(target + slot::x, s.face[0] + (k * s.face_at[0].plane + x_column), sizeof(real));
+    __pipeline_memcpy_async(target + slot::y, s.face[1] + (k * s.face_at[1].plane + y_column), sizeof(real));
     if (kind & GMG_SIGMA) __pipeline_memcpy_async(target + slot::sigma, s.sigma + g, sizeof(real));
   }
   __device__ __forceinline__ void send_side(unsigned k, int at) const
@@ -255,10 +252,10 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     return now;
   }
 
-  __device__ __forceinline__ void leave(unsigned place, real value) const
+  __device__ __forceinline__ void leave(unsigned offset, real value) const
   {
-    if (updates) put_update(o, scale, (int)place, value);
-    else gmg_store_relaxed(to + place, value);
+    if (updates) put_update(o, scale, (int)offset, value);
+    else gmg_store_relaxed(to + offset, value);
   }
 
   /* Two numbers come in, planes at once; u for the step after the next is asked for. */

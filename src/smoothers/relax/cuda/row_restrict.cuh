@@ -15,14 +15,14 @@
 
 template <int HALVES, int whole>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT, whole>::blocks)
-    row_kernel_restrict(uniform_level s, gmg_pair_maps maps, const real *f, real *to, real *coarse)
+    row_kernel_restrict(uniform_level s, gmg_pair_maps maps, const real *f, real *to, real *coarse, int coarse_row)
 {
   typedef row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, MARGIN = shape::margin, fifth = MARGIN > COLS;
   __shared__ real walls[2][COLS + 1][32 * BLOCK_WARPS]; /* with those of the fifth column */
   const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
-  if (number >= (unsigned)s.total) return;
-  const int me = (int)threadIdx.x, lane = me % 32, stride = s.stride;
+  if (number >= s.total) return;
+  const int me = (int)threadIdx.x, lane = me % 32;
   const row_block<shape> b(s, (int)number, lane);
   const int first = b.first, J0 = b.begin / 2, J1 = (b.begin + b.own) / 2;
   const real inner = gmg_at(s.diag[2], 1), more_low = gmg_at(s.diag[2], 0) - inner,
@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
   };
   const auto ask_row = [&](int slot, int q) {
     const int is_there = b.is_row(q);
-    ask(slot, is_there, is_there ? b.place(s, q) : 0);
+    ask(slot, is_there, is_there ? b.row_offset(s, q) : 0);
   };
 
   const int late = (first + 1 + s.reversed) & 1; /* odd steps relax odd columns */
@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
     constexpr int checked = decltype(checks)::value;
     const auto slot = [&](int back) { return (t - back + 2 * SLOTS) % SLOTS; };
     if (checked) ask_row((t + AHEAD) % SLOTS, q + AHEAD);
-    else ask((t + AHEAD) % SLOTS, 1, (first + q + AHEAD) * stride);
+    else ask((t + AHEAD) % SLOTS, 1, b.plain_row_offset(s, q + AHEAD));
     u[t] = {};
     half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, t % 2, q, [&](int h, int row, int wall) {
       if (!fifth || h != 2) return row_end{0, 0};
@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
     });
     const int done = q - HALVES, p = done - 1;
     if (!checked || (done >= MARGIN && done < b.own + MARGIN))
-      b.x.template write<whole ? COLS : 1>(u[slot(HALVES)], (first + done) * stride, [&](int) { return to; });
+      b.x.template write<whole ? COLS : 1>(u[slot(HALVES)], b.plain_row_offset(s, done), [&](int) { return to; });
     if (checked && (p < MARGIN - 1 || p > b.own + MARGIN)) return;
 
     const gmg_cells &here = u[slot(HALVES + 1)], &below = u[slot(HALVES + 2)], &above = u[slot(HALVES)];
@@ -88,7 +88,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
     for (int c = 0; c < COLS; c++)
       if (!b.x.has(c) || (checked && !b.is_row(p))) r.at[c] = 0;
     const int J = gmg_gather_row(maps, J0, J1, first + p, r, &g);
-    if (J >= J0) b.x.write_pairs(coarse + (J * maps.x.rows + b.i / 2), g.part);
+    if (J >= J0) b.x.write_pairs(coarse + (J * coarse_row + b.i / 2), g.part);
   };
   for_steps<SLOTS>(HALVES + MARGIN + 2 + late, b.folded ? -1 : b.gone - AHEAD + late, b.own + MARGIN + HALVES + 2 + late, late,
                    step);
@@ -103,8 +103,11 @@ static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const 
   if (A->n[0] < 8 || A->n[1] < 8) return 0; /* around an axis once at most */
   for (int a = 0; a < 2; a++)
     if ((map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) || 2 * (size_t)map[a].rows != A->n[a]) return 0;
-  gmg_launch(e, "rows", gmg_has_whole_rows(A->n[0], f, u, coarse) ? row_kernel_restrict<HALVES, 1> : row_kernel_restrict<HALVES, 0>, gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, 0, u, NULL),
-             gmg_pair_maps_of(map), f, u, coarse);
+  const int whole = gmg_has_whole_rows(A->n[0], f, u, coarse);
+  const uniform_level x = uniform_level_of(A, b, NULL, omega, 0, u, NULL);
+  const pitches coarse_at = pitches_of(gmg_layout_of_rows(map), 2);
+  gmg_launch(e, "rows", whole ? row_kernel_restrict<HALVES, 1> : row_kernel_restrict<HALVES, 0>, gmg_warp_grid(b->total), x,
+             gmg_pair_maps_of(map), first_unknown(x.at, f), first_unknown(x.at, u), first_unknown(coarse_at, coarse), coarse_at.plane);
   return 1;
 }
 

@@ -81,9 +81,11 @@ template <class shape> struct row_block {
     folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
   }
   __device__ __forceinline__ int is_row(int q) const { return q >= there && q < gone; }
-  __device__ __forceinline__ int place(const uniform_level &s, int q) const
+  /* of row q from a field's first unknown on; plain: it is around no wrap */
+  __device__ __forceinline__ int plain_row_offset(const uniform_level &s, int q) const { return (first + q) * s.at.plane; }
+  __device__ __forceinline__ int row_offset(const uniform_level &s, int q) const
   {
-    return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.stride;
+    return plain_row_offset(s, gmg_wrap_index(first + q, s.n[2], s.wraps[2]) - first);
   }
 };
 
@@ -160,21 +162,21 @@ template <int SLOTS> struct row_prolongation {
   static constexpr int COARSE = SLOTS / 2; /* coarse rows on their way */
   gmg_spread spread;
   real fetched[COARSE][LANE_PAIRS];
-  int place[LANE_PAIRS];
+  int offset[LANE_PAIRS];
   gmg_cells before, here;
 
   __device__ __forceinline__ void ask(const update &o, int slot, int K)
   {
 #pragma unroll
     for (int d = 0; d < LANE_PAIRS; d++)
-      fetched[slot][d] = K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.map[0].cols + place[d]) : (real)0;
+      fetched[slot][d] = K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.at.plane + offset[d]) : (real)0;
   }
   template <class shape> __device__ __forceinline__ void begin(const update &o, const row_block<shape> &b)
   {
     const int I = b.i / 2;
 #pragma unroll
     for (int d = 0; d < LANE_PAIRS; d++) {
-      place[d] = I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0;
+      offset[d] = column_offset(o.at, I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0, 0);
 #pragma unroll
       for (int c = 0; c < 2; c++) {
         spread.of[d][c] = {0, 0};
@@ -218,7 +220,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   constexpr int exact = HALVES == 2 && !updates, WRITTEN = !whole ? 1 : exact ? 2 : COLS;
   static_assert(!KIND || KIND == PASS_UPDATE || KIND == (PASS_PROLONG | PASS_UPDATE), "other kinds are not there");
   __shared__ real walls[2][COLS][32 * BLOCK_WARPS];
-  const int me = (int)threadIdx.x, stride = s.stride;
+  const int me = (int)threadIdx.x;
   const row_block<shape> b(s, number, me % 32);
   const int first = b.first, own = b.own;
   const real inner = gmg_at(s.diag[2], 1), wall_term = gmg_at(s.diag[1], 0) + s.shift;
@@ -246,7 +248,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   };
   const auto ask_row = [&](int slot, int q) {
     const int is_there = b.is_row(q);
-    ask(slot, is_there, is_there ? b.place(s, q) : 0);
+    ask(slot, is_there, is_there ? b.row_offset(s, q) : 0);
   };
 
   /* row q comes in in step q + late, so that odd steps relax odd columns, or, by coarse rows, even ones if reversed */
@@ -267,12 +269,12 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   const auto step = [&](auto checks, int t, int q) {
     constexpr int checked = decltype(checks)::value;
     if (checked) ask_row((t + AHEAD) % SLOTS, q + AHEAD);
-    else ask((t + AHEAD) % SLOTS, 1, (first + q + AHEAD) * stride);
+    else ask((t + AHEAD) % SLOTS, 1, b.plain_row_offset(s, q + AHEAD));
     if (prolongs) correction.template add<checked>(s, o, b, t, q, u[t]);
     half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, (t + reversed) % 2, q, [](int, int, int) { return row_end{0, 0}; });
 
     /* row p is done */
-    const int p = q - HALVES, row = (first + p) * stride;
+    const int p = q - HALVES, row = b.plain_row_offset(s, p);
     const gmg_cells &done = u[(t - HALVES + SLOTS) % SLOTS];
     const auto is_own = [&](int r) { return (!checked && !updates) || (r >= 2 && r < own + 2); };
     if (!updates) {
@@ -282,7 +284,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
       return;
     }
     if (is_own(p)) put_cells(b.x, o.x + row, scale, done, old[t % 2]);
-    if (o.keep && is_own(p + 2)) old[t % 2] = cells_of(b.x, o.x + (row + 2 * stride));
+    if (o.keep && is_own(p + 2)) old[t % 2] = cells_of(b.x, o.x + (row + 2 * s.at.plane));
   };
   for_steps<SLOTS>(HALVES + 3 + late, b.folded ? -1 : b.gone - AHEAD + late, own + 2 + HALVES + late, late, step);
 }
@@ -292,10 +294,8 @@ template <int HALVES, int KIND, int reversed, int whole>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, KIND, whole>::blocks)
     row_kernel(uniform_level s, unsigned all, const real *f, const real *from, real *to, real *interface_copy, update o)
 {
-  const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp(), total = (unsigned)s.total, index = number % total;
-  if (number >= all) return;
-  const int block = KIND || !s.order ? (int)index : s.order[s.reversed ? total - 1 - index : index];
-  sweep_rows<HALVES, KIND, reversed, whole>(s, block, f, from, to, interface_copy, o);
+  const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
+  if (number < all) sweep_rows<HALVES, KIND, reversed, whole>(s, block_at(s, number % s.total), f, from, to, interface_copy, o);
 }
 
 /* Thread blocks of one warp, which take blocks of unknowns from a queue. */
@@ -304,7 +304,7 @@ static __global__ void __launch_bounds__(32, row_shape<HALVES, 0, 0>::blocks * B
     row_kernel_dynamic(uniform_level s, const real *f, const real *from, real *to, work_queue queue)
 {
   for_blocks<1>(queue, [&](unsigned index) {
-    sweep_rows<HALVES, 0, 0, 0>(s, s.order[s.reversed ? (unsigned)s.total - 1 - index : index], f, from, to, to, update{});
+    sweep_rows<HALVES, 0, 0, 0>(s, block_at(s, index), f, from, to, to, update{});
   });
 }
 
@@ -333,8 +333,8 @@ static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const un
 {
   const unsigned all = (unsigned)(passes * s.total);
   const int whole = gmg_has_whole_rows(A->n[0], f, from, to) && gmg_has_whole_rows(A->n[0], interface_copy, NULL, NULL);
-  gmg_launch(e, "rows", whole ? row_kernel<HALVES, 0, 0, 1> : row_kernel<HALVES, 0, 0, 0>, gmg_warp_grid(all), s, all, f, from, to,
-             interface_copy, update{});
+  gmg_launch(e, "rows", whole ? row_kernel<HALVES, 0, 0, 1> : row_kernel<HALVES, 0, 0, 0>, gmg_warp_grid(all), s, all,
+             first_unknown(s.at, f), first_unknown(s.at, from), first_unknown(s.at, to), first_unknown(s.at, interface_copy), update{});
 }
 
 #if GMG_REAL_F32
@@ -353,8 +353,11 @@ static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gm
   const int whole = gmg_has_whole_rows(A->n[0], f, u, to->x);
   for (int a = 0; to->coarse && a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_LINEAR || (A->wraps[a] && map[a].cols < 4)) return 0;
-  gmg_launch(e, "rows", to->coarse ? with_correction[reversed][whole] : plain[whole], gmg_warp_grid(b->total), uniform_level_of(A, b, NULL, omega, reversed, u, NULL),
-             (unsigned)b->total, f, u, nullptr, nullptr, update_of(to, A));
+  const uniform_level x = uniform_level_of(A, b, NULL, omega, reversed, u, NULL);
+  update o = update_of(to, A);
+  o.x += x.at.first;
+  gmg_launch(e, "rows", to->coarse ? with_correction[reversed][whole] : plain[whole], gmg_warp_grid(b->total), x,
+             (unsigned)b->total, first_unknown(x.at, f), first_unknown(x.at, u), nullptr, nullptr, o);
   return 1;
 }
 #endif

@@ -40,15 +40,14 @@ struct alignas(16) tile_plane {
   real lo, hi, lo_diag, hi_diag;
 };
 
-typedef struct {
-  int n[3], wraps[3]; /* axes across (0, 1) and along (2) the columns; in 2D axis 1 has one unknown */
-  int own[3], count[3], margin[3];
+struct tile_level : block_level {
+  gmg_layout_32 field, face_at[2]; /* of unknowns and of the faces across axes 0, 1; those across axis 2 lie as unknowns do */
+  int margin[3];
   int pitch, column;  /* of the tile: columns of a line, reals of a column */
   const void *lo[3], *hi[3], *lo_diag[3], *hi_diag[3], *face[3], *sigma;
   real shift, omega;
-  int sweeps, extra, reversed; /* extra: more sweeps for a block at a seam */
-  const int *order;   /* NULL: natural */
-} tile_level;
+  int sweeps, extra;  /* extra: more sweeps for a block at a seam */
+};
 
 /* A rounding error more costs nothing here, a division as much as a sweep. */
 static __device__ __forceinline__ real tile_inverse(real x) { return sizeof(real) == 8 ? 1 / x : (real)__fdividef(1.0f, (float)x); }
@@ -61,12 +60,12 @@ static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
   return i;
 }
 
-/* Block number `block_index` of `total` in the order given. One function, as its registers are all taken: cut into
+/* Block number `block_index` in the order given. One function, as its registers are all taken: cut into
    phases (methods of a structure, as the other engines) the passes over faces spill 176 bytes instead of 112 in double,
    48 instead of none in float. */
 template <int dim, int kind, int local>
-static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, unsigned total, const real *f,
-                                                  const real *from, real *to)
+static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, const real *f, const real *from,
+                                                  real *to)
 {
   constexpr int HIGH = tile_of<kind>::high, faces = tile_of<kind>::faces, across = dim - 1, OWN = HIGH * across + 1;
   constexpr int coloured = local == GMG_LOCAL_RED_BLACK, step = coloured ? 2 : 1;
@@ -79,19 +78,16 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   real *const tile = (real *)(pairs + (faces ? threads * OWN : 0));
 
   /* where the tile lies: unknown of its coordinate 0, own unknowns, last relaxed coordinate, unknowns that there are */
-  const unsigned number = s.reversed ? total - 1 - block_index : block_index;
-  const int b = s.order ? s.order[number] : (int)number, line = b / s.count[0];
-  const int at[3] = {b - line * s.count[0], line % s.count[1], line / s.count[1]};
-  int origin[3], own[3], top[3], lowest[3], highest[3], seam = 0;
+  int begin[3], origin[3], own[3], top[3], lowest[3], highest[3], seam = 0;
+  place_block(s, block_at(s, block_index), begin, own);
 #pragma unroll
   for (int a = 0; a < 3; a++) {
-    const int begin = at[a] * s.own[a];
-    own[a] = min(s.own[a], s.n[a] - begin), origin[a] = begin - s.margin[a], top[a] = own[a] + 2 * s.margin[a] - 2;
+    origin[a] = begin[a] - s.margin[a], top[a] = own[a] + 2 * s.margin[a] - 2;
     lowest[a] = s.wraps[a] ? 0 : max(0, -origin[a]), highest[a] = s.wraps[a] ? top[a] + 1 : min(top[a] + 1, s.n[a] - 1 - origin[a]);
     seam |= s.wraps[a] && s.n[a] % 2 && (origin[a] < 0 || origin[a] + top[a] + 2 > s.n[a]);
   }
-  const unsigned n0 = (unsigned)s.n[0], n1 = (unsigned)s.n[1], last = s.wraps[2] ? (unsigned)s.n[2] - 1 : ~0u;
-  const unsigned slice = n0 * n1, slice_x = n1 * (n0 + 1), slice_y = (n1 + 1) * n0; /* of unknowns, of the faces of axes 0, 1 */
+  const unsigned last = s.wraps[2] ? (unsigned)s.n[2] - 1 : ~0u;
+  const unsigned slice = gmg_pitch_32(s.field, 2), slice_x = gmg_pitch_32(s.face_at[0], 2), slice_y = gmg_pitch_32(s.face_at[1], 2);
   const auto there = [&](int a, int v) { return v >= lowest[a] && v <= highest[a]; };
   const auto after = [&](unsigned k) { return k == last ? 0 : k + 1; };
   const int parity = origin[0] + (dim == 3 ? origin[1] : 0) + origin[2] + s.reversed + 1;
@@ -108,7 +104,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   const int gi = exists ? wrap_far(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
   const int gj = exists && dim == 3 ? wrap_far(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
   const unsigned gk = (unsigned)wrap_far(origin[2] + first, s.n[2], s.wraps[2]);
-  const unsigned column = gj * n0 + gi; /* offsets are of 32 bits: faces are less than twice the unknowns */
+  const unsigned column = gmg_offset_32(s.field, gi, gj, 0); /* offsets are of 32 bits: faces are less than twice the unknowns */
   real *const here = column_of(vx, vy) + first + e;
   const real *const left = here - s.column + (coloured ? 1 - 2 * e : 0), *const right = left + 2 * s.column;
   const real *const front = left + s.column - s.pitch * s.column, *const back = front + 2 * s.pitch * s.column;
@@ -135,7 +131,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   const real under = from && first == 1 && exists && there(2, 0) ? gmg_load_relaxed(from + (column + slice * bottom)) : 0;
 
   /* the ring beside the columns, and the coefficients of all planes, to shared memory. What lies beyond a wall is 0. */
-  const int sides = dim == 3 ? 2 * top[1] : 2, ring = dim == 3 ? sides + 2 * top[0] : sides, begin = (int)threadIdx.z * HIGH + 1;
+  const int sides = dim == 3 ? 2 * top[1] : 2, ring = dim == 3 ? sides + 2 * top[0] : sides, start = (int)threadIdx.z * HIGH + 1;
   for (int r = in_layer; r < ring; r += layer) {
     int rx = r < sides / 2 ? 0 : top[0] + 1, ry = dim == 3 ? (r < sides / 2 ? r : r - sides / 2) + 1 : 0;
     if (r >= sides) {
@@ -145,10 +141,10 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
     const int ring_exists = from && there(0, rx) && (dim == 2 || there(1, ry));
     const int ri = ring_exists ? wrap_far(origin[0] + rx, s.n[0], s.wraps[0]) : 0;
     const int rj = ring_exists && dim == 3 ? wrap_far(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
-    const unsigned ring_present = ring_exists ? range(begin, lowest[2], highest[2]) : 0, stored = range(begin, 1, top[2]);
-    const unsigned source = rj * n0 + ri;
-    real *const target = column_of(rx, ry) + begin + colour_of(rx, ry), value[HIGH];
-    unsigned rk = (unsigned)wrap_far(origin[2] + begin, s.n[2], s.wraps[2]);
+    const unsigned ring_present = ring_exists ? range(start, lowest[2], highest[2]) : 0, stored = range(start, 1, top[2]);
+    const unsigned source = gmg_offset_32(s.field, ri, rj, 0);
+    real *const target = column_of(rx, ry) + start + colour_of(rx, ry), value[HIGH];
+    unsigned rk = (unsigned)wrap_far(origin[2] + start, s.n[2], s.wraps[2]);
 #pragma unroll
     for (int c = 0; c < HIGH; c++, rk = after(rk))
       value[c] = ring_present & 1u << c ? gmg_load_relaxed(from + (source + slice * rk)) : 0;
@@ -171,7 +167,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   /* rows times weight / diagonal */
   const real *const x_face = (const real *)s.face[0], *const y_face = (const real *)s.face[1],
                     *const z_face = (const real *)s.face[2];
-  const unsigned x_column = gj * (n0 + 1) + gi;
+  const unsigned x_column = gmg_offset_32(s.face_at[0], gi, gj, 0);
   known = opaque(relaxed);
   real face_z = faces && (known & 1) ? __ldg(z_face + (column + slice * gk)) : 0;
   k = opaque(gk);
@@ -185,7 +181,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
 #pragma unroll
       for (int a = 0; a < across; a++) {
         const real *const low = a ? y_face + (column + slice_y * k) : x_face + (x_column + slice_x * k);
-        face_lo[a][m] = relaxes ? __ldg(low) : 0, face_hi[a][m] = relaxes ? __ldg(low + (a ? n0 : 1)) : 0;
+        face_lo[a][m] = relaxes ? __ldg(low) : 0, face_hi[a][m] = relaxes ? __ldg(low + (a ? s.face_at[1].row : 1)) : 0;
       }
       below[m] = face_z; /* of a periodic axis the last face is the first again */
       face_z = beyond[m] = relaxes || (known & 2u << c) ? __ldg(z_face + (column + slice * next)) : 0;
@@ -256,8 +252,7 @@ template <int dim, int kind, int local, int dynamic>
 static __global__ void __launch_bounds__(tile_of<kind>::max_threads, tile_of<kind>::blocks)
     tile_kernel(tile_level s, const real *f, const real *from, real *to, work_queue queue)
 {
-  const unsigned total = dynamic ? queue.blocks : gridDim.x;
-  for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_tile<dim, kind, local>(s, block_index, total, f, from, to); });
+  for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_tile<dim, kind, local>(s, block_index, f, from, to); });
 }
 
 #endif

@@ -44,10 +44,10 @@ template <class shape, int KIND, int whole> struct patch_sweep {
 
   /* What is in registers, apart from the rest for the compiler's sake: u and f of the patch; weight / diagonal of the
      columns, and of those in a plane at a wall; by line of the patch: whether it is there, is relaxed, is the block's
-     own; where it is. */
+     own; where it begins. */
   struct patch_held {
     real u[CELLS], rhs[CELLS], inside[4], beside[4];
-    int there[2], deep[2], mine[2], gj[2], column[2];
+    int there[2], deep[2], mine[2], gj[2], offset[2];
   };
 
   /* pairs of the patch: those of row d from bit d HIGH on */
@@ -59,9 +59,9 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   {
     return pairs_of(pair_mine, v.mine, bit_range(z, HIGH, 2, own2 + 1));
   }
-  __device__ __forceinline__ int place_of(const patch_held &v, int d, int c) const
+  __device__ __forceinline__ int offset_of(const patch_held &v, int d, int c) const
   {
-    return v.column[d] + (c >= fold ? c - s.n[2] : c) * (s.n[0] * s.n[1]);
+    return v.offset[d] + (c >= fold ? c - s.n[2] : c) * (int)gmg_pitch_32(s.at, 2);
   }
 
   /* Block number `block_index` in the order given. Own unknowns lie at 2 .. own + 1 of the tile, relaxed ones at 1 .. own + 2. */
@@ -95,13 +95,12 @@ template <class shape, int KIND, int whole> struct patch_sweep {
       v.deep[d] = v.there[d] && y + d >= 1 && y + d <= own[1] + 2;
     }
     planes = bit_range(z, HIGH, low[2], high[2]), relaxed = planes & bit_range(z, HIGH, 1, own2 + 2);
-    const int n0 = s.n[0], slice = n0 * s.n[1];
-    first = origin2 + z, gi = pair ? wrap_period(origin0 + x, n0, s.around[0]) : 0;
+    first = origin2 + z, gi = pair ? wrap_period(origin0 + x, s.n[0], s.around[0]) : 0;
     gk = wrap_period(first, s.n[2], s.around[2]), fold = s.around[2] ? s.n[2] - gk : HIGH;
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       v.gj[d] = v.there[d] ? wrap_period(origin1 + y + d, s.n[1], s.around[1]) : 0;
-      v.column[d] = gk * slice + v.gj[d] * n0 + gi;
+      v.offset[d] = (int)gmg_offset_32(s.at, gi, v.gj[d], gk);
     }
   }
 
@@ -114,7 +113,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
       for (int d = 0; d < 2; d++) {
         const int j = 2 * d * HIGH + c;
         real_pair p = {0, 0};
-        if (bits & 1u << (d * HIGH + c)) p = patch_pair<whole>(field + place_of(v, d, c), shared);
+        if (bits & 1u << (d * HIGH + c)) p = patch_pair<whole>(field + offset_of(v, d, c), shared);
         values[j] = p.x, values[j + HIGH] = p.y;
       }
   }
@@ -131,7 +130,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
 #pragma unroll
       for (int m = 0; m < 2 * HIGH; m++)
         if (stored & 1u << m)
-          __pipeline_memcpy_async(kept + m * shape::threads, o.x + place_of(v, m / HIGH, m % HIGH), sizeof *kept);
+          __pipeline_memcpy_async(kept + m * shape::threads, o.x + offset_of(v, m / HIGH, m % HIGH), sizeof *kept);
     }
     if (updates) __pipeline_commit();
     if (leg) gmg_take_over();
@@ -143,13 +142,13 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   {
     constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1], VALUES = LINE * LINES * shape::coarse[2];
     const auto coarse_at = [&](int a, int origin, int i) { /* walls: whatever is there */
-      return min(max(wrap_period((origin >> 1) - 1 + i, o.n[a], s.around[a] ? o.n[a] : 0), 0), o.n[a] - 1);
+      const int n = o.map[a].cols;
+      return min(max(wrap_period((origin >> 1) - 1 + i, n, s.around[a] ? n : 0), 0), n - 1);
     };
     for (int c = (int)threadIdx.x; c < VALUES; c += shape::threads) {
       const int line = c / LINE, plane = line / LINES;
-      const int g = (coarse_at(2, origin2, plane) * o.n[1] + coarse_at(1, origin1, line - plane * LINES)) * o.n[0] +
-                    coarse_at(0, origin0, c - line * LINE);
-      __pipeline_memcpy_async(start + c, o.coarse + g, sizeof(real));
+      const int column = column_offset(o.at, coarse_at(0, origin0, c - line * LINE), coarse_at(1, origin1, line - plane * LINES));
+      __pipeline_memcpy_async(start + c, o.coarse + (coarse_at(2, origin2, plane) * o.at.plane + column), sizeof(real));
     }
     __pipeline_commit();
   }
@@ -241,17 +240,17 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     for (int c = 0; c < HIGH; c++)
 #pragma unroll
       for (int d = 0; d < 2; d++) {
-        const int m = d * HIGH + c, j = m + d * HIGH, place = place_of(v, d, c);
+        const int m = d * HIGH + c, j = m + d * HIGH, offset = offset_of(v, d, c);
         double2 was = {0, 0};
         if (whole && updates && o.keep) was = kept[m * shape::threads]; /* whatever stands there where nothing is stored */
         if (!(stored & 1u << m)) continue;
         if (updates) {
-          if (!whole && o.keep) was = double2{o.x[place], o.x[place + 1]};
+          if (!whole && o.keep) was = double2{o.x[offset], o.x[offset + 1]};
           const double2 now = {was.x + scale * (double)v.u[j], was.y + scale * (double)v.u[j + HIGH]};
-          if (whole) *(double2 *)(o.x + place) = now;
-          else o.x[place] = now.x, o.x[place + 1] = now.y;
-        } else if (whole) gmg_store_relaxed((real_pair *)(to + place), real_pair{v.u[j], v.u[j + HIGH]});
-        else gmg_store_relaxed(to + place, v.u[j]), gmg_store_relaxed(to + place + 1, v.u[j + HIGH]);
+          if (whole) *(double2 *)(o.x + offset) = now;
+          else o.x[offset] = now.x, o.x[offset + 1] = now.y;
+        } else if (whole) gmg_store_relaxed((real_pair *)(to + offset), real_pair{v.u[j], v.u[j + HIGH]});
+        else gmg_store_relaxed(to + offset, v.u[j]), gmg_store_relaxed(to + offset + 1, v.u[j + HIGH]);
       }
   }
 
@@ -272,7 +271,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     __syncthreads();
     patch_restrict<shape>(s, r, tile, under, over, v.u, v.rhs, ends, stored, asked, within, along, wall, [&](int c) {
       const int k = c >= fold ? gk + c - s.n[2] : gk + c;
-      return ((k >> 1) * r.n[1] + (v.gj[0] >> 1)) * r.n[0] + (gi >> 1);
+      return gmg_offset_32(r.at, gi >> 1, v.gj[0] >> 1, k >> 1);
     });
   }
 

@@ -21,6 +21,7 @@ template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
 
 typedef struct {
   int n[3], around[3], own[3]; /* around: n where the axis wraps, or else 0 */
+  gmg_layout_32 at;            /* of its fields */
   const void *diag[3];
   real shift, coupling[3], omega;
   int sweeps, reversed;
@@ -72,11 +73,11 @@ static __device__ __forceinline__ void patch_prolong(const real *at, const gmg_p
    is 0 where others own it. ends: the patch is at the tile's lower, upper end; stored: own pairs; asked: those that are
    there; inside: diagonals less the couplings inside eight, of the columns, to which comes that along, in planes `wall`
    the other one. */
-template <class shape, class Place>
+template <class shape, class Offset>
 static __device__ __forceinline__ void patch_restrict(const patch_level &s, const restriction &r, const real *tile,
                                                       const real *under, const real *over, const real *u, const real *rhs,
                                                       const int ends[2], unsigned stored, unsigned asked, const real inside[4],
-                                                      const real along[2], unsigned wall, Place place)
+                                                      const real along[2], unsigned wall, Offset coarse_offset)
 {
   constexpr int HIGH = shape::high, X = shape::x, ROOM = shape::room;
 #pragma unroll
@@ -94,7 +95,7 @@ static __device__ __forceinline__ void patch_restrict(const patch_level &s, cons
       }
     if (!(stored & 1u << 2 * q)) sum = 0; /* f is there, too */
     sum += s.coupling[0] * beside + s.coupling[1] * behind + s.coupling[2] * ahead;
-    if (asked & 1u << 2 * q && sum != 0) (void)atomicAdd(r.coarse + place(2 * q), r.weight * sum);
+    if (asked & 1u << 2 * q && sum != 0) (void)atomicAdd(r.coarse + coarse_offset(2 * q), r.weight * sum);
   }
 }
 
