@@ -82,6 +82,7 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, in
 {
   const gmg_operator *A = l->A;
   face_level x = {block_level_of(A, &s->blocks, order_of(l, s), reversed)};
+  x.field = layout_along(gmg_layout_of(A), 3);
   for (int a = 0; a < 3; a++) {
     if (a < 2) x.face_at[a] = pitches_of(gmg_face_layout_of(A, a), 3);
     x.lo[a] = (const real *)A->lo_diag[a], x.hi[a] = (const real *)A->hi_diag[a], x.face[a] = (const real *)A->face[a];

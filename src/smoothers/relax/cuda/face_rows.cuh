@@ -26,7 +26,8 @@ template <int kind, int lines> struct face_slot {
 };
 
 struct face_level : block_level {
-  pitches face_at[2]; /* of the faces across axes 0, 1; those across axis 2 lie as unknowns do */
+  gmg_layout_32 field; /* of unknowns */
+  pitches face_at[2];  /* of the faces across axes 0, 1; those across axis 2 lie as unknowns do */
   const real *lo[3], *hi[3], *face[3], *sigma; /* of the diagonal: the coupling, or the wall term where nothing is beyond */
   real shift, omega;
 };

@@ -46,7 +46,8 @@ template <int self_contained> struct plane_restriction {
   __device__ __forceinline__ void add(const restriction &r, real value, int line, int base) const
   {
     const real other = __shfl_sync(~0u, value, partner & 31);
-    if (base >= 0 && offset[line] >= 0) put(r.coarse + (base + offset[line]), r.weight * (value + (partner >= 0 ? other : (real)0)));
+    if (base < 0 || offset[line] < 0) return;
+    put(r.coarse + (base + offset[line]), r.weight * (value + (partner >= 0 ? other : (real)0)));
   }
 
   /* what the step before gathered goes to coarse plane K */

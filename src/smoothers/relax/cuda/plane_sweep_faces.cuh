@@ -102,7 +102,7 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     const int me = (int)threadIdx.x, x = me % FACE_WIDE, y = me / FACE_WIDE;
     place_block(s, block_at(s, blockIdx.x), begin, own);
     first = begin[2] - 2, planes = own[2] + 4;
-    slice = (unsigned)s.at.plane;
+    slice = gmg_pitch_32(s.field, 2);
     i = begin[0] - 1 + x, j = begin[1] - 1 + y, parity = (i + j + first + 1 + s.reversed) & 1;
     there = x < own[0] + 3 && y < own[1] + 3 && exists(0, i) && exists(1, j);
     relaxed = there && x < own[0] + 2 && y < own[1] + 2;
@@ -130,10 +130,10 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     ring_parity = (ri + rj + first + 1 + s.reversed) & 1;
     ring = !from_zero && me < RING && rx < own[0] + 3 && ry < own[1] + 3 && exists(0, ri) && exists(1, rj);
     side = !faces ? from : behind ? s.face[1] : s.face[0];
-    side_slice = (unsigned)(!faces ? s.at.plane : behind ? s.face_at[1].plane : s.face_at[0].plane);
-    if (ring) side_column = column_offset(s.at, gmg_wrap_index(ri, s.n[0], s.wraps[0]), gmg_wrap_index(rj, s.n[1], s.wraps[1]));
-    else if (behind) side_column = column_offset(s.face_at[1], nearest(0, ri, 0), nearest(1, rj, 1));
-    else side_column = column_offset(s.face_at[0], nearest(0, ri, 1), nearest(1, rj, 0));
+    const pitches &at = !faces ? s.at : s.face_at[behind];
+    side_slice = (unsigned)at.plane;
+    side_column = ring ? column_offset(s.at, gmg_wrap_index(ri, s.n[0], s.wraps[0]), gmg_wrap_index(rj, s.n[1], s.wraps[1]))
+                       : column_offset(s.face_at[behind], nearest(0, ri, !behind), nearest(1, rj, behind));
     side_put = faces ? stage + (behind ? slot::y : slot::x) + ry * slot::pitch + rx
                      : tile + (ry + 1) * FACE_PITCH + rx + 1 + ring_parity * 2 * FACE_PLANE;
   }
