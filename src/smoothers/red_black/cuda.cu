@@ -84,15 +84,19 @@ typedef struct {
   gmg_blocks update_blocks; /* rows in 2D: of a pass that updates another field */
 } red_black_state;
 
-/* Below, launches count and not bytes. */
-enum { MIN_CELLS_FUSED = 500000 };
+/* On smaller levels launches count, and not bytes. */
+static int goes_in_one_pass(const gmg_operator *A)
+{
+  enum { MIN_CELLS = 500000 };
+  return A->cells >= MIN_CELLS && is_uniform_level(A);
+}
 
 /* In 3D one sweep, plain and from zero; with the residual restricted; into a field in double, and with the correction before. */
-static const plane_pass passes[] = {PLANE_PASS(3, 2, 0),
-                                    PLANE_PASS(3, 2, PASS_FROM_ZERO),
-                                    PLANE_PASS(3, 2, PASS_FROM_ZERO | PASS_RESTRICT),
-                                    PLANE_PASS_IN_FLOAT(3, 2, PASS_UPDATE),
-                                    PLANE_PASS(3, 2, PASS_UPDATE | PASS_PROLONG),
+static const plane_pass passes[] = {PLANE_PASS(2, 0),
+                                    PLANE_PASS(2, PASS_FROM_ZERO),
+                                    PLANE_PASS(2, PASS_FROM_ZERO | PASS_RESTRICT),
+                                    PLANE_PASS_IN_FLOAT(2, PASS_UPDATE),
+                                    PLANE_PASS(2, PASS_UPDATE | PASS_PROLONG),
                                     {-1}};
 
 /* NULL: there is none. */
@@ -143,7 +147,7 @@ static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, c
                         const void *from, void *to, void *interface_copy, const update &o, const restriction &g)
 {
   const plane_pass *p = pass_of(l, r, kind);
-  gmg_launch(l->exec, "red_black", p->kernel, plane_grid(p, l->A->dim, &r->blocks), s, f, from, to, interface_copy, o, g);
+  gmg_launch(l->exec, "red_black", p->kernel, plane_grid(p, &r->blocks), s, f, from, to, interface_copy, o, g);
 }
 
 static void plain_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, const void *f,
@@ -153,15 +157,15 @@ static void plain_sweep(const gmg_smoother_level *l, const red_black_state *r, c
   else fused_sweep(l, r, s, from ? 0 : PASS_FROM_ZERO, f, from, to, interface_copy, update{}, restriction{});
 }
 
-static uniform_level level_of(const gmg_smoother_level *l, const red_black_state *r, const void *u, gmg_leg leg)
+static uniform_level level_of(const gmg_smoother_level *l, const red_black_state *r, gmg_leg leg)
 {
-  return uniform_level_of(l->A, &r->blocks, NULL, weight_of(l), leg == GMG_LEG_UP_REVERSED, u, l->scratch);
+  return uniform_level_of(l->A, &r->blocks, NULL, weight_of(l), leg == GMG_LEG_UP_REVERSED);
 }
 
 static void fused_sweeps(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, int steps, gmg_leg leg,
                          int from_zero)
 {
-  const uniform_level s = level_of(l, r, u, leg);
+  const uniform_level s = level_of(l, r, leg);
   if (from_zero) plain_sweep(l, r, s, f, NULL, u, u), steps--;
   for (int pair = 0; pair < steps / 2; pair++) {
     plain_sweep(l, r, s, f, u, l->scratch, l->scratch);
@@ -197,7 +201,7 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
 static void presmooth_to_other_field(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to,
                                      const gmg_map map[3], void *coarse)
 {
-  const uniform_level s = level_of(l, r, u, GMG_LEG_DOWN);
+  const uniform_level s = level_of(l, r, GMG_LEG_DOWN);
   plain_sweep(l, r, s, f, u, to, to);
   gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: room */
 }
@@ -216,7 +220,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, void *state, const vo
   if (rows_restrict<2>(l->exec, l->A, &r->blocks, weight_of(l), map, f, u, coarse)) return 1;
 #endif
   if (!pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) || !restriction_of(&g, coarse, l->A, map, &r->blocks)) return 0;
-  const uniform_level s = level_of(l, r, u, GMG_LEG_DOWN);
+  const uniform_level s = level_of(l, r, GMG_LEG_DOWN);
   fused_sweep(l, r, s, PASS_FROM_ZERO | PASS_RESTRICT, f, NULL, to, to, update{}, g);
   return 1;
 }
@@ -235,7 +239,7 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
 #endif
   if (!pass_of(l, r, kind) || (to->coarse && !planes_can_prolong(to, l->A, &r->blocks))) return 0;
   sweep(l, state, f, u, steps - 1, leg);
-  const uniform_level s = level_of(l, r, u, leg);
+  const uniform_level s = level_of(l, r, leg);
   fused_sweep(l, r, s, kind, f, u, NULL, NULL, update_of(to, l->A), restriction{});
   return 1;
 }
@@ -257,11 +261,11 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   red_black_state *r = (red_black_state *)*state;
   cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
   r->max_bytes = (size_t)max_bytes;
-  if (A->cells < MIN_CELLS_FUSED || !is_uniform_level(A)) return GMG_OK;
+  if (!goes_in_one_pass(A)) return GMG_OK;
   if (A->dim == 2)
     r->fused = row_blocks<2, 0>(A, any, processors, &r->blocks) &&
                row_blocks<2, PASS_PROLONG | PASS_UPDATE>(A, any, processors, &r->update_blocks);
-  else r->fused = pass_of(l, r, 0) && plane_blocks<3, 2>(A, any, processors, &r->blocks);
+  else r->fused = pass_of(l, r, 0) && plane_blocks<2>(A, any, processors, &r->blocks);
   if (r->fused && A->dim == 3 && !l->exec->dry) allow_passes(l->exec, passes, r->max_bytes);
   return GMG_OK;
 }

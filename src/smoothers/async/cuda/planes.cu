@@ -7,22 +7,22 @@
 #include "smoothers/relax/cuda/plane_sweep.cuh"
 
 /* From MIN_CELLS_RESTRICT on a pass over a u that is not 0 restricts, too: 0.157 instead of 0.167 ms at 256^3 in float,
-   but 57 instead of 52 us at 128^3. From MIN_CELLS_DOUBLE_BUFFERED on u is double buffered: a V(1,1) cycle at 512^3 in
+   but 57 instead of 52 us at 128^3; in double a solve at 256^3 takes 4.5 ms without, and 5.0 ms with it. From MIN_CELLS_DOUBLE_BUFFERED on u is double buffered: a V(1,1) cycle at 512^3 in
    double takes 3.95 ms, 4.06 where coarser levels do so, too, whose blocks are short: the steps at their ends, each of
    which goes through instructions of its own, are not in the cache yet. */
-enum { MIN_CELLS_RESTRICT = 1 << 22, MIN_CELLS_DOUBLE_BUFFERED = 1 << 26 };
+enum { MIN_CELLS_RESTRICT = sizeof(real) == 8 ? 1 << 26 : 1 << 22, MIN_CELLS_DOUBLE_BUFFERED = 1 << 26 };
 
-static const plane_pass passes[] = {PLANE_PASS(3, 4, 0),
-                                    PLANE_PASS(3, 4, PASS_FROM_ZERO),
-                                    PLANE_PASS(3, 4, PASS_RESTRICT),
-                                    PLANE_PASS(3, 4, PASS_RESTRICT | PASS_FROM_ZERO),
-                                    PLANE_PASS_IN_FLOAT(3, 4, PASS_UPDATE),
-                                    PLANE_PASS(3, 4, PASS_UPDATE | PASS_PROLONG),
+static const plane_pass passes[] = {PLANE_PASS(4, 0),
+                                    PLANE_PASS(4, PASS_FROM_ZERO),
+                                    PLANE_PASS(4, PASS_RESTRICT),
+                                    PLANE_PASS(4, PASS_RESTRICT | PASS_FROM_ZERO),
+                                    PLANE_PASS_IN_FLOAT(4, PASS_UPDATE),
+                                    PLANE_PASS(4, PASS_UPDATE | PASS_PROLONG),
                                     {-1}};
 
 /* Shared memory is set apart in steps, and what it leaves is the L1 cache: one step more, and the cycle takes 5.08
    instead of 4.58 ms. */
-static_assert(plane_shape<3, 4>::blocks * (plane_pass_bytes<3, 4>(PASS_PROLONG) + 1024) <= (sizeof(real) == 8 ? 196 : 164) * 1024,
+static_assert(plane_shape<4>::blocks * (plane_pass_bytes<4>(PASS_PROLONG) + 1024) <= (sizeof(real) == 8 ? 196 : 164) * 1024,
               "the way up takes a step more of shared memory than the pass");
 
 static const plane_pass *pass_of(const gmg_smoother_level *l, const async_state *s, int kind)
@@ -35,37 +35,37 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   if (A->dim != 3 || !is_uniform_level(A) || !is_large(l, MIN_CELLS_PLANES) || !is_usual(p)) return 0;
-  if (!plane_blocks<3, 4>(A, p->block, processors_of(l), &s->blocks)) return 0;
-  s->bytes = passes[0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(A->dim, &s->blocks)));
+  if (!plane_blocks<4>(A, p->block, processors_of(l), &s->blocks)) return 0;
+  s->bytes = passes[0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(&s->blocks)));
   return 1;
 }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   allow_passes(l->exec, passes, s->max_bytes);
-  return is_dynamic(l->params) ? allow_shared(l, (const void *)plane_kernel_dynamic<3>, s->max_bytes) : NULL;
+  return is_dynamic(l->params) ? allow_shared(l, (const void *)plane_kernel_dynamic<4>, s->max_bytes) : NULL;
 }
 
-static uniform_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed, const void *u, const void *other)
+static uniform_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed)
 {
-  return uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, u, other);
+  return uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed);
 }
 
 static void launch(const gmg_smoother_level *l, const async_state *s, const plane_pass *p, size_t passes, const uniform_level &x,
                    const void *f, const void *from, void *to, const update &o, const restriction &r)
 {
-  gmg_launch(l->exec, "async", p->kernel, plane_grid(p, l->A->dim, &s->blocks, passes), x, f, from, to, nullptr, o, r);
+  gmg_launch(l->exec, "async", p->kernel, plane_grid(p, &s->blocks, passes), x, f, from, to, nullptr, o, r);
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
                 int reversed)
 {
-  const uniform_level x = level_of(l, s, reversed, from, to);
+  const uniform_level x = level_of(l, s, reversed);
   const plane_pass *from_zero = !from && passes == 1 ? pass_of(l, s, PASS_FROM_ZERO) : NULL;
   const plane_pass *pass = from_zero ? from_zero : pass_of(l, s, 0);
   if (s->resident) {
     const async_launch k = launch_of(l, s, passes);
-    gmg_launch(l->exec, "async", plane_kernel_dynamic<3>, k.grid, x, f, from, to, k.queue);
+    gmg_launch(l->exec, "async", plane_kernel_dynamic<4>, k.grid, x, f, from, to, k.queue);
   } else launch(l, s, pass, passes, x, f, from, to, update{}, restriction{});
 }
 
@@ -82,7 +82,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   if (first) run(l, s, 1, f, NULL, u, 0);
   R(async_run_passes)(l, s, between, f, u, 0);
   l->exec->vector->fill(l->exec, (size_t)r.at.n[0] * r.at.n[1] * r.at.n[2], 0, coarse);
-  launch(l, s, last, 1, level_of(l, s, 0, u, to), f, u, to, update{}, r);
+  launch(l, s, last, 1, level_of(l, s, 0), f, u, to, update{}, r);
   return 1;
 }
 
@@ -92,7 +92,7 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   const plane_pass *last = pass_of(l, s, PASS_UPDATE | (to->coarse ? PASS_PROLONG : 0));
   if (!last || (to->coarse && (passes > 1 || !planes_can_prolong(to, l->A, &s->blocks)))) return 0;
   R(async_run_passes)(l, s, passes - 1, f, u, reversed);
-  launch(l, s, last, 1, level_of(l, s, reversed, u, NULL), f, u, NULL, update_of(to, l->A), restriction{});
+  launch(l, s, last, 1, level_of(l, s, reversed), f, u, NULL, update_of(to, l->A), restriction{});
   return 1;
 }
 

@@ -29,7 +29,7 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
                 int reversed)
 {
-  const uniform_level x = uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed, from, to);
+  const uniform_level x = uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed);
   if (s->resident) {
     const async_launch k = launch_of(l, s, passes);
     gmg_launch(l->exec, "async", row_kernel_dynamic<HALVES>, k.grid, x, first_unknown(x.at, f), first_unknown(x.at, from),

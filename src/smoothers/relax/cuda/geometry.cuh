@@ -23,20 +23,17 @@ static __device__ __forceinline__ unsigned opaque(unsigned x)
   return x;
 }
 
-/* Columns of a thread block go by pairs: at most `lanes` across the first axis, and in 3D `rows` behind each other;
-   `blocks` of them to a multiprocessor, as there are registers. Measured on an H200: 3D in double 1.36 ms at 512^3 with
-   10 rows, 1.6 with 8, 9 or 11; 12 leave the L1 cache too little to land in. One sweep has fewer planes at work, and
-   takes more rows to the same memory (not measured yet). 3D in float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with
-   10. 2D in double 0.51 ms at 8192^2 with 4 x 96 lanes, 0.58 with 2 x 192. */
-template <int dim, int stages> struct plane_shape {
+/* Columns of a thread block go by pairs: 32 across the first axis, at most `rows` behind each other; `blocks` of them to a
+   multiprocessor, as there are registers. Measured on an H200: double 1.36 ms at 512^3 with 10 rows, 1.6 with 8, 9 or
+   11; 12 leave the L1 cache too little to land in. One sweep has fewer planes at work, and takes more rows to the same
+   memory (not measured yet). Float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with 10. */
+template <int stages> struct plane_shape {
   static constexpr int wide = sizeof(real) == 8, keeps_f = !wide; /* keeps_f: f stays in registers once it is there */
   /* planes from the first half sweep's to the last one's, and more */
   static constexpr int steps = stages == 2 ? 6 : 8, slots = 2 * steps;
-  static constexpr int lanes = dim == 3 ? 32 : wide ? 96 : 256;
-  static constexpr int rows = dim == 2 ? 1 : stages == 2 ? (wide ? 12 : 10) : wide ? 10 : 8, threads = lanes * rows;
-  static constexpr int blocks = dim == 3 ? (wide ? 1 : 2) : (wide ? 4 : 2);
+  static constexpr int rows = stages == 2 ? (wide ? 12 : 10) : wide ? 10 : 8, threads = 32 * rows, blocks = wide ? 1 : 2;
   /* in shared memory: A's, B's, and f of both columns */
-  static constexpr int pitch = lanes + 2, plane = dim == 3 ? pitch * (rows + 2) : pitch, colour = slots * plane;
+  static constexpr int pitch = 32 + 2, plane = pitch * (rows + 2), colour = slots * plane;
   static constexpr int reals = 2 * colour + slots * 2 * threads;
 };
 
@@ -84,7 +81,6 @@ typedef struct {
   int own[3], count[3]; /* unknowns of a full block; blocks */
   int reversed;
   unsigned total;
-  int whole;            /* 2D: pairs are aligned */
   const int *order;     /* NULL: natural */
 } block_level;
 
@@ -138,54 +134,43 @@ static inline int is_uniform_level(const gmg_operator *A)
   return 1;
 }
 
-/* Rows of threads (3D) or warps (2D) that a block takes. */
-static inline size_t plane_rows(int dim, const gmg_blocks *b)
-{
-  return dim == 3 ? (b->shape[1] + 3) / 2 : (b->shape[0] + 4 + 63) / 64;
-}
+/* Rows of threads that a block takes. */
+static inline size_t plane_rows(const gmg_blocks *b) { return (b->shape[1] + 3) / 2; }
 
 /* Blocks of unknowns; 0 where those that are wanted (0: any) do not fit. Shapes are chosen so that the last blocks end together,
-   some planes being lost in each. In 3D a block has whole pairs of lines, unless it ends at a wall: beside a last line alone its
+   some planes being lost in each. A block has whole pairs of lines, unless it ends at a wall: beside a last line alone its
    thread would need a column of the ring. */
-template <int dim, int stages>
+template <int stages>
 static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
-  typedef plane_shape<dim, stages> shape;
-  enum { FILL_PLANES = 3 * stages + 2, MAX_PARTS = 32, MIN_ROWS = 2 };
-  const int along = dim - 1;
-  const size_t max_rows = dim == 3 ? shape::rows : shape::lanes / 32, beside = dim == 3 ? shape::lanes - 2 : 0;
+  typedef plane_shape<stages> shape;
+  enum { FILL_PLANES = 3 * stages + 2, MAX_PARTS = 32, MIN_ROWS = 2, BESIDE = 30, MAX_ROWS = shape::rows };
   gmg_blocks best = {};
   size_t least = 0;
-  for (size_t rows = max_rows; rows >= MIN_ROWS && 3 * rows >= 2 * max_rows; rows--)
-    for (size_t parts = 1; parts <= MAX_PARTS && parts <= A->n[along]; parts++) {
-      size_t want[3] = {dim == 3 ? beside : 64 * rows - 4, dim == 3 ? 2 * rows - 2 : 1, 1};
-      want[along] = (A->n[along] + parts - 1) / parts;
+  for (size_t rows = MAX_ROWS; rows >= MIN_ROWS && 3 * rows >= 2 * MAX_ROWS; rows--)
+    for (size_t parts = 1; parts <= MAX_PARTS && parts <= A->n[2]; parts++) {
+      const size_t want[3] = {BESIDE, 2 * rows - 2, (A->n[2] + parts - 1) / parts};
       *b = gmg_blocks_make(A, wanted, want);
-      const int pair = dim == 2 ? 0 : 1; /* the axis of them */
       size_t paired[3] = {wanted[0], wanted[1], wanted[2]};
       for (int a = 0; a < 3; a++)
         if (b->shape[a] % 2 && b->count[a] > 1 && !wanted[a]) paired[a] = b->shape[a] + 1; /* transfers go by pairs, too */
       *b = gmg_blocks_make(A, paired, want);
-      if (dim == 3 && b->shape[pair] % 2 && b->count[pair] > 1) continue;
+      if (b->shape[1] % 2 && b->count[1] > 1) continue;
       const size_t room = processors * (size_t)shape::blocks;
-      const size_t time = (b->total + room - 1) / room * (b->shape[along] + FILL_PLANES) * plane_rows(dim, b);
-      const size_t threads = 32 * plane_rows(dim, b), ring = 2 * (b->shape[0] + b->shape[1] + 4); /* a column of it to a thread */
-      if (plane_rows(dim, b) > max_rows || (dim == 3 && (b->shape[0] > beside || ring > threads))) continue;
-      if (least && time >= least) continue;
+      const size_t time = (b->total + room - 1) / room * (b->shape[2] + FILL_PLANES) * plane_rows(b);
+      const size_t ring = 2 * (b->shape[0] + b->shape[1] + 4); /* a thread has a column of it */
+      if (plane_rows(b) > MAX_ROWS || b->shape[0] > BESIDE || ring > 32 * plane_rows(b) || (least && time >= least)) continue;
       best = *b, least = time;
     }
   *b = best;
   return least > 0;
 }
 
-/* Of the fields, those that may be read and written by pairs. */
-static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega,
-                                             int reversed, const void *u, const void *other)
+static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega, int reversed)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   uniform_level x = {block_level_of(A, b, order, reversed)};
   for (int a = 0; a < 3; a++) x.diag[a] = A->diag[axis[a]], x.coupling[a] = (real)A->coupling[axis[a]];
-  x.whole = A->n[0] % 2 == 0 && b->shape[0] % 2 == 0 && ((uintptr_t)u | (uintptr_t)other) % sizeof(real_pair) == 0;
   x.shift = (real)A->shift, x.omega = (real)omega;
   return x;
 }

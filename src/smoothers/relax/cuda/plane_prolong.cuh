@@ -10,54 +10,48 @@
 #include <cuda_pipeline.h>
 
 /* What a thread knows of the correction on its columns and on one of the ring. */
-template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
-  static constexpr int WIDE = dim == 3 ? lanes / 2 + 4 : lanes + 2, HIGH = dim == 3 ? rows + 3 : 1, CELLS = WIDE * HIGH;
-  static constexpr int RING = dim == 3 ? 2 * (lanes + 2 * rows) : 0; /* at most */
+template <int rows, int steps> struct plane_prolongation {
+  static constexpr int WIDE = 32 / 2 + 4, HIGH = rows + 3, CELLS = WIDE * HIGH;
+  static constexpr int RING = 2 * (32 + 2 * rows); /* at most */
   static constexpr int SLOTS = steps % 4 ? steps : 4; /* where steps are unrolled, all of them go round */
   real *slots;
   const real *coarse;
-  int offset[2], pitch; /* of the cells that the thread fetches, in a plane, -1: none; of planes */
-  int cell, beside;     /* of the own columns: of the coarse values that they lie between, the first; 3D: from there across */
-  gmg_pair_weights wx[2];        /* 2D: of the two columns; 3D: wx[0] of both */
-  int ring_at;            /* its cell, and from bit 16 on the sides on which it looks */
+  int offset, pitch;    /* of the cell that the thread fetches, in a plane, -1: none; of planes */
+  int cell, beside;     /* of the own columns: of the coarse values that they lie between, the first; from there across */
+  gmg_pair_weights wx;  /* of both columns */
+  int ring_at;          /* its cell, and from bit 16 on the sides on which it looks */
   real before[2], here[2], ring_before; /* coarse planes K - 1 and K, interpolated across */
-  /* in shared memory, as registers are few, 3D: of a warp, [2]: weights along y, of the first columns and of the second; of the
+  /* in shared memory, as registers are few: of a warp, [2]: weights along y, of the first columns and of the second; of the
      ring, [2], RING apart: weights along x and along y; plane K there */
   real_pair *of_row, *of_ring;
   real *ring_here;
 
-  /* columns (i, j) and the next behind (3D) or beside (2D); (ri, rj) of the ring */
+  /* columns (i, j) and the next behind; (ri, rj) of the ring */
   __device__ __forceinline__ void begin(const update &o, const int n[3], const int wraps[3], const int corner[3], int me, int i,
                                         int j, int exists0, int exists1, int ri, int rj, int ring_exists, real *memory)
   {
-    const int I0 = (corner[0] >> 1) - 2, J0 = dim == 3 ? (corner[1] >> 1) - 2 : 0;
+    const int I0 = (corner[0] >> 1) - 2, J0 = (corner[1] >> 1) - 2;
     slots = memory, coarse = o.coarse, pitch = o.at.plane;
-#pragma unroll
-    for (int c = 0; c < 2; c++) {
-      const int m = me + c * (int)blockDim.x, I = I0 + m % WIDE, J = J0 + m / WIDE;
-      offset[c] = -1;
-      if (m < CELLS && I <= o.map[0].cols + 1 && J <= o.map[1].cols + 1)
-        offset[c] = column_offset(o.at, __ldg(o.map[0].wrap + I), dim == 3 ? __ldg(o.map[1].wrap + J) : 0);
-    }
-    cell = exists0 || exists1 ? (dim == 3 ? ((j >> 1) - J0) * WIDE : 0) + (i >> 1) - I0 : 1;
+    const int I = I0 + me % WIDE, J = J0 + me / WIDE;
+    offset = -1;
+    if (me < CELLS && I <= o.map[0].cols + 1 && J <= o.map[1].cols + 1)
+      offset = column_offset(o.at, __ldg(o.map[0].wrap + I), __ldg(o.map[1].wrap + J));
+    cell = exists0 || exists1 ? ((j >> 1) - J0) * WIDE + (i >> 1) - I0 : 1;
     beside = 2 * (i & 1) - 1;
-    wx[0] = pair_weights_of(o.map[0], i, n[0], wraps[0], exists0 || (dim == 3 && exists1));
-    if (dim == 2) wx[1] = pair_weights_of(o.map[0], i + 1, n[0], wraps[0], exists1);
-    else {
-      of_ring = (real_pair *)(memory + SLOTS * CELLS) + me, of_row = (real_pair *)(memory + SLOTS * CELLS) + 2 * RING + me / 32 * 2;
-      ring_here = memory + SLOTS * CELLS + 4 * RING + 4 * rows + me;
-      if (me % 32 == 1) { /* its columns are beyond no wall along x */
-        const gmg_pair_weights y0 = pair_weights_of(o.map[1], j, n[1], wraps[1], exists0),
-                           y1 = pair_weights_of(o.map[1], j + 1, n[1], wraps[1], exists1);
-        of_row[0] = real_pair{y0.own, y0.side}, of_row[1] = real_pair{y1.own, y1.side};
-      }
-      if (me < RING) {
-        const gmg_pair_weights x = pair_weights_of(o.map[0], ri, n[0], wraps[0], ring_exists),
-                           y = pair_weights_of(o.map[1], rj, n[1], wraps[1], ring_exists);
-        of_ring[0] = real_pair{x.own, x.side}, of_ring[RING] = real_pair{y.own, y.side};
-      }
-      ring_at = ring_exists ? (((rj >> 1) - J0) * WIDE + (ri >> 1) - I0) | (ri & 1) << 16 | (rj & 1) << 17 : WIDE + 1;
+    wx = pair_weights_of(o.map[0], i, n[0], wraps[0], exists0 || exists1);
+    of_ring = (real_pair *)(memory + SLOTS * CELLS) + me, of_row = (real_pair *)(memory + SLOTS * CELLS) + 2 * RING + me / 32 * 2;
+    ring_here = memory + SLOTS * CELLS + 4 * RING + 4 * rows + me;
+    if (me % 32 == 1) { /* its columns are beyond no wall along x */
+      const gmg_pair_weights y0 = pair_weights_of(o.map[1], j, n[1], wraps[1], exists0),
+                         y1 = pair_weights_of(o.map[1], j + 1, n[1], wraps[1], exists1);
+      of_row[0] = real_pair{y0.own, y0.side}, of_row[1] = real_pair{y1.own, y1.side};
     }
+    if (me < RING) {
+      const gmg_pair_weights x = pair_weights_of(o.map[0], ri, n[0], wraps[0], ring_exists),
+                         y = pair_weights_of(o.map[1], rj, n[1], wraps[1], ring_exists);
+      of_ring[0] = real_pair{x.own, x.side}, of_ring[RING] = real_pair{y.own, y.side};
+    }
+    ring_at = ring_exists ? (((rj >> 1) - J0) * WIDE + (ri >> 1) - I0) | (ri & 1) << 16 | (rj & 1) << 17 : WIDE + 1;
   }
 
   /* asks for coarse plane K */
@@ -65,22 +59,14 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
   {
     const int nz = o.map[2].cols;
     const int plane = (wraps ? gmg_wrap_index(K, nz, 1) : min(max(K, 0), nz - 1)) * pitch;
-#pragma unroll
-    for (int c = 0; c < (dim == 3 ? 1 : 2); c++)
-      if (offset[c] >= 0)
-        __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x + c * (int)blockDim.x, coarse + (plane + offset[c]),
-                                sizeof(real));
+    if (offset >= 0) __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x, coarse + (plane + offset), sizeof(real));
   }
 
   /* the plane in a slot, interpolated across, at the own columns and at the ring's */
   __device__ __forceinline__ void across(int slot, real e[2]) const
   {
     const real *const at = slots + slot * CELLS + cell;
-    if (dim == 2) {
-      e[0] = wx[0].own * at[0] + wx[0].side * at[-1], e[1] = wx[1].own * at[0] + wx[1].side * at[1];
-      return;
-    }
-    const real low = wx[0].own * at[0] + wx[0].side * at[beside], high = wx[0].own * at[WIDE] + wx[0].side * at[WIDE + beside];
+    const real low = wx.own * at[0] + wx.side * at[beside], high = wx.own * at[WIDE] + wx.side * at[WIDE + beside];
     const real_pair wy[2] = {of_row[0], of_row[1]};
     e[0] = wy[0].x * low + wy[0].y * high, e[1] = wy[1].x * high + wy[1].y * low; /* lines 2 J + 1 and 2 J + 2 */
   }
@@ -100,7 +86,7 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
     __pipeline_wait_prior(0);
     __syncthreads();
     across(SLOTS - 2, before), across(SLOTS - 1, here);
-    if (dim == 3 && threadIdx.x < RING) ring_before = across_ring(SLOTS - 2), *ring_here = across_ring(SLOTS - 1);
+    if (threadIdx.x < RING) ring_before = across_ring(SLOTS - 2), *ring_here = across_ring(SLOTS - 1);
     __syncthreads();
     ask(o, wraps, K + 3, 2);
     __pipeline_commit();
@@ -118,7 +104,7 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
       u[1][r] += w[1].own * here[r] + w[1].side * e[r];
       before[r] = here[r], here[r] = e[r];
     }
-    if (dim == 2 || threadIdx.x >= RING) return;
+    if (threadIdx.x >= RING) return;
     const real own = *ring_here, upper = across_ring(slot), even = w[0].own * own + w[0].side * ring_before;
     beside_u[0] += late ? even : w[2].own * ring_before + w[2].side * own;
     beside_u[1] += late ? w[1].own * own + w[1].side * upper : even;
@@ -127,10 +113,10 @@ template <int dim, int lanes, int rows, int steps> struct plane_prolongation {
 };
 
 /* Room for a coarse level's planes. */
-template <int dim, int stages> static constexpr size_t plane_prolong_bytes(void)
+template <int stages> static constexpr size_t plane_prolong_bytes(void)
 {
-  typedef plane_shape<dim, stages> shape;
-  typedef plane_prolongation<dim, shape::lanes, shape::rows, shape::steps> prolongation;
+  typedef plane_shape<stages> shape;
+  typedef plane_prolongation<shape::rows, shape::steps> prolongation;
   return (prolongation::SLOTS * prolongation::CELLS + 5 * prolongation::RING + 4 * shape::rows) * sizeof(real);
 }
 
@@ -140,11 +126,12 @@ static inline int planes_can_prolong(const gmg_update_target *to, const gmg_oper
 {
   enum { MIN_ROWS = 5, MIN_COARSE_PLANES = 16, MAX_PLAIN_FROM = 8 };
   if (!GMG_REAL_F32 && (to->size || to->keep)) return 0;
-  for (int a = 0; a < A->dim; a++)
-    if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2 && !(A->dim == 3 && a == 0))) return 0;
-  const gmg_map *along = &to->prolong[A->dim - 1];
+  if (A->dim != 3) return 0;
+  for (int a = 0; a < 3; a++)
+    if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (a > 0 && b->count[a] > 1 && b->shape[a] % 2)) return 0;
+  const gmg_map *along = &to->prolong[2];
   if (along->cols < MIN_COARSE_PLANES || along->begin > MAX_PLAIN_FROM || along->end < along->rows - 1 || along->out != 2) return 0;
-  return A->dim == 2 || plane_rows(3, b) >= MIN_ROWS;
+  return plane_rows(b) >= MIN_ROWS;
 }
 
 #endif

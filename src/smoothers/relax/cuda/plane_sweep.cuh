@@ -1,11 +1,11 @@
-/* Plane sweep with temporal blocking (2.5D blocking): 2D and 3D, constant coefficients, overlap 1. Two local red-black
+/* Plane sweep with temporal blocking (2.5D blocking): 3D, constant coefficients, overlap 1. Two local red-black
    sweeps of a block in one pass over memory (STAGES 4); or one exact synchronous sweep (STAGES 2): a block that sees
    only values from before the sweep, two layers around it, computes what red and black one after the other compute.
 
-   A thread has two columns of the tile along the last axis, one beside (2D) or behind (3D) the other. A thread block
-   has the columns of a block of unknowns, one layer around them, and what is only read: a ring, loaded apart in 3D; in
-   2D one more column at either end. Planes stream through. Column A of a thread is the one whose even planes are
-   relaxed first, B the other; which of the two comes first changes from lane to lane (3D) or from block to block (2D).
+   A thread has two columns of the tile along the last axis, one behind the other. A thread block has the columns of a
+   block of unknowns, one layer around them, and what is only read: a ring, loaded apart. Planes stream through. Column
+   A of a thread is the one whose even planes are relaxed first, B the other; which of the two comes first changes from
+   lane to lane.
    Four half sweeps are at work at once, three planes apart, so that none touches what another does in the same step; a
    step takes two planes, and one barrier. In step T
 
@@ -40,21 +40,18 @@ typedef struct {
   real relax; /* weight over the diagonal inside the level, or 0 */
 } column;
 
-/* Column (x, y) of a tile, (i, j) of the level. Two columns around the own ones are there, in 3D one, and one is relaxed. */
-template <int dim>
+/* Column (x, y) of a tile, (i, j) of the level. One column around the own ones is there. */
 static __device__ __forceinline__ column column_of(const uniform_level &s, int i, int j, int x, int y, const int own[3])
 {
-  const int margin = dim == 3 ? 1 : 2;
-  const int relaxed = x >= margin - 1 && x < own[0] + margin + 1 && (dim == 2 || y < own[1] + 2);
   column c;
-  c.inside = x < own[0] + 2 * margin && (dim == 2 || y < own[1] + 2);
-  c.exists = c.inside && gmg_index_exists(i, s.n[0], s.wraps[0]) && (dim == 2 || gmg_index_exists(j, s.n[1], s.wraps[1]));
-  c.mine = c.exists && x >= margin && x < own[0] + margin && (dim == 2 || (y > 0 && y <= own[1]));
+  c.inside = x < own[0] + 2 && y < own[1] + 2;
+  c.exists = c.inside && gmg_index_exists(i, s.n[0], s.wraps[0]) && gmg_index_exists(j, s.n[1], s.wraps[1]);
+  c.mine = c.exists && x > 0 && x <= own[0] && y > 0 && y <= own[1];
   const int gi = c.exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0,
-            gj = c.exists && dim == 3 ? gmg_wrap_index(j, s.n[1], s.wraps[1]) : 0;
+            gj = c.exists ? gmg_wrap_index(j, s.n[1], s.wraps[1]) : 0;
   c.offset = column_offset(s.at, gi, gj);
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
-  c.relax = c.exists && relaxed ? s.omega / diag : (real)0;
+  c.relax = c.exists ? s.omega / diag : (real)0;
   return c;
 }
 
@@ -62,9 +59,9 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
 
    From zero such a pass is self_contained: a block also finds what others leave beside its own unknowns, and restricts its
    residual without them. Of the ring it needs no more than what the first half sweep makes of f there. */
-template <int dim, int STAGES, int KIND> struct plane_sweep {
-  typedef plane_shape<dim, STAGES> shape;
-  typedef plane_prolongation<dim, shape::lanes, shape::rows, shape::steps> prolongation;
+template <int STAGES, int KIND> struct plane_sweep {
+  typedef plane_shape<STAGES> shape;
+  typedef plane_prolongation<shape::rows, shape::steps> prolongation;
   static constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
   static constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * STAGES + 1;
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, prolongs = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT,
@@ -73,7 +70,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   static constexpr int keeps_f = shape::keeps_f && !prolongs && !restricts; /* these need the registers */
   /* a step asks for the next u after it has taken its own: one u less in registers */
   static constexpr int asks_late = shape::wide && STAGES == 4 && prolongs;
-  static constexpr int plain_groups = dim == 3 && STAGES == 4 && !asks_late;
+  static constexpr int plain_groups = STAGES == 4 && !asks_late;
 
   const uniform_level &s;
   const real *const f, *const from;
@@ -89,7 +86,7 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   int i, j, swap;
   column row0, row1;
   int inside_a, inside_b;
-  real keep_a, keep_b, relax_a, relax_b;
+  real keep, relax_a, relax_b;
   /* planes of A's and B's neighbours, of which one is beyond; where their own are put, if they are inside; f */
   const real *near_A, *near_B;
   int beyond;
@@ -123,25 +120,24 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
 
   __device__ __forceinline__ void place_columns(size_t block_index, real *tile)
   {
-    const int me = (int)threadIdx.x, x = dim == 3 ? me % 32 : me, y = dim == 3 ? me / 32 : 0;
+    const int me = (int)threadIdx.x, x = me % 32, y = me / 32;
     place_block(s, exact ? (int)block_index : block_at(s, (unsigned)block_index), begin, own);
     first = begin[2] - 2, planes = own[2] + 4;
-    i = dim == 3 ? begin[0] - 1 + x : begin[0] - 2 + 2 * x, j = dim == 3 ? begin[1] - 1 + 2 * y : 0;
+    i = begin[0] - 1 + x, j = begin[1] - 1 + 2 * y;
     swap = (i + j + first + 1 + s.reversed) & 1;
-    row0 = dim == 3 ? column_of<dim>(s, i, j, x, 2 * y, own) : column_of<dim>(s, i, 0, 2 * x, 0, own);
-    row1 = dim == 3 ? column_of<dim>(s, i, j + 1, x, 2 * y + 1, own) : column_of<dim>(s, i + 1, 0, 2 * x + 1, 0, own);
+    row0 = column_of(s, i, j, x, 2 * y, own), row1 = column_of(s, i, j + 1, x, 2 * y + 1, own);
     inside_a = swap ? row1.inside : row0.inside, inside_b = swap ? row0.inside : row1.inside;
     relax_a = swap ? row1.relax : row0.relax, relax_b = swap ? row0.relax : row1.relax;
-    const int cell = dim == 3 ? (y + 1) * PITCH + x + 1 : x + 1; /* in 2D what lies beyond the tile is not relaxed */
+    const int cell = (y + 1) * PITCH + x + 1;
     near_A = tile + COLOUR + cell, near_B = tile + cell;
-    beyond = (swap ? 1 : -1) * (dim == 3 ? PITCH : 1);
+    beyond = (swap ? 1 : -1) * PITCH;
     put_A = tile + cell, put_B = tile + COLOUR + cell;
     f_rows = tile + 2 * COLOUR + me, f_A = f_rows + swap * THREADS, f_B = f_rows + (1 - swap) * THREADS;
   }
 
   __device__ __forceinline__ void place_ring(real *tile)
   {
-    const int me = (int)threadIdx.x, wide = own[0] + 2, high = own[1] + 2, sides = 2 * high, ring = dim == 3 ? sides + 2 * wide : 0;
+    const int me = (int)threadIdx.x, wide = own[0] + 2, high = own[1] + 2, sides = 2 * high, ring = sides + 2 * wide;
     int rx = me < high ? -1 : wide, ry = me % high;
     if (me >= sides) rx = (me - sides) % wide, ry = me - sides < wide ? -1 : high;
     ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry, in_ring = me < ring;
@@ -162,17 +158,17 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
     there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? planes : min(planes, s.n[2] - first);
     low = self_contained ? there : max(there, 1), top = self_contained ? gone : min(gone, planes - 1);
     wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
-    const real inner = gmg_at(s.diag[2], 1), keep = 1 - s.omega; /* what does not exist is 0 and stays so */
-    keep_a = dim == 2 && relax_a == 0 ? (real)1 : keep, keep_b = dim == 2 && relax_b == 0 ? (real)1 : keep;
+    const real inner = gmg_at(s.diag[2], 1);
+    keep = 1 - s.omega; /* what does not exist is 0 and stays so */
     omega_kept = s.omega, more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
   }
 
   __device__ __forceinline__ void place_targets(void)
   {
     const auto target_of = [&](const column &c, int ci, int cj) {
-      return exact && c.mine && (seen_by_others(s, 0, ci) || (dim == 3 && seen_by_others(s, 1, cj))) ? interface_copy : to;
+      return exact && c.mine && (seen_by_others(s, 0, ci) || seen_by_others(s, 1, cj)) ? interface_copy : to;
     };
-    to_0 = target_of(row0, i, j), to_1 = dim == 3 ? target_of(row1, i, j + 1) : target_of(row1, i + 1, j);
+    to_0 = target_of(row0, i, j), to_1 = target_of(row1, i, j + 1);
     low_interface = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_interface = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
   }
 
@@ -217,14 +213,8 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
   {
     u[0] = u[1] = 0;
     if (from_zero || !from) return;
-    if (dim == 2 && s.whole) {
-      real_pair v = {0, 0};
-      if (row0.exists) v = gmg_load_relaxed((const real_pair *)(from + (p + row0.offset)));
-      u[0] = v.x, u[1] = v.y;
-    } else {
-      if (row0.exists) u[0] = gmg_load_relaxed(from + (p + row0.offset));
-      if (row1.exists) u[1] = gmg_load_relaxed(from + (p + row1.offset));
-    }
+    if (row0.exists) u[0] = gmg_load_relaxed(from + (p + row0.offset));
+    if (row1.exists) u[1] = gmg_load_relaxed(from + (p + row1.offset));
   }
   /* for what comes in in step T, the ring's planes as A's and B's have them */
   __device__ __forceinline__ void ask(int T, real u[2][2], real beside[2]) const
@@ -269,15 +259,15 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
       if (h <= 2 || !keeps_f) v.f_a[c] = f_A[c * 2 * THREADS], v.f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 need them again */
       real sum_a = v.f_a[c], sum_b = v.f_b[c];
       const int zeros = from_zero && h == 1; /* all around */
-      if (dim == 3 && !zeros) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
-      const real across = s.coupling[dim == 3]; /* B's plane q has index q - 1, A's plane q + 1 index q + 1 */
+      if (!zeros) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
+      const real across = s.coupling[1]; /* B's plane q has index q - 1, A's plane q + 1 index q + 1 */
       if (!zeros) sum_a += across * (by_A[beyond] + v.bb[down]), sum_b += across * (by_B[-beyond] + v.a[up]);
       if (!zeros) sum_a += s.coupling[2] * (v.a[down] + v.a[up]), sum_b += s.coupling[2] * (v.bb[down] + v.bb[up]);
       real w_a = relax_a, w_b = relax_b;
       if (checked && is_wall(q)) w_a = at_wall(w_a, q);
       if (checked && is_wall(q + 1)) w_b = at_wall(w_b, q + 1);
       if (from_zero && h <= 2) now_a[h - 1] = w_a * sum_a, now_b[h - 1] = w_b * sum_b; /* they were 0, too */
-      else now_a[h - 1] = keep_a * v.a[c] + w_a * sum_a, now_b[h - 1] = keep_b * v.bb[c] + w_b * sum_b;
+      else now_a[h - 1] = keep * v.a[c] + w_a * sum_a, now_b[h - 1] = keep * v.bb[c] + w_b * sum_b;
     }
 #pragma unroll
     for (int h = 1; h <= STAGES; h++) {
@@ -317,9 +307,6 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
       if (updates) {
         if (row0.mine) put_update(o, scale, p + row0.offset, of_0);
         if (row1.mine) put_update(o, scale, p + row1.offset, of_1);
-      } else if (dim == 2 && s.whole) {
-        /* own sizes are even */
-        if (row0.mine) gmg_store_relaxed((real_pair *)(target_0 + (p + row0.offset)), real_pair{of_0, of_1});
       } else if (is_own) {
         if (row0.mine) gmg_store_relaxed(target_0 + (p + row0.offset), of_0);
         if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.offset), of_1);
@@ -427,19 +414,19 @@ template <int dim, int STAGES, int KIND> struct plane_sweep {
 };
 
 /* A thread block to every block; blockIdx.y is the pass. */
-template <int dim, int STAGES, int KIND>
-static __global__ void __launch_bounds__(plane_shape<dim, STAGES>::threads, plane_shape<dim, STAGES>::blocks)
+template <int STAGES, int KIND>
+static __global__ void __launch_bounds__(plane_shape<STAGES>::threads, plane_shape<STAGES>::blocks)
     plane_kernel(uniform_level s, const real *f, const real *from, real *to, real *interface_copy, update o, restriction r)
 {
-  plane_sweep<dim, STAGES, KIND>{s, f, from, to, interface_copy, o, r}.run(blockIdx.x);
+  plane_sweep<STAGES, KIND>{s, f, from, to, interface_copy, o, r}.run(blockIdx.x);
 }
 
-template <int dim>
-static __global__ void __launch_bounds__(plane_shape<dim, 4>::threads, plane_shape<dim, 4>::blocks)
+template <int STAGES>
+static __global__ void __launch_bounds__(plane_shape<STAGES>::threads, plane_shape<STAGES>::blocks)
     plane_kernel_dynamic(uniform_level s, const real *f, const real *from, real *to, work_queue queue)
 {
   for_blocks<1>(queue, [&](unsigned block_index) {
-    plane_sweep<dim, 4, 0>{s, f, from, to, NULL, update{}, restriction{}}.run(block_index);
+    plane_sweep<STAGES, 0>{s, f, from, to, NULL, update{}, restriction{}}.run(block_index);
     __pipeline_wait_prior(0); /* what was asked for beyond the end has landed */
   });
 }
@@ -451,16 +438,15 @@ typedef struct {
   size_t bytes; /* of shared memory */
 } plane_pass;
 
-template <int dim, int STAGES> static constexpr size_t plane_pass_bytes(int kind)
+template <int STAGES> static constexpr size_t plane_pass_bytes(int kind)
 {
-  typedef plane_shape<dim, STAGES> shape;
-  return shape::reals * sizeof(real) + (kind & PASS_PROLONG ? plane_prolong_bytes<dim, STAGES>() : 0) +
+  typedef plane_shape<STAGES> shape;
+  return shape::reals * sizeof(real) + (kind & PASS_PROLONG ? plane_prolong_bytes<STAGES>() : 0) +
          (kind & PASS_RESTRICT ? 2 * shape::threads * sizeof(real) : 0);
 }
 
-#define PLANE_PASS(dim, STAGES, kind) {kind, plane_kernel<dim, STAGES, kind>, plane_pass_bytes<dim, STAGES>(kind)}
-#define PLANE_PASS_IN_FLOAT(dim, STAGES, kind) \
-  {kind, IN_FLOAT((plane_kernel<dim, STAGES, kind>)), plane_pass_bytes<dim, STAGES>(kind)}
+#define PLANE_PASS(STAGES, kind) {kind, plane_kernel<STAGES, kind>, plane_pass_bytes<STAGES>(kind)}
+#define PLANE_PASS_IN_FLOAT(STAGES, kind) {kind, IN_FLOAT((plane_kernel<STAGES, kind>)), plane_pass_bytes<STAGES>(kind)}
 
 /* A pass from a table that ends with kind -1; NULL where it is not there or takes more than max_bytes. */
 static inline const plane_pass *plane_pass_of(const plane_pass *p, int kind, size_t max_bytes)
@@ -490,9 +476,9 @@ static inline int planes_can_double_buffer(const plane_pass *passes, size_t max_
 }
 
 /* Thread blocks of one pass, or more. */
-static inline gmg_grid plane_grid(const plane_pass *p, int dim, const gmg_blocks *b, size_t passes = 1)
+static inline gmg_grid plane_grid(const plane_pass *p, const gmg_blocks *b, size_t passes = 1)
 {
-  return {dim3((unsigned)b->total, (unsigned)passes), dim3((unsigned)(32 * plane_rows(dim, b))), p->bytes};
+  return {dim3((unsigned)b->total, (unsigned)passes), dim3((unsigned)(32 * plane_rows(b))), p->bytes};
 }
 
 #endif

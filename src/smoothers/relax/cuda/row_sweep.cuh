@@ -353,7 +353,7 @@ static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gm
   const int whole = gmg_has_whole_rows(A->n[0], f, u, to->x);
   for (int a = 0; to->coarse && a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_LINEAR || (A->wraps[a] && map[a].cols < 4)) return 0;
-  const uniform_level x = uniform_level_of(A, b, NULL, omega, reversed, u, NULL);
+  const uniform_level x = uniform_level_of(A, b, NULL, omega, reversed);
   update o = update_of(to, A);
   o.x += x.at.first;
   gmg_launch(e, "rows", to->coarse ? with_correction[reversed][whole] : plain[whole], gmg_warp_grid(b->total), x,
