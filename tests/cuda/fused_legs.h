@@ -58,7 +58,7 @@ typedef struct {
 } update_case;
 static const update_case updates[] = {{0, 0, 1, 0}, {1, 0, 1, 0}, {0, 1, 1, 0}, {1, 1, 1, 0}, {0, 0, 2, 0}, {1, 0, 2, 0},
                                       {0, 1, 2, 0}, {1, 1, 2, 0}, {0, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {1, 1, 1, 1}};
-enum { UPDATES = sizeof updates / sizeof *updates, UPDATES_OF_PAIRS = 8 };
+enum { UPDATES = sizeof updates / sizeof *updates };
 
 /* One operation on the device, where it can, and three on the host. can_prolong: in the one step. */
 static inline void update_agrees(const char *name, const both *b, const update_case *k, int can, int can_prolong)

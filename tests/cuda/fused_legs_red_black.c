@@ -43,7 +43,7 @@ static const struct {
 } boxes[] = {{{3, {80, 82, 84}, GMG_CELL, "dddddd"}, PLANES, 1},   {{3, {64, 96, 84}, GMG_CELL, "dnrddn"}, PLANES, 1},
              {{3, {80, 82, 84}, GMG_CELL, "pppppp"}, PLANES, 1},   {{3, {28, 26, 700}, GMG_CELL, "ppddpp"}, PLANES, 1},
              {{3, {36, 120, 122}, GMG_CELL, "nrddpp"}, PLANES, 1}, {{3, {97, 57, 101}, GMG_CELL, "dnnddr"}, NONE, 0},
-             {{2, {702, 800, 1}, GMG_CELL, "pppp"}, NONE, 1},      {{3, {80, 82, 84}, GMG_VERTEX, "pppppp"}, NONE, 0},
+             {{2, {702, 800, 1}, GMG_CELL, "pppp"}, ROWS, 1},      {{3, {80, 82, 84}, GMG_VERTEX, "pppppp"}, NONE, 0},
              {{2, {1000, 602, 1}, GMG_CELL, "dddn"}, ROWS, 1},     {{3, {92, 90, 71}, GMG_CELL, "ddddnd"}, NONE, 0},
              {{2, {1024, 512, 1}, GMG_CELL, "pppp"}, ROWS, 1},     {{2, {2000, 256, 1}, GMG_CELL, "ppnr"}, ROWS, 1},
              {{2, {48, 12000, 1}, GMG_CELL, "rndd"}, ROWS, 1},     {{2, {1001, 600, 1}, GMG_CELL, "dddd"}, NONE, 0}};

@@ -51,18 +51,15 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return suits(l) && s->bytes + FACE_ALONG_BYTES <= s->max_bytes && face_blocks(l, &s->blocks);
 }
 
-typedef void (*face_kernel)(face_level, const real *, const real *, real *, update);
-enum { PLAIN, FROM_ZERO, UPDATE, PASSES };
+typedef void (*face_kernel)(face_level, const real *, const real *, real *);
 
-/* Of the passes; NULL: not in this type. */
+/* Of a pass over a u, and from zero. */
 static const face_kernel *kernels_of(const gmg_operator *A, int lines)
 {
-#define KERNELS(kind, wraps, by_lines)                                                                          \
-  {face_plane_kernel<kind, wraps, by_lines, 0>, face_plane_kernel<kind, wraps, by_lines, PASS_FROM_ZERO>,       \
-   IN_FLOAT((face_plane_kernel<kind, wraps, by_lines, PASS_UPDATE>))}
+#define KERNELS(kind, wraps, by_lines) {face_plane_kernel<kind, wraps, by_lines, 0>, face_plane_kernel<kind, wraps, by_lines, 1>}
 #define BY_LINES(kind, wraps) {KERNELS(kind, wraps, 0), KERNELS(kind, wraps, 1)}
-  static const face_kernel kernels[2][2][2][PASSES] = {{BY_LINES(GMG_FACES, 0), BY_LINES(GMG_FACES, 1)},
-                                                       {BY_LINES(GMG_FACES | GMG_SIGMA, 0), BY_LINES(GMG_FACES | GMG_SIGMA, 1)}};
+  static const face_kernel kernels[2][2][2][2] = {{BY_LINES(GMG_FACES, 0), BY_LINES(GMG_FACES, 1)},
+                                                  {BY_LINES(GMG_FACES | GMG_SIGMA, 0), BY_LINES(GMG_FACES | GMG_SIGMA, 1)}};
 #undef BY_LINES
 #undef KERNELS
   return kernels[A->sigma != NULL][A->wraps[2]][lines];
@@ -73,8 +70,8 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   (void)s;
   for (int lines = 0; lines < 2; lines++)
-    for (int pass = 0; pass < PASSES; pass++)
-      if (kernels_of(l->A, lines)[pass]) allow_shared(l, (const void *)kernels_of(l->A, lines)[pass], bytes_of(l->A, lines));
+    for (int from_zero = 0; from_zero < 2; from_zero++)
+      allow_shared(l, (const void *)kernels_of(l->A, lines)[from_zero], bytes_of(l->A, lines));
   return NULL;
 }
 
@@ -91,28 +88,12 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, in
   return x;
 }
 
-static void launch(const gmg_smoother_level *l, const async_state *s, int pass, size_t passes, const void *f, const void *from,
-                   void *to, int reversed, const update &o)
-{
-  const int lines = comes_by_lines(l->A, f);
-  const gmg_grid grid = {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
-  gmg_launch(l->exec, "async", kernels_of(l->A, lines)[pass], grid, level_of(l, s, reversed), f, from, to, o);
-}
-
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
                 int reversed)
 {
-  launch(l, s, from ? PLAIN : FROM_ZERO, passes, f, from, to, reversed, update{});
+  const int lines = comes_by_lines(l->A, f);
+  const gmg_grid grid = {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
+  gmg_launch(l->exec, "async", kernels_of(l->A, lines)[from == NULL], grid, level_of(l, s, reversed), f, from, to);
 }
 
-static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
-                             const gmg_update_target *to)
-{
-  if (!kernels_of(l->A, 0)[UPDATE] || to->coarse) return 0;
-  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
-  launch(l, s, UPDATE, 1, f, u, NULL, reversed, update_of(to, l->A));
-  return 1;
-}
-
-const async_variant R(async_planes_faces) = {
-    .lay_out = lay_out, .prepare = prepare, .run = run, .postsmooth_update = postsmooth_update};
+const async_variant R(async_planes_faces) = {.lay_out = lay_out, .prepare = prepare, .run = run};

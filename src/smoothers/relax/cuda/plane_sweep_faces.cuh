@@ -30,7 +30,6 @@
 
 #include "core/cuda/atomics.cuh"
 #include "face_rows.cuh"
-#include "fused.cuh"
 
 /* A row times weight / diagonal; keep: 1 - weight. */
 typedef struct {
@@ -50,15 +49,13 @@ static __device__ __forceinline__ real face_inverse(real x)
 }
 
 /* A pass over one block. by_lines: coefficients come by 16 bytes. */
-template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
+template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sweep {
   typedef face_slot<kind, by_lines> slot;
-  static constexpr int from_zero = KIND & PASS_FROM_ZERO, updates = KIND & PASS_UPDATE;
   static constexpr int SIDES = 2 * FACE_DEEP, RING = SIDES + 2 * FACE_WIDE, BEHIND = 4 * FACE_WIDE, BESIDE = BEHIND + FACE_WIDE;
 
   const face_level &s;
   const real *const f, *const from;
   real *const to;
-  const update &o;
 
   /* the tile: its own unknowns; plane q is plane first + q of the level; planes that there are, and are relaxed, first to last */
   int begin[3], own[3], first, planes, low, high, low_row, high_row;
@@ -77,7 +74,6 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
   const real *side;
   unsigned side_slice, side_column;
   real *side_put;
-  double scale;
 
   /* What is in registers, apart from the rest for the compiler's sake. u on its way: planes 2 T - 1 (before); 2 T and 2
      T + 1; the next two; of the ring numbers 2 T - 3 and 2 T and the next such. */
@@ -153,7 +149,6 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     }
     low = wraps ? 0 : max(0, -first), high = wraps ? planes - 1 : min(planes, s.n[2] - first) - 1;
     low_row = max(low, 1), high_row = min(high, planes - 2);
-    scale = updates ? update_scale(o) : 0;
     omega = relaxed ? s.omega : (real)0, keep = 1 - omega;
   }
 
@@ -252,12 +247,6 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     return now;
   }
 
-  __device__ __forceinline__ void leave(unsigned offset, real value) const
-  {
-    if (updates) put_update(o, scale, (int)offset, value);
-    else gmg_store_relaxed(to + offset, value);
-  }
-
   /* Two numbers come in, planes at once; u for the step after the next is asked for. */
   template <int checked> __device__ __forceinline__ void take(column_held &v, int T, int t) const
   {
@@ -308,8 +297,8 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
     /* two numbers are done */
     const real done = v.u[index(2 * t - 13)], also_done = v.u[index(2 * t - 12)];
     const unsigned out = (unsigned)(first + 2 * T - 13) * slice + column;
-    if ((unsigned)(2 * T - 15) < own_mine) leave(out, parity ? v.held : done);
-    if ((unsigned)(2 * T - 14) < own_mine) leave(out + slice, parity ? done : also_done);
+    if ((unsigned)(2 * T - 15) < own_mine) gmg_store_relaxed(to + out, parity ? v.held : done);
+    if ((unsigned)(2 * T - 14) < own_mine) gmg_store_relaxed(to + out + slice, parity ? done : also_done);
     v.held = also_done;
     if (!from_zero) take<checked>(v, T, t);
     __pipeline_wait_prior(1);
@@ -368,11 +357,11 @@ template <int kind, int wraps, int by_lines, int KIND> struct face_plane_sweep {
   }
 };
 
-template <int kind, int wraps, int by_lines, int KIND>
+template <int kind, int wraps, int by_lines, int from_zero>
 static __global__ void __launch_bounds__(FACE_THREADS, 1)
-    face_plane_kernel(const face_level s, const real *f, const real *from, real *to, const update o)
+    face_plane_kernel(const face_level s, const real *f, const real *from, real *to)
 {
-  face_plane_sweep<kind, wraps, by_lines, KIND>{s, f, from, to, o}.run();
+  face_plane_sweep<kind, wraps, by_lines, from_zero>{s, f, from, to}.run();
 }
 
 #endif
