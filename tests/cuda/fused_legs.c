@@ -253,7 +253,8 @@ static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_para
 static void large_levels(void **state)
 {
   static const shape s[] = {{3, {256, 256, 256}, GMG_CELL, "ddddnn"}, {2, {2048, 2048, 1}, GMG_CELL, "dnrd"}};
-  static const char *const names[] = {"256^3, float in a mixed cycle", "256^3, double", "2048^2, float in a mixed cycle", "2048^2, double"};
+  static const char *const names[] = {"256^3, float in a mixed cycle", "256^3, double", "2048^2, float in a mixed cycle",
+                                      "2048^2, double"};
   (void)state;
   for (int g = 0; g < 4; g++) {
     const gmg_problem p = unit_cells(&s[g / 2]);

@@ -6,10 +6,11 @@
 
 #include "smoothers/relax/cuda/plane_sweep.cuh"
 
-/* From MIN_CELLS_RESTRICT on a pass over a u that is not 0 restricts, too: 0.157 instead of 0.167 ms at 256^3 in float,
-   but 57 instead of 52 us at 128^3; in double a solve at 256^3 takes 4.5 ms without, and 5.0 ms with it. From MIN_CELLS_DOUBLE_BUFFERED on u is double buffered: a V(1,1) cycle at 512^3 in
-   double takes 3.95 ms, 4.06 where coarser levels do so, too, whose blocks are short: the steps at their ends, each of
-   which goes through instructions of its own, are not in the cache yet. */
+/* MIN_CELLS_RESTRICT: on larger levels a pass over a u that is not 0 restricts, too. In float it takes 0.157 instead of 0.167 ms
+   at 256^3, but 57 instead of 52 us at 128^3. In double a solve at 256^3 takes 5.0 ms with it, and 4.5 without.
+   MIN_CELLS_DOUBLE_BUFFERED: on larger levels u is double buffered. A V(1,1) cycle at 512^3 in double takes 3.95 ms so. It takes
+   4.06 if coarser levels do so, too: their blocks are short, and the instructions of the steps at their ends are not in the
+   cache yet. */
 enum { MIN_CELLS_RESTRICT = sizeof(real) == 8 ? 1 << 26 : 1 << 22, MIN_CELLS_DOUBLE_BUFFERED = 1 << 26 };
 
 static const plane_pass passes[] = {PLANE_PASS(4, 0),

@@ -166,7 +166,8 @@ static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t pr
   return least > 0;
 }
 
-static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega, int reversed)
+static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega,
+                                             int reversed)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   uniform_level x = {block_level_of(A, b, order, reversed)};

@@ -107,7 +107,8 @@ static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const 
   const uniform_level x = uniform_level_of(A, b, NULL, omega, 0);
   const pitches coarse_at = pitches_of(gmg_layout_of_rows(map), 2);
   gmg_launch(e, "rows", whole ? row_kernel_restrict<HALVES, 1> : row_kernel_restrict<HALVES, 0>, gmg_warp_grid(b->total), x,
-             gmg_pair_maps_of(map), first_unknown(x.at, f), first_unknown(x.at, u), first_unknown(coarse_at, coarse), coarse_at.plane);
+             gmg_pair_maps_of(map), first_unknown(x.at, f), first_unknown(x.at, u), first_unknown(coarse_at, coarse),
+             coarse_at.plane);
   return 1;
 }
 

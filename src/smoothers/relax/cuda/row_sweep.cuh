@@ -10,8 +10,9 @@
    An exact sweep must read what was there before it: it goes to another field, or in place but for what other blocks look at, two
    layers at every side, which goes to interface_copy.
 
-   PASS_UPDATE writes rows to a field of doubles when they are done. Blocks then see what was there before the pass. With PASS_PROLONG
-   a row gets the correction as it comes in: that is all of the way up to a level. The way down, PASS_FROM_ZERO | PASS_RESTRICT: row_restrict.cuh. */
+   PASS_UPDATE writes rows to a field of doubles when they are done. Blocks then see what was there before the pass. With
+   PASS_PROLONG a row gets the correction as it comes in: that is all of the way up to a level. The way down,
+   PASS_FROM_ZERO | PASS_RESTRICT: row_restrict.cuh. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 
@@ -56,8 +57,10 @@ static __device__ __forceinline__ void put_cells(const gmg_lane_columns<whole> &
 #pragma unroll
   for (int c = 0; c < LANE_COLS; c += whole + 1)
     if (x.owns(c)) {
-      if (whole) *(double2 *)(row + x.at(c)) = double2{was.at[c] + scale * (double)u.at[c], was.at[c + 1] + scale * (double)u.at[c + 1]};
-      else row[x.at(c)] = was.at[c] + scale * (double)u.at[c];
+      double *const to = row + x.at(c);
+      const double now = was.at[c] + scale * (double)u.at[c];
+      if (whole) *(double2 *)to = double2{now, was.at[c + 1] + scale * (double)u.at[c + 1]};
+      else *to = now;
     }
 }
 
@@ -334,7 +337,8 @@ static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const un
   const unsigned all = (unsigned)(passes * s.total);
   const int whole = gmg_has_whole_rows(A->n[0], f, from, to) && gmg_has_whole_rows(A->n[0], interface_copy, NULL, NULL);
   gmg_launch(e, "rows", whole ? row_kernel<HALVES, 0, 0, 1> : row_kernel<HALVES, 0, 0, 0>, gmg_warp_grid(all), s, all,
-             first_unknown(s.at, f), first_unknown(s.at, from), first_unknown(s.at, to), first_unknown(s.at, interface_copy), update{});
+             first_unknown(s.at, f), first_unknown(s.at, from), first_unknown(s.at, to), first_unknown(s.at, interface_copy),
+             update{});
 }
 
 #if GMG_REAL_F32

@@ -125,8 +125,8 @@ template <int columns> struct gmg_lane_units {
   typename gmg_unit_of<columns>::type at[LANE_COLS / columns];
 };
 
-/* The columns that a lane has of a block: one vector, which exists and is the block's own or not; or each for itself, as a wall or a
-   wrap may lie between them. */
+/* The columns that a lane has of a block. whole: they are one vector in memory, which exists and is the block's own, or not.
+   Otherwise a wall or a wrap may lie between two of them, and each is loaded and stored by itself. */
 template <int whole> struct gmg_lane_columns {
   static constexpr int WIDTH = whole ? LANE_COLS : 1, UNITS = LANE_COLS / WIDTH;
   int first;            /* column of the level that the lane begins with */
@@ -291,8 +291,8 @@ static __device__ __forceinline__ gmg_cells gmg_residual_of_row(const real coupl
   return r;
 }
 
-/* body(k, r) for the rows begin <= k < end, of the lane's columns: the residual, 0 where there is no unknown. It is not to be used for
-   the very first and last column of the warp. */
+/* body(k, r) for the rows begin <= k < end, of the lane's columns: the residual, 0 where there is no unknown. It is not to be
+   used for the very first and last column of the warp. */
 template <int whole, class Body>
 static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const real *f, const real *u,
                                                      const gmg_lane_columns<whole> &x, int begin, int end, Body body)
@@ -304,7 +304,10 @@ static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const
 #pragma unroll
   for (int c = 0; c < COLS; c++) diag.at[c] = s.shift + gmg_at(s.diag[0], x.has(c) ? x.at(c) : 0) + gmg_at(s.diag[1], 0) + inner;
   const auto is_there = [&](int k) { return gmg_index_exists(k, n, s.wraps[2]); };
-  const auto ask = [&](int slot, int row) { us[slot] = x.read(u + row, gmg_load_constant()), fs[slot] = x.read(f + row, gmg_load_constant()); };
+  const auto ask = [&](int slot, int row) {
+    us[slot] = x.read(u + row, gmg_load_constant());
+    fs[slot] = x.read(f + row, gmg_load_constant());
+  };
   const auto ask_row = [&](int slot, int k) {
     us[slot] = fs[slot] = {};
     if (is_there(k)) ask(slot, gmg_wrap_index(k, n, s.wraps[2]) * stride);
