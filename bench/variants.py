@@ -68,6 +68,7 @@ def copy_with_switches(to):
     """The sources, where every variant asks whether it is wanted."""
     if to.exists():
         shutil.rmtree(to)
+    to.mkdir(parents=True)
     for name in ["CMakeLists.txt", "cmake", "include", "src", "bench"]:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, to / name)
