@@ -54,6 +54,6 @@ int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_bottom_problem *prob
   int singular = problem->singular;
   void *arguments[] = {&A, &all, &volume, &singular, &rtol, &r, &u, &p, &q, &part};
   const dim3 blocks(wanted.blocks.x < most ? wanted.blocks.x : most);
-  gmg_cuda_note(d, cudaLaunchCooperativeKernel((void *)run, blocks, wanted.threads, arguments, 0, d->stream), "coarse CG");
+  gmg_cuda_note(d, cudaLaunchCooperativeKernel(run, blocks, wanted.threads, arguments, 0, d->stream), "coarse CG");
   return 1;
 }

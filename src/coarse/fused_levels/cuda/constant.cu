@@ -202,9 +202,8 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   /* The kernel reads the tables before it waits for the kernel ahead: they are older than that one, which belongs to a finer
      level. */
   c.numAttrs += gmg_early_attribute(gmg_device_of(e), attributes + c.numAttrs);
-  int cycle_kind = (int)kind, zero = start == GMG_FROM_ZERO || l + 1 == s->levels; /* the coarsest grid is solved from zero */
-  void *arguments[] = {(void *)s, &l, &f, &u, &cycle_kind, &zero};
-  gmg_cuda_note(gmg_device_of(e), cudaLaunchKernelExC(&c, (const void *)fused_kernel, arguments), "small levels");
+  const int zero = start == GMG_FROM_ZERO || l + 1 == s->levels; /* the coarsest grid is solved from zero */
+  gmg_cuda_note(gmg_device_of(e), cudaLaunchKernelEx(&c, fused_kernel, *s, l, (const real *)f, (real *)u, (int)kind, zero), "small levels");
 }
 
 extern "C" const gmg_bottom_ops R(gmg_fused_constant_cuda) = {

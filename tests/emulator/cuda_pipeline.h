@@ -1,0 +1,11 @@
+/* Copies to shared memory that end at the wait: what is read too early is still the old value. */
+#ifndef GMG_EMULATOR_CUDA_PIPELINE_H
+#define GMG_EMULATOR_CUDA_PIPELINE_H
+
+#include "cuda_runtime.h"
+
+static inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes) { emulator::copy_later(to, from, bytes); }
+static inline void __pipeline_commit() { emulator::commit_copies(); }
+static inline void __pipeline_wait_prior(unsigned all_but) { emulator::finish_copies(all_but); }
+
+#endif
