@@ -4,7 +4,8 @@ Copies SRC's headers and CUDA files to TO, a .cu as .cpp, and in them replaces
   kernel<<<...>>>(...)                by a call of emulator::launch_of
   extern __shared__ T name[]          by a pointer to the emulator's array
   asm("instruction ...")              by a call of emulator::ptx::instruction; an empty asm, by nothing
-Files that have not changed are not written."""
+Also writes TO/../types.h, which names the CUDA files' structs after the real type: their member functions are compiled once per type,
+and the linker would take two of the same name for one. Files that have not changed are not written."""
 import pathlib
 import re
 import sys
@@ -13,7 +14,7 @@ LAUNCH = re.compile(r"(\w+)<<<(.*?)>>>\s*\(", re.S)
 DYNAMIC = re.compile(r"extern __shared__ (\w+) (\w+)\[\];")
 ASM = re.compile(r"\basm\s*(?:volatile)?\s*\(")
 STRING = re.compile(r'"(?:\\.|[^"\\])*"')
-CLOSING = {"(": ")", "[": "]", "{": "}"}
+STRUCT = re.compile(r"^(?:template <[^>]*> *)?struct (?:alignas\(.*?\) )?(\w+)\b[^;]*\{", re.M)
 
 
 def end_of(text, start):
@@ -85,18 +86,32 @@ def translate(text):
     return replace_asm(text)
 
 
+def write(path, text):
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
 def main():
     source, to = map(pathlib.Path, sys.argv[1:])
+    structs = set()
     for path in sorted(source.rglob("*")):
         if path.suffix not in (".h", ".cuh", ".cu"):
             continue
         target = to / path.relative_to(source)
-        target = target.with_suffix(".cpp") if path.suffix == ".cu" else target
         text = path.read_text()
-        text = f'#line 1 "{path}"\n' + (translate(text) if "cuda" in path.parts or path.suffix != ".h" else text)
-        if not target.exists() or target.read_text() != text:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text)
+        if path.suffix != ".h":
+            structs.update(STRUCT.findall(text))
+        text = f'#line 1 "{path}"\n' + (translate(text) if "cuda" in path.parts else text)
+        write(target.with_suffix(".cpp") if path.suffix == ".cu" else target, text)
+    write(to.parent / "types.h", "#if defined GMG_REAL_F32\n" + "".join(
+        f"#define {name} GMG_OF_TYPE({name})\n" for name in sorted(structs)) + """#if GMG_REAL_F32
+#define GMG_OF_TYPE(name) name##_of_float
+#else
+#define GMG_OF_TYPE(name) name##_of_double
+#endif
+#endif
+""")
 
 
 main()

@@ -298,7 +298,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     const real done = v.u[index(2 * t - 13)], also_done = v.u[index(2 * t - 12)];
     const unsigned out = (unsigned)(first + 2 * T - 13) * slice + column;
     if ((unsigned)(2 * T - 15) < own_mine) gmg_store_relaxed(to + out, parity ? v.held : done);
-    if ((unsigned)(2 * T - 14) < own_mine) gmg_store_relaxed(to + out + slice, parity ? done : also_done);
+    if ((unsigned)(2 * T - 14) < own_mine) gmg_store_relaxed(to + (out + slice), parity ? done : also_done);
     v.held = also_done;
     if (!from_zero) take<checked>(v, T, t);
     __pipeline_wait_prior(1);
