@@ -1,6 +1,6 @@
-/* Conjugate gradients (Hestenes, Stiefel 1952) on the coarsest grid, in the inner product of the control volumes, in
-   which A is symmetric, preconditioned by the diagonal: with jumps of beta that takes a quarter of the time. Written once for
-   all backends. */
+/* Conjugate gradients (Hestenes, Stiefel 1952) on the coarsest grid. The inner product is weighted by the control volumes, which
+   makes A symmetric. The diagonal is the preconditioner: with jumps of beta it saves three quarters of the time. Written once for
+   all backends; called through gmg_bottom_ops. */
 #include "kernels.h"
 
 #include "core/cg_scalars.h"
@@ -11,7 +11,7 @@ static size_t inverse_bytes(const gmg_exec *e, const gmg_bottom_problem *p)
   return k->inverse_bytes ? k->inverse_bytes(p->level[0].A) : 0;
 }
 
-/* z, p, q: fields of the coarsest grid, one after the other, after the inverse */
+/* z, p and q are stored one after the other, after the inverse. */
 static size_t field_bytes(const gmg_exec *e, const gmg_bottom_problem *p)
 {
   return (p->level[0].A->cells * e->real_size + 63) / 64 * 64;
@@ -28,7 +28,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   return GMG_OK;
 }
 
-/* f becomes the residual. Directions are of the size of u and A p of that of f, so nothing leaves the range of the type. */
+/* f becomes the residual. Directions have the magnitude of u, and A p that of f, so nothing leaves the range of the type. */
 static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *state, int level, void *f, void *u,
                   gmg_cycle_kind kind, gmg_start start)
 {

@@ -1,6 +1,6 @@
-/* Dense Cholesky for tiny coarsest grids. W A (W the control volumes) is symmetric and factored once, in double, on
-   the host; where constants are in its null space alpha w w^T is added, which changes nothing for data of zero mean.
-   On a backend with a product a solve is one by the inverse, which is uploaded when it is new: a solve moves no data. */
+/* Dense Cholesky for tiny coarsest grids. Called through gmg_bottom_ops. W A, with the control volumes W, is symmetric. It is
+   factored on the host, in double. If constants are in its null space, alpha w w^T is added, which has no effect on data of zero
+   mean. On a backend with `product` the inverse is uploaded after every factorisation, and a solve is one matrix-vector product. */
 #include "core/layout.h"
 #include "kernels.h"
 
@@ -14,8 +14,8 @@ typedef struct {
   double *weight; /* [n] control volumes */
   double *b;      /* [n] */
   void *unit, *image; /* fields in exec's memory, for assembly */
-  double *inverse;    /* [n][n] of A; only with a product */
-  void *there;        /* a copy of it in exec's memory */
+  double *inverse;    /* [n][n] of A; only if the backend has `product` */
+  void *on_backend;        /* copy of the inverse in exec's memory */
 } dense;
 
 static size_t matrix_bytes(size_t n) { return n * n * sizeof(double); }
@@ -25,7 +25,7 @@ static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
   for (size_t c = 0; c < A->cells; c++) d->weight[c] = 1;
   for (int a = 0; a < 3; a++) {
     gmg_exec_read_reals(e, A->weight[a], A->n[a], d->b);
-    const size_t pitch = gmg_pitch(gmg_layout_packed(A->n), a); /* of the matrix's unknowns */
+    const size_t pitch = gmg_pitch(gmg_layout_packed(A->n), a); /* between unknowns of the matrix */
     for (size_t c = 0; c < A->cells; c++) d->weight[c] *= d->b[c / pitch % A->n[a]];
   }
 }
@@ -43,7 +43,7 @@ static int factorise(double *l, size_t n)
   return 1;
 }
 
-/* x becomes the solution of L L^T x = x. */
+/* Solves L L^T y = x; y replaces x. */
 static void substitute(const double *l, size_t n, double *x)
 {
   for (size_t i = 0; i < n; i++) {
@@ -58,7 +58,7 @@ static void substitute(const double *l, size_t n, double *x)
   }
 }
 
-/* The inverse of A is (W A)^-1 W. W A is symmetric, so the columns of its inverse are the rows. */
+/* A^-1 = (W A)^-1 W. W A is symmetric, so the columns of its inverse are also its rows. */
 static void upload_inverse(const gmg_exec *e, dense *d, size_t n)
 {
   for (size_t c = 0; c < n; c++) {
@@ -68,7 +68,7 @@ static void upload_inverse(const gmg_exec *e, dense *d, size_t n)
     substitute(d->factor, n, row);
     for (size_t i = 0; i < n; i++) row[i] *= d->weight[i];
   }
-  e->memory->upload(e->context, d->there, d->inverse, matrix_bytes(n));
+  e->memory->upload(e->context, d->on_backend, d->inverse, matrix_bytes(n));
 }
 
 static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
@@ -79,7 +79,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   if (e->dry) return GMG_OK;
   weights(e, d, A);
   double largest = 0, w2 = 0;
-  for (size_t c = 0; c < n; c++) { /* column c of W A by applying A to a unit vector */
+  for (size_t c = 0; c < n; c++) { /* column c of W A is A applied to a unit vector, times W */
     memset(d->b, 0, n * sizeof *d->b);
     d->b[c] = 1;
     gmg_exec_write_reals(e, d->unit, n, d->b);
@@ -95,14 +95,14 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   if (!factorise(d->factor, n))
     return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = cholesky: the coarsest grid's matrix (%zu unknowns) "
                     "is not positive definite", n);
-  if (d->there) upload_inverse(e, d, n);
+  if (d->on_backend) upload_inverse(e, d, n);
   return GMG_OK;
 }
 
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
   const size_t n = p->level[0].A->cells;
-  const int by_product = gmg_coarse_kernels_of(e)->product != NULL; /* else the host substitutes */
+  const int by_product = gmg_coarse_kernels_of(e)->product != NULL; /* otherwise the host substitutes */
   void *matrices;
   GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky state", sizeof(dense), state));
   const size_t host_bytes = (by_product ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double);
@@ -110,7 +110,7 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   dense *d = *state;
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->image));
-  if (by_product) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->there));
+  if (by_product) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->on_backend));
   d->weight = matrices, d->b = d->weight + n;
   d->factor = d->b + n, d->inverse = d->factor + n * n;
   return GMG_OK;
@@ -123,8 +123,8 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   const dense *d = state;
   const size_t n = p->level[0].A->cells;
   if (p->singular) gmg_stencil_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, f);
-  if (d->there) {
-    gmg_coarse_kernels_of(e)->product(e, n, d->there, f, u);
+  if (d->on_backend) {
+    gmg_coarse_kernels_of(e)->product(e, n, d->on_backend, f, u);
   } else {
     gmg_exec_read_reals(e, f, n, d->b);
     for (size_t i = 0; i < n; i++) d->b[i] *= d->weight[i];

@@ -1,4 +1,4 @@
-/* What a backend does by kernels of its own at the bottom of a cycle. Private to coarse. */
+/* Kernels of a backend for the bottom of a cycle. Private to coarse. */
 #ifndef GMG_COARSE_KERNELS_H
 #define GMG_COARSE_KERNELS_H
 
@@ -6,14 +6,14 @@
 
 enum { GMG_FUSED_KINDS = 2 };
 
-/* NULL: the backend has no such kernel, and src/coarse does without. */
+/* NULL: the backend has no such kernel, and coarse works without it. */
 typedef struct gmg_coarse_kernels {
-  /* Conjugate gradients of cg.c in one launch, or by the inverse of a tiny matrix. 0: not done. r: the right-hand side, then the
-     residual; p, q: room. */
+  /* The conjugate gradients of cg.c in one launch, or the inverse of a tiny matrix. Returns 0 if it did nothing. r: right-hand
+     side, then residual; p, q: work space. */
   int (*cg)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse, void *r, void *u, void *p, void *q);
-  size_t (*inverse_bytes)(const gmg_operator *A); /* room for that inverse; 0: there is none for a grid of this size */
+  size_t (*inverse_bytes)(const gmg_operator *A); /* bytes of that inverse; 0: none for a grid of this size */
   void (*invert)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse);
-  /* y = m x, m a matrix of n x n doubles in exec's memory */
+  /* y = m x, where m is a matrix of n x n doubles in exec's memory */
   void (*product)(const gmg_exec *e, size_t n, const void *m, const void *x, void *y);
   const gmg_bottom_ops *fused_levels[GMG_FUSED_KINDS + 1]; /* NULL ends the list */
 } gmg_coarse_kernels;

@@ -1,4 +1,4 @@
-/* What there is for the bottom of a cycle: by kind for the coarsest grid, by backend for several levels. */
+/* Look-up of the solvers for the bottom of a cycle: by kind for the coarsest grid, by backend for fused levels. */
 #include "kernels.h"
 
 #include "core/backend.h"

@@ -1,12 +1,14 @@
-/* What is decided between the passes of an iteration of conjugate gradients, from the sums that the passes make. Compiled by C
-   and CUDA compilers alike, after exec.h. */
+/* Scalar decisions of conjugate gradients between the passes of an iteration. Compiled as C and as CUDA, after exec.h. Calls
+   types.h; used by core/host, core/cuda, coarse and mg. */
 #ifndef GMG_CORE_CG_SCALARS_H
 #define GMG_CORE_CG_SCALARS_H
 
 #include "types.h"
 
-/* beta, by which the next direction is c + beta p. flexible: -<c, A p> / <p, A p>, dot being <c, A p>. Else <c, r> / <z, r>,
-   dot being <c, r>, z the correction before. beta is 0 if there is no direction p, or if the quotient is no number. */
+/* Sets beta. The next direction is c + beta p, where c is the new correction.
+   - flexible: dot is <c, A p>, and beta = -dot / <p, A p>.
+   - otherwise: dot is <c, r>, and beta = dot / <z, r>, where z is the previous correction.
+   - beta is 0 if there is no direction p, or if the quotient is not finite. */
 GMG_INLINE void gmg_cg_set_beta(gmg_cg_scalars *d, int flexible, double dot)
 {
   const double beta = !(d->pq > 0) ? 0 : flexible ? -dot / d->pq : dot / d->zr;
@@ -16,20 +18,20 @@ GMG_INLINE void gmg_cg_set_beta(gmg_cg_scalars *d, int flexible, double dot)
 
 GMG_INLINE int gmg_cg_is_known(const gmg_cg_scalars *d) { return gmg_is_number(d->pq) && gmg_is_number(d->pr); }
 
-/* How far to go along p. The step is <p, r> / <p, A p> rather than <r, z> / <p, A p>: the exact minimum along p, whatever the
-   truncated recursion has made of p. At the rounding level, where p may be noise, no step can then make the error larger. 0:
-   there is nothing left to do along p, or the cycle gave no number. */
+/* Sets the step length along p to <p, r> / <p, A p>. Unlike <r, z> / <p, A p> this is the exact minimum along p, even if the
+   truncated recursion has spoilt p. At the rounding level, where p may be noise, the step therefore cannot increase the error.
+   Returns 0 if no step can be taken: there is no direction, or an inner product is not finite. */
 GMG_INLINE int gmg_cg_step_length(const gmg_cg_scalars *d, double *step)
 {
   *step = d->pq > 0 ? d->pr / d->pq : 0;
   return d->pq > 0 && gmg_cg_is_known(d) && gmg_is_number(*step);
 }
 
-/* Plain conjugate gradients from zero to a tolerance: what src/coarse knows between passes. */
+/* Scalars of plain conjugate gradients from a zero guess to a tolerance (src/coarse). */
 typedef struct gmg_cg_run {
-  double rz;          /* <r, z> of the residual and the preconditioned one */
-  double target;      /* the run ends where rz is that small */
-  double alpha, beta; /* step along the direction; its share in the next one */
+  double rz;          /* <r, z>: r the residual, z the preconditioned residual */
+  double target;      /* the run ends when rz <= target */
+  double alpha, beta; /* step along the direction; weight of the direction in the next one */
 } gmg_cg_run;
 
 GMG_INLINE gmg_cg_run gmg_cg_begin(double rz, double rtol)
@@ -43,7 +45,7 @@ GMG_INLINE int gmg_cg_goes_on(const gmg_cg_run *cg, size_t iteration, size_t unk
   return iteration < 10 * unknowns + 100 && cg->rz > cg->target;
 }
 
-/* pq: <p, A p>. 0: rounding has used up the directions. */
+/* pq: <p, A p>. Returns 0 if rounding prevents a further step. */
 GMG_INLINE int gmg_cg_set_alpha(gmg_cg_run *cg, double pq)
 {
   cg->alpha = cg->rz / pq;

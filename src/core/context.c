@@ -1,4 +1,4 @@
-/* Version, contexts, status texts and error texts. */
+/* Version, host contexts, status texts and error texts. The declarations are in context.h and gmg.h. */
 #include "context.h"
 
 #include <omp.h>

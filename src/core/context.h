@@ -1,4 +1,4 @@
-/* The context and the texts of errors. Called by every module; calls nothing. */
+/* The context, error texts, and the macros GMG_VISIT and GMG_TRY. Calls nothing; included by every module. */
 #ifndef GMG_CONTEXT_H
 #define GMG_CONTEXT_H
 
@@ -10,15 +10,15 @@ struct gmg_context {
   gmg_backend backend;
   int threads;      /* host threads */
   char error[512];  /* text of the last error */
-  gmg_device *device; /* private to the backend; NULL: it has none */
-  /* NULL without a device: */
-  void (*end)(gmg_context *self);               /* ends the device */
-  int (*enter)(gmg_context *self);              /* makes the device the calling thread's current one; returns the one before */
-  void (*leave)(gmg_context *self, int before); /* makes that one current again */
+  gmg_device *device; /* private to the backend; NULL on the host */
+  /* NULL on the host: */
+  void (*end)(gmg_context *self);               /* releases the device's resources */
+  int (*enter)(gmg_context *self);              /* makes the device current for the calling thread; returns the previous device */
+  void (*leave)(gmg_context *self, int before); /* makes the previous device current again */
 };
 
-/* From here to the end of the block, however it is left, the context's device is the calling thread's current one. Every public
-   call that uses the device has this. */
+/* Makes the context's device current for the calling thread until the end of the enclosing block, even on an early return. Every
+   public call that uses the device begins with it. */
 #define GMG_VISIT(c) const gmg_visit gmg_visit_ __attribute__((cleanup(gmg_visit_end), unused)) = gmg_visit_begin(c)
 
 typedef struct gmg_visit {
@@ -41,7 +41,7 @@ static inline void gmg_visit_end(const gmg_visit *v)
 gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Passes a failure on. The one macro with control flow. */
+/* Returns from the calling function if the call fails. The only macro with control flow. */
 #define GMG_TRY(call)                              \
   do {                                             \
     const gmg_status gmg_try_status_ = (call);     \

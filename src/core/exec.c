@@ -1,4 +1,4 @@
-/* Memory of a solver, counted and kept. The backend is looked up here, once. */
+/* exec: allocation of a solver's memory, with a count of its bytes. Looks up the backend, once. */
 #include "backend.h"
 
 #include <float.h>
@@ -29,7 +29,7 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
                     .dry = dry};
 }
 
-/* A list of allocations. */
+/* An entry of the list of allocations. */
 struct gmg_kept {
   gmg_kept *next;
   const gmg_memory_ops *memory;
@@ -38,7 +38,7 @@ struct gmg_kept {
 
 static gmg_exec *owner_of(gmg_exec *e) { return e->owner ? e->owner : e; }
 
-/* Notes *p, unless NULL, in the list, or releases it again where the list cannot grow. */
+/* Adds *p to the list of allocations. Fails if *p is NULL. If the list cannot grow, *p is released. */
 static gmg_status keep(gmg_exec *e, const gmg_memory_ops *memory, const char *what, size_t bytes, void **p)
 {
   gmg_exec *owner = owner_of(e);
@@ -56,7 +56,7 @@ static gmg_status keep(gmg_exec *e, const gmg_memory_ops *memory, const char *wh
 
 gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
 {
-  static char nothing; /* what a dry exec points at */
+  static char nothing; /* target of the pointers that a dry exec returns */
   gmg_exec *owner = owner_of(e);
   const size_t most = e->dry ? SIZE_MAX : e->memory->most(e->context);
   const int has_room = bytes <= most && owner->bytes <= most - bytes;
@@ -75,7 +75,7 @@ gmg_status gmg_exec_alloc_state(gmg_exec *e, const char *what, size_t bytes, voi
   return keep(e, &gmg_memory_host, what, bytes, p);
 }
 
-/* The newest first. */
+/* Releases the newest allocation first. */
 void gmg_exec_release(gmg_exec *e)
 {
   while (e->kept) {
@@ -94,7 +94,7 @@ gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double 
   return GMG_OK;
 }
 
-enum { REALS_AT_A_TIME = 4096 }; /* of reals that are converted at a time, so that an update needs no allocation */
+enum { REALS_AT_A_TIME = 4096 }; /* converted in pieces on the stack, so that an update allocates nothing */
 
 void gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from)
 {

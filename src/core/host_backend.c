@@ -1,4 +1,4 @@
-/* The host's backend: memory, aligned to cache lines; the clock, which costs nothing to look at; and its table. */
+/* The host's backend: memory aligned to cache lines, the clock, and the table of its operations. Only exec.c uses the table. */
 #include "backend.h"
 
 #include <omp.h>
@@ -10,7 +10,7 @@
 
 enum { CACHE_LINE = 64, PAGE = 4096, MIN_BYTES_HUGE_PAGES = 1 << 22 };
 
-/* Large fields ask for huge pages: fewer address translations to look up. It is a wish: what comes of it changes nothing. */
+/* Requests huge pages for large fields, which saves address translations. A failed request has no effect. */
 static void *host_alloc(gmg_context *c, size_t bytes)
 {
   (void)c;
@@ -33,7 +33,7 @@ static void host_copy(gmg_context *c, void *to, const void *from, size_t bytes)
   if (bytes) memcpy(to, from, bytes);
 }
 
-/* Linux promises more memory than there is and ends the program that uses it. */
+/* The limit on a solver's memory: Linux grants more than it has, and kills the process that uses it. */
 static size_t physical_memory(gmg_context *c)
 {
   (void)c;

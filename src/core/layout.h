@@ -1,6 +1,5 @@
-/* The layout of a field in memory: the one place that turns indices (i, j, k) into an offset, and the one place that finds an index
-   beyond the end of an axis, around a wrap or at a wall. Compiled by C and CUDA compilers alike. Calls nothing; called by all
-   rooms. */
+/* The layout of a field in memory. Only this header turns indices (i, j, k) into an offset, and finds neighbours at walls and
+   across the seam of a periodic axis. Compiled as C and as CUDA. Calls nothing; included by all modules. */
 #ifndef GMG_CORE_LAYOUT_H
 #define GMG_CORE_LAYOUT_H
 
@@ -8,10 +7,10 @@
 
 #include <stddef.h>
 
-/* Whether there is an unknown at index i of an axis of n: beyond an end of a periodic axis there is. */
+/* Whether there is an unknown at index i of an axis of n unknowns. On a periodic axis there always is. */
 GMG_INLINE int gmg_index_exists(int i, int n, int wraps) { return wraps || (i >= 0 && i < n); }
 
-/* Index i, which may lie beyond an end by less than n, brought back around the wrap of a periodic axis; beyond a wall it stays. */
+/* Wraps index i on a periodic axis. i may be outside the axis by less than n. On other axes i is returned unchanged. */
 GMG_INLINE int gmg_wrap_index(int i, int n, int wraps) { return !wraps ? i : i < 0 ? i + n : i >= n ? i - n : i; }
 
 #define GMG_INDEX size_t
@@ -20,7 +19,7 @@ GMG_INLINE int gmg_wrap_index(int i, int n, int wraps) { return !wraps ? i : i <
 #undef GMG_INDEX
 #undef GMG_L
 
-/* gmg_layout_32 and so on: fields of less than 2^32 values, for kernels that have no registers to spare for longer offsets. */
+/* gmg_layout_32 and its functions: for fields of less than 2^32 values, in kernels without registers for longer offsets. */
 #define GMG_INDEX unsigned
 #define GMG_L(name) name##_32
 #include "layout_index.h"

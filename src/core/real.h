@@ -1,5 +1,5 @@
-/* The real type of a kernel file. Kernel sources are compiled twice, with GMG_REAL_F32 = 1 and 0; R(name) gives
-   each copy its own symbol. Nothing above the kernels includes this file. */
+/* The real type of a kernel file. Kernel sources are compiled twice, with GMG_REAL_F32 = 1 and 0. R(name) gives each copy its own
+   symbol. Included by kernel files only. */
 #ifndef GMG_REAL_H
 #define GMG_REAL_H
 
@@ -9,7 +9,7 @@
 #error "kernel files are compiled once per real type, with GMG_REAL_F32 set to 0 or 1"
 #endif
 
-typedef float low_real; /* of corrections under a residual in real (mixed precision) */
+typedef float low_real; /* type of low-precision corrections (mixed precision) */
 
 #if GMG_REAL_F32
 typedef float real;

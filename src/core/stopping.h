@@ -1,29 +1,29 @@
-/* The stopping rule of a solve. Compiled by C and CUDA alike: the host applies it to the norms that it asks for, the device between
-   the cycles of a solve that is replayed there. Calls nothing; called by mg and by core/cuda. */
+/* The stopping rule of a solve. The host applies it to residual norms that it has read, the device between the cycles of a replayed
+   solve. Compiled as C and as CUDA. Calls nothing; used by mg and core/cuda. */
 #ifndef GMG_CORE_STOPPING_H
 #define GMG_CORE_STOPPING_H
 
 #include "types.h"
 
-/* The rule: what a solve is told. A rate is the residual's norm over the one before. */
+/* The rule. A rate is the residual norm divided by the previous one. */
 typedef struct gmg_stopping {
-  double rtol, atol;   /* target: rtol times the norm of f (of the first residual where f = 0), at least atol */
-  double growth;       /* a residual that has grown by more has blown up */
-  double rate_slow;    /* a rate above it is looked at: is the residual still falling as it did? */
-  double rate_stalled; /* a rate above it is no falling at all */
+  double rtol, atol;   /* target = max(rtol ||f||, atol); if f = 0, rtol is relative to the first residual */
+  double growth;       /* a residual that has grown by a larger factor has blown up */
+  double rate_slow;    /* above this rate: is the residual still falling as before? */
+  double rate_stalled; /* above this rate the residual no longer falls */
 } gmg_stopping;
 
-/* How far a solve is. */
+/* Progress of a solve. */
 typedef struct gmg_standing {
   double f_norm, first; /* norms of f and of the first residual */
   double target;
-  double norm, rate;    /* of the last residual; rate 0: it is the first */
+  double norm, rate;    /* of the last residual; rate 0: only the first is known */
 } gmg_standing;
 
 typedef enum {
   GMG_GO_ON,
-  GMG_MET,            /* the target */
-  GMG_STOPPED_FALLING, /* perhaps at the rounding floor: that takes another look */
+  GMG_MET,            /* the target is met */
+  GMG_STOPPED_FALLING, /* perhaps at the rounding floor, which the caller must check */
   GMG_BLEW_UP
 } gmg_verdict;
 
@@ -38,8 +38,8 @@ GMG_INLINE gmg_verdict gmg_judge_first(const gmg_stopping *rule, gmg_standing *s
   return norm <= s->target ? GMG_MET : GMG_GO_ON;
 }
 
-/* Slower than rate_slow, and either not falling at all or much slower than the cycle before. A smoother that is slow from the start
-   keeps its rate and is left alone. */
+/* The rate is above rate_stalled, or it is above rate_slow and much slower than the previous one. A solve that is slow from the
+   start keeps its rate, and goes on. */
 GMG_INLINE int gmg_stopped_falling(const gmg_stopping *rule, double rate, double rate_before)
 {
   return rate > rule->rate_stalled || (rate > rule->rate_slow && rate > (1 + rate_before) / 2);

@@ -1,18 +1,18 @@
-/* Small things that every room shares, compiled by C and CUDA alike. Calls nothing. */
+/* Definitions that every module shares. Compiled as C and as CUDA. Calls nothing. */
 #ifndef GMG_CORE_TYPES_H
 #define GMG_CORE_TYPES_H
 
-/* A function of a header that host and device share. */
+/* A function in a header that host and device share. */
 #ifdef __CUDACC__
 #define GMG_INLINE static __host__ __device__ __forceinline__
 #else
 #define GMG_INLINE static inline __attribute__((always_inline))
 #endif
 
-/* What stands in u where a sweep, a leg of a cycle or a solve begins. GMG_FROM_ZERO: u is taken as 0 and not read. */
+/* The initial u of a sweep, a leg or a solve. GMG_FROM_ZERO: u counts as 0 and is not read. */
 typedef enum { GMG_FROM_CURRENT, GMG_FROM_ZERO } gmg_start;
 
-/* isfinite() is not the same thing in C and in CUDA. */
+/* Whether x is finite. isfinite() differs between C and CUDA. */
 GMG_INLINE int gmg_is_number(double x) { return x - x == 0; }
 
 #endif

@@ -1,4 +1,5 @@
-/* Conjugate gradients of cg.c inside a kernel: the host learns nothing and waits for nothing. Included by such kernels. */
+/* The conjugate gradients of cg.c inside a kernel, so that the host reads nothing and waits for nothing. Included by cg_block.cu,
+   cg_grid.cu and the fused levels. */
 #ifndef GMG_COARSE_CUDA_CG_H
 #define GMG_COARSE_CUDA_CG_H
 
@@ -7,15 +8,16 @@
 #include "core/cg_scalars.h"
 #include "core/real.h"
 
-/* Fields has the vectors and says which threads compute what: r, the right-hand side, becomes the residual, u the solution. Every
-   thread that takes part gets the sums. */
+/* Fields holds the vectors, and decides which threads compute what. r is the right-hand side, then the residual; u is the solution.
+   Every participating thread gets the sums. */
 template <class Fields>
 static __device__ __forceinline__ void conjugate_gradients(Fields &x, size_t unknowns, int singular, double rtol)
 {
   if (singular) x.remove_mean(x.r);
-  gmg_cg_run cg = gmg_cg_begin(x.precondition(1), rtol); /* z = r / diagonal; first: u = 0, p = z; <r, z> */
+  gmg_cg_run cg = gmg_cg_begin(x.precondition(1), rtol); /* z = r / diagonal, returns <r, z>; the first call also sets u = 0 and p =
+                                                            z */
   for (size_t iteration = 0; gmg_cg_goes_on(&cg, iteration, unknowns); iteration++) {
-    if (!gmg_cg_set_alpha(&cg, x.apply())) break; /* q = A p; <p, q> */
+    if (!gmg_cg_set_alpha(&cg, x.apply())) break; /* q = A p, returns <p, q> */
     x.step((real)cg.alpha);                       /* u = u + alpha p, r = r - alpha q */
     if (singular) x.remove_mean(x.r);
     gmg_cg_set_rz(&cg, x.precondition(0));
@@ -24,12 +26,14 @@ static __device__ __forceinline__ void conjugate_gradients(Fields &x, size_t unk
   if (singular) x.remove_mean(x.u);
 }
 
-/* Sums of an iteration. Where thread blocks keep their parts in memory, each sum has its own place. */
+/* The sums of an iteration. Each has its own place if thread blocks store their parts in memory. */
 enum { SUM_PQ, SUM_RZ, SUM_MEAN };
 
-/* Fields in global memory. Group says which threads compute together: each(A, body) does body(i, j, k, c) for a thread's unknowns,
-   which are the same in every loop, so that only p is read by other threads; sum(x, which) and wait() are barriers. q holds A p,
-   then z. */
+/* Fields in global memory. Group decides which threads compute together.
+   - each(A, body) calls body(i, j, k, c) for a thread's unknowns. They are the same in every loop, so only p is read by other
+     threads.
+   - sum(x, which) and wait() are barriers.
+   - q stores A p, then z. */
 template <class Group, int kind> struct cg_fields {
   const Group &group;
   const gmg_operator &A;

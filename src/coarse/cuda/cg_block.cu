@@ -1,7 +1,9 @@
-/* The coarsest grid's conjugate gradients (cg.c) by one thread block, in one launch. A matrix of few unknowns is inverted in
-   double when it becomes known, and a solve is a product: 64 unknowns under a jump of beta took 47 us by conjugate gradients.
-   They still solve where the matrix is not positive definite. Larger grids: cg_grid.cu. And the table of what CUDA devices do by
-   kernels of their own at the bottom of a cycle. */
+/* The coarsest grid solved in one launch by one thread block, and the table of CUDA kernels for the bottom of a cycle
+   (coarse/kernels.h).
+   - Up to 64 unknowns: the matrix is inverted in double when it changes, and a solve is a product. Conjugate gradients took 47 us
+     for 64 unknowns with a jump of beta. They are used if the matrix is not positive definite.
+   - More unknowns: conjugate gradients (cg.c).
+   - Still more: cg_grid.cu. */
 #include "cg.cuh"
 #include "dense.cuh"
 #include "kernels.h"
@@ -10,21 +12,21 @@ enum { MAX_CELLS_BLOCK = 1536 }; /* with more unknowns the whole device is faste
 
 typedef struct {
   unsigned i, j, k;
-} cell_place;
+} cell_index;
 
-static __device__ __forceinline__ cell_place place_of(const gmg_operator &A, unsigned c)
+static __device__ __forceinline__ cell_index index_of(const gmg_operator &A, unsigned c)
 {
   const unsigned n0 = (unsigned)A.n[0], n1 = (unsigned)A.n[1], line = c / n0, k = line / n1;
   return {c - line * n0, line - k * n1, k};
 }
 
-/* Threads that compute together: those of the warp, or of the block. */
+/* The threads that compute together: those of the warp, or of the thread block. */
 template <int whole_block> struct by_threads {
   template <class Body> __device__ void each(const gmg_operator &A, Body body) const
   {
     const unsigned n = (unsigned)A.cells, step = whole_block ? blockDim.x : 32;
     for (unsigned c = threadIdx.x % step; c < n; c += step) {
-      const cell_place at = place_of(A, c);
+      const cell_index at = index_of(A, c);
       body(at.i, at.j, at.k, c);
     }
   }
@@ -40,13 +42,13 @@ template <int whole_block> struct by_threads {
   }
 };
 
-/* m = W A, W the control volumes, rows `pitch` apart. Where constants are in the null space alpha w w^T is added, which
-   changes nothing for data of zero mean. */
+/* m = W A, with the control volumes W and rows `pitch` apart. If constants are in the null space, alpha w w^T is added, which has
+   no effect on data of zero mean. */
 template <int kind>
 static __device__ void assemble(const gmg_operator &A, int singular, unsigned n, unsigned pitch, const double *w, double *m)
 {
   for (unsigned c = threadIdx.x; c < n; c += blockDim.x) {
-    const cell_place at = place_of(A, c);
+    const cell_index at = index_of(A, c);
     const gmg_row r = gmg_row_at<kind>(A, at.i, at.j, at.k);
     const gmg_places near = gmg_places_of(A, at.i, at.j, at.k, c);
     double *const row = m + c * pitch;
@@ -64,7 +66,8 @@ static __device__ void assemble(const gmg_operator &A, int singular, unsigned n,
   __syncthreads();
 }
 
-/* The inverse of A. Where constants are in its null space: the one that takes the mean off the right-hand side and the solution. */
+/* The inverse of A. If constants are in the null space of A, it also removes the mean from the right-hand side and from the
+   solution. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operator A, double volume, int singular, double *inverse)
 {
@@ -72,7 +75,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operato
   __shared__ double m[MAX_CELLS_INVERSE * PITCH], w[MAX_CELLS_INVERSE], mean[MAX_CELLS_INVERSE];
   const unsigned n = (unsigned)A.cells;
   for (unsigned c = threadIdx.x; c < n; c += blockDim.x) {
-    const cell_place at = place_of(A, c);
+    const cell_index at = index_of(A, c);
     w[c] = gmg_volume_at(A, at.i, at.j, at.k);
   }
   __syncthreads();
@@ -131,7 +134,7 @@ static int cg(const gmg_exec *e, const gmg_bottom_problem *problem, void *invers
   return 1;
 }
 
-/* A dense matrix times a vector, for cholesky.c: a warp takes a row. */
+/* A dense matrix times a vector, for cholesky.c. A warp computes a row. */
 static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n, const double *m, const real *x, real *y)
 {
   const unsigned row = (blockIdx.x * GMG_THREADS + threadIdx.x) / 32;

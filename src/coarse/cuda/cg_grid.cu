@@ -1,12 +1,12 @@
-/* The coarsest grid's conjugate gradients (cg.c) by the whole device, for grids that are too large for one thread block: one
-   launch of as many blocks as fit on the device at once, with three barriers an iteration. A caller may capture the launch. */
+/* Conjugate gradients (cg.c) on the whole device, for coarsest grids that are too large for one thread block. One launch with as
+   many blocks as fit on the device at once, and three barriers per iteration. The launch can be captured. Called by cg_block.cu. */
 #include "cg.cuh"
 #include "dense.cuh"
 #include "kernels.h"
 
 #include <cooperative_groups.h>
 
-/* All threads of the grid. part: room for the sums of thread blocks, each written again only after barriers of the others. */
+/* All threads of the grid. part: the sums of the thread blocks. Each is written again only after the other sums' barriers. */
 struct by_grid {
   const gmg_points &all;
   double *part;
@@ -26,7 +26,7 @@ struct by_grid {
   }
 };
 
-/* Thread blocks on a multiprocessor, as there are registers: with constant coefficients 80 suffice. */
+/* The number of thread blocks per multiprocessor limits registers: with constant coefficients 80 are enough. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, kind & GMG_FACES ? 2 : 3)
     cg_grid_kernel(gmg_operator A, gmg_points all, double volume, int singular, double rtol, real *r, real *u, real *p, real *q,
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, kind & GMG_FACES ? 2 : 3)
   conjugate_gradients(x, A.cells, singular, rtol);
 }
 
-/* 0: the device cannot launch blocks that wait for each other. */
+/* Returns 0 if the device cannot launch blocks that wait for each other. */
 int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *r, void *u, void *p, void *q)
 {
   gmg_device *d = gmg_device_of(e);

@@ -1,4 +1,4 @@
-/* Sums over threads, and small dense matrices. Included by the kernels of coarse. */
+/* Sums over threads, and small dense matrices. Calls core/cuda; included by the kernels of coarse. */
 #ifndef GMG_COARSE_CUDA_DENSE_H
 #define GMG_COARSE_CUDA_DENSE_H
 
@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-enum { MAX_CELLS_INVERSE = 64 }; /* unknowns of a coarsest grid that is solved by its inverse */
+enum { MAX_CELLS_INVERSE = 64 }; /* largest coarsest grid that is solved by its inverse */
 
-/* Over LANES neighbouring threads of a warp. Every one of them gets the sum. */
+/* Sum over LANES neighbouring threads of a warp. Each of them gets the sum. */
 template <unsigned LANES, class Number> static __device__ __forceinline__ Number lanes_sum(Number x)
 {
 #pragma unroll
@@ -17,7 +17,7 @@ template <unsigned LANES, class Number> static __device__ __forceinline__ Number
   return x;
 }
 
-/* Over a thread block of that many warps. Every thread gets the sum. */
+/* Sum over a thread block of WARPS warps. Every thread gets the sum. */
 template <unsigned WARPS> static __device__ __forceinline__ double block_sum(double x)
 {
   __shared__ double of_warp[WARPS];
@@ -32,8 +32,8 @@ template <unsigned WARPS> static __device__ __forceinline__ double block_sum(dou
   return x;
 }
 
-/* A row of a matrix times a vector, by LANES neighbouring threads. Every one of them gets the sum. add(c, sum) adds column
-   c's product. */
+/* A row of a matrix times a vector, by LANES neighbouring threads. Each of them gets the sum. add(c, sum) adds the product of
+   column c. */
 template <unsigned LANES, class Number, class Add> static __device__ __forceinline__ Number row_times(unsigned columns, Add add)
 {
   Number sum = 0;
@@ -42,10 +42,10 @@ template <unsigned LANES, class Number, class Add> static __device__ __forceinli
   return lanes_sum<LANES>(sum);
 }
 
-/* The inverse of a coarsest grid as cg_block.cu leaves it: n rows of n, then a number that is 0 where they are of no use. */
+/* The inverse of a coarsest grid, stored by cg_block.cu: n rows of n numbers, then a flag that is 0 if the inverse is unusable. */
 static __device__ __forceinline__ double *usable_flag(double *inverse, unsigned n) { return inverse + n * n; }
 
-/* u = inverse f, LANES threads a row. */
+/* u = inverse f, with LANES threads per row. */
 template <unsigned LANES>
 static __device__ __forceinline__ void multiply(unsigned n, const double *inverse, const real *f, real *u)
 {
@@ -56,8 +56,9 @@ static __device__ __forceinline__ void multiply(unsigned n, const double *invers
   if (row < n && threadIdx.x % LANES == 0) u[row] = (real)sum;
 }
 
-/* Replaces a symmetric positive definite matrix of n <= MOST rows, `pitch` apart in shared memory, by its inverse (Gauss, Jordan):
-   it needs no pivoting. By a thread block. 0: rounding has made a pivot 0, negative or infinite, and the matrix is of no use. */
+/* Replaces a symmetric positive definite matrix in shared memory by its inverse (Gauss-Jordan, which needs no pivoting here). The
+   matrix has n <= MOST rows, `pitch` apart. Called by all threads of a block. Returns 0 if rounding has made a pivot 0, negative or
+   infinite; the matrix is then unusable. */
 template <unsigned MOST> static __device__ int gauss_jordan(unsigned n, unsigned pitch, double *m)
 {
   __shared__ double row[MOST], column[MOST];

@@ -1,4 +1,4 @@
-/* What the CUDA files of coarse use of each other. Included by .cu files of coarse only. */
+/* Declarations that the CUDA files of coarse share. Included by them only. */
 #ifndef GMG_COARSE_CUDA_KERNELS_H
 #define GMG_COARSE_CUDA_KERNELS_H
 
@@ -9,10 +9,10 @@ extern "C" {
 #include "core/real.h"
 
 extern "C" {
-/* cg_grid.cu: by the whole device. 0: it cannot. */
+/* cg_grid.cu. Returns 0 if the device cannot run it. */
 int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *r, void *u, void *p, void *q);
 extern const gmg_coarse_kernels R(gmg_coarse_kernels_cuda); /* cg_block.cu */
-/* fused_levels */
+/* fused_levels/cuda */
 extern const gmg_bottom_ops R(gmg_fused_constant_cuda), R(gmg_fused_faces_cuda);
 }
 

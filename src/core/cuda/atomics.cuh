@@ -1,12 +1,12 @@
-/* Values that thread blocks of one launch share without waiting for each other: one reads what another may be writing. By relaxed
-   atomics at device scope such a read is no undefined race, is never torn within a number, and sees what the second cache has,
-   which all multiprocessors share. Pairs and fours of numbers go in one instruction; each number is an atomic of its own. */
+/* Loads and stores of values that thread blocks of one launch share without synchronising. Relaxed atomics at device scope make
+   such races well defined: a number is never torn, and a load sees the L2 cache, which all multiprocessors share. Two or four
+   numbers are moved by one instruction; each number is a separate atomic. Calls nothing; used by the kernels of smoothers. */
 #ifndef GMG_CORE_CUDA_ATOMICS_H
 #define GMG_CORE_CUDA_ATOMICS_H
 
 #ifdef __CUDACC__
 
-/* Of a type, and of pairs of it; suffix: what PTX calls the type; letter: its register in asm. */
+/* Overloads for a type and for pairs of it. suffix: the name of the type in PTX; letter: its register class in asm. */
 #define GMG_RELAXED(type, suffix, letter)                                                                                     \
   static __device__ __forceinline__ type gmg_load_relaxed(const type *p)                                                      \
   {                                                                                                                           \

@@ -1,11 +1,11 @@
-/* A correction added to a field, by pairs: on large fields this is as fast as memory; and a mean taken off. Included by
-   cuda/vector.cu and cuda/stencil.cu, after device.h and real.h. */
+/* Kernels that add a correction to a field, two values at a time, and that subtract a mean. On large fields adding a correction
+   runs at memory bandwidth. Included by cuda/vector.cu and the stencil's cuda/stencil.cu, after device.h and real.h. */
 #ifndef GMG_CORE_CUDA_AXPBY_H
 #define GMG_CORE_CUDA_AXPBY_H
 
 #include <stdint.h>
 
-enum { AXPBY_PAIRS = 2 }; /* pairs that a thread loads at once, blockDim.x apart */
+enum { AXPBY_PAIRS = 2 }; /* pairs that a thread loads at once; they are blockDim.x apart */
 
 template <typename type> struct alignas(2 * sizeof(type)) gmg_pair_of {
   type a, b;
@@ -14,9 +14,9 @@ template <typename type> struct alignas(2 * sizeof(type)) gmg_pair_of {
 static __device__ __forceinline__ real number_of(real keep) { return keep; }
 static __device__ __forceinline__ real number_of(const double *keep) { return (real)*keep; }
 
-/* x = size[0] z + keep x. size = NULL: 1. keep is a number or where it stands; where it is 0 x is not read. whole: both fields
-   begin with an aligned pair. */
-template <typename type, int whole, typename number>
+/* x = size[0] z + keep x. size = NULL means 1. keep is a number or a pointer to one; if it is 0, x is not read. aligned: both
+   fields begin at an aligned pair. */
+template <typename type, int aligned, typename number>
 static __global__ void __launch_bounds__(GMG_THREADS)
     axpby_kernel(size_t n, const double *size, const type *z, number kept, real *x)
 {
@@ -32,15 +32,15 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     for (int m = 0; m < AXPBY_PAIRS; m++) {
       const size_t i = c + m * blockDim.x;
       if (i >= all) continue;
-      by[m] = whole ? ((const change *)z)[i] : change{z[2 * i], z[2 * i + 1]};
-      v[m] = keep == 0 ? value{0, 0} : whole ? ((const value *)x)[i] : value{x[2 * i], x[2 * i + 1]};
+      by[m] = aligned ? ((const change *)z)[i] : change{z[2 * i], z[2 * i + 1]};
+      v[m] = keep == 0 ? value{0, 0} : aligned ? ((const value *)x)[i] : value{x[2 * i], x[2 * i + 1]};
     }
 #pragma unroll
     for (int m = 0; m < AXPBY_PAIRS; m++) {
       const size_t i = c + m * blockDim.x;
       if (i >= all) continue;
       const value now = {scale * (real)by[m].a + keep * v[m].a, scale * (real)by[m].b + keep * v[m].b};
-      if (whole) ((value *)x)[i] = now;
+      if (aligned) ((value *)x)[i] = now;
       else x[2 * i] = now.a, x[2 * i + 1] = now.b;
     }
   }
@@ -50,9 +50,9 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 template <typename type, typename number>
 static void axpby(const gmg_exec *e, size_t n, const double *size, const type *z, number keep, real *x)
 {
-  const int whole = (uintptr_t)z % (2 * sizeof(type)) == 0 && (uintptr_t)x % (2 * sizeof(real)) == 0;
+  const int aligned = (uintptr_t)z % (2 * sizeof(type)) == 0 && (uintptr_t)x % (2 * sizeof(real)) == 0;
   const gmg_grid grid = gmg_flat_grid((n + 2 * AXPBY_PAIRS - 1) / (2 * AXPBY_PAIRS));
-  gmg_launch(e, "correction", whole ? axpby_kernel<type, 1, number> : axpby_kernel<type, 0, number>, grid, n, size, z, keep, x);
+  gmg_launch(e, "correction", aligned ? axpby_kernel<type, 1, number> : axpby_kernel<type, 0, number>, grid, n, size, z, keep, x);
 }
 
 /* x = c + keep x */
@@ -62,7 +62,7 @@ template <typename number> static void add_correction(const gmg_exec *e, size_t 
   else axpby(e, n, c.size, (const real *)c.z, keep, (real *)x);
 }
 
-/* volume: what the sum is over. */
+/* volume: the measure over which the sum was taken */
 static __global__ void subtract_mean_kernel(size_t n, const double *sum, double volume, real *x)
 {
   const real mean = (real)(*sum / volume);

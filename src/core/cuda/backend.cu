@@ -1,4 +1,4 @@
-/* The tables of CUDA devices. */
+/* The table of the CUDA backend (core/backend.h). Only exec.c uses it. */
 extern "C" {
 #include "core/backend.h"
 

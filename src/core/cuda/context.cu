@@ -1,4 +1,5 @@
-/* Contexts on a CUDA device, their memory, and how failures there become a status. */
+/* Contexts on a CUDA device: creation, memory, and the conversion of CUDA errors to a status. Fills gmg_memory_cuda (core/exec.h).
+ */
 #include "device.h"
 #include "testing.h"
 
@@ -10,10 +11,11 @@
 
 static void *cuda_alloc(gmg_context *c, size_t bytes)
 {
-  void *p = NULL; /* on the current device, which is its own: GMG_VISIT */
+  void *p = NULL; /* GMG_VISIT has made the context's device current */
   const cudaError_t error = cudaMalloc(&p, bytes);
   if (error == cudaSuccess) return p;
-  if (error != cudaErrorMemoryAllocation) gmg_cuda_note(c->device, error, "cudaMalloc"); /* a device that is full has not failed */
+  if (error != cudaErrorMemoryAllocation) gmg_cuda_note(c->device, error, "cudaMalloc"); /* running out of memory is not a failure
+                                                                                            of the device */
   cudaGetLastError();
   return NULL;
 }
@@ -27,7 +29,7 @@ static size_t device_memory(gmg_context *c) { return c->device->memory; }
 
 static void cuda_upload(gmg_context *c, void *to, const void *from, size_t bytes)
 {
-  if (gmg_cuda_spoils(c->device)) return; /* what the host holds now is not what it will */
+  if (gmg_cuda_spoils(c->device)) return; /* a replay would copy the host data of a later time */
   gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, c->device->stream), "copy to the device");
 }
 
@@ -67,7 +69,7 @@ gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
   return {NAN, NAN, NAN, NAN};
 }
 
-/* The caller's current device, as it was found, comes back when the call is over. */
+/* Makes the context's device current and returns the caller's, which leave_device() restores. */
 static int enter_device(gmg_context *c)
 {
   int before = c->device->number;
@@ -98,7 +100,7 @@ static void end_device(gmg_context *c)
   free(d);
 }
 
-/* Whether there is machine code or PTX for the device. */
+/* Never launched: its attributes tell whether the library has machine code or PTX for the device. */
 static __global__ void probe(void) {}
 
 static cudaError_t begin_device(gmg_device *d, const cudaFuncAttributes *code)
@@ -125,7 +127,7 @@ static gmg_status status_of(cudaError_t error)
   return error == cudaSuccess ? GMG_OK : error == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
 }
 
-/* What the runtime says where the library has neither machine code for a device nor PTX that the driver makes some from. */
+/* The status of an error that means: the library has neither machine code for the device nor usable PTX. */
 static gmg_status status_of_code(cudaError_t error)
 {
   static const cudaError_t none[] = {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction, cudaErrorInvalidKernelImage,

@@ -1,8 +1,8 @@
-/* What the CUDA files share: the device behind a context, launches, sums over a grid. Included by .cu files of core, stencil
-   and smoothers only.
+/* Shared by all CUDA files: the device behind a context, launches, and sums over a grid. Included only by CUDA files of core,
+   stencil, smoothers and coarse.
 
-   Everything is enqueued on the caller's stream. A call that fails is remembered and makes every later solve on the context
-   end with GMG_ERR_DEVICE (gmg_memory_ops::health). */
+   All work is enqueued on the caller's stream. The first failure is remembered, and every later solve on the context ends with
+   GMG_ERR_DEVICE (gmg_memory_ops::health). */
 #ifndef GMG_CORE_CUDA_DEVICE_H
 #define GMG_CORE_CUDA_DEVICE_H
 
@@ -14,64 +14,64 @@ extern "C" {
 
 #include <cuda_runtime.h>
 
-/* Sums (and extremes) of a reduction. */
+/* Two sums and two extremes of one reduction. */
 typedef struct gmg_total {
   double first, second, least, most;
 } gmg_total;
 
 enum { GMG_THREADS = 256, GMG_MOST_PARTS = 2048 };
 
-enum { GMG_LOOP_CYCLES = 256 }; /* that may be replayed at once */
+enum { GMG_LOOP_CYCLES = 256 }; /* most cycles in one launch of a recorded loop */
 
-/* A loop of cycles that is replayed, in the device's memory. */
+/* State of a recorded loop of cycles, in device memory. */
 typedef struct gmg_loop_state {
-  gmg_loop loop;      /* its standing moves on */
-  gmg_total residual; /* first: squares of the last one; second: of f, where it is the first residual */
+  gmg_loop loop;      /* its standing is updated after every cycle */
+  gmg_total residual; /* first: sum of squares of the last residual; second: that of f, for a first residual */
   int cycles;
-  int under_way;      /* the next launch goes on with a solve: its first residual is there */
+  int under_way;      /* the next launch continues a solve whose first residual is known */
   double norm[GMG_LOOP_CYCLES];
 } gmg_loop_state;
 
-/* What such a loop starts from and what it comes to. Pinned host memory that the device reads and writes. */
+/* Input and output of a recorded loop. Pinned host memory that the device reads and writes. */
 typedef struct gmg_loop_result {
   gmg_loop loop;
   double norm[GMG_LOOP_CYCLES];
   int cycles;
 } gmg_loop_result;
 
-/* Of a loop that is recorded: how the kernel that sums a residual notes its norm and decides whether another cycle follows
+/* Given to the kernel that sums a residual in a recorded loop. The kernel stores the norm and decides whether another cycle follows
    (loop_test.cuh). */
 typedef struct gmg_loop_test {
-  gmg_loop_state *state; /* NULL: nothing is decided */
+  gmg_loop_state *state; /* NULL: no loop is being recorded */
   gmg_loop_result *result;
-  int conditional;           /* the loop is on the device: the graph has a conditional node */
-  unsigned long long handle; /* of that: a cudaGraphConditionalHandle */
+  int conditional;           /* the loop runs on the device, through a conditional node of the graph */
+  unsigned long long handle; /* cudaGraphConditionalHandle of that node */
 } gmg_loop_test;
 
 typedef enum { GMG_NOT_RECORDING, GMG_RECORDING, GMG_SPOILT } gmg_record;
 
 struct gmg_device {
   int number, processors;
-  size_t memory;       /* bytes, all of it */
-  int begins_early;    /* kernels may begin before the one ahead has ended (cuda/pdl.cuh) */
-  cudaStream_t stream; /* BORROWED, but while recording its own */
-  gmg_total *part;     /* [GMG_MOST_PARTS] sums of thread blocks, device */
-  unsigned *arrived;   /* thread blocks that have left theirs, device */
+  size_t memory;       /* total bytes */
+  int begins_early;    /* kernels may begin before their predecessor has ended (cuda/pdl.cuh) */
+  cudaStream_t stream; /* BORROWED; while recording, the recorder's own stream */
+  gmg_total *part;     /* device: [GMG_MOST_PARTS] sums of thread blocks */
+  unsigned *arrived;   /* device: number of thread blocks that have written their sums */
   gmg_total *total;    /* pinned host memory that the device writes */
-  gmg_total *scalar;   /* of a sum that only the device needs to know, device */
+  gmg_total *scalar;   /* device: a sum that the host does not need */
   gmg_loop_state *loop_state;
   gmg_loop_result *loop_result;
-  struct gmg_recorder *recorder; /* cuda/graph.cu; NULL: nothing was ever recorded */
+  struct gmg_recorder *recorder; /* cuda/graph.cu; NULL until something is recorded */
   gmg_record recording;
-  int no_conditional;  /* loops of cycles are the host's: for tests */
-  gmg_loop_test loop_test; /* of the loop that is being recorded */
-  size_t waits;        /* how often the host has waited for the device: tests count */
+  int no_conditional;  /* for tests: loops of cycles run on the host */
+  gmg_loop_test loop_test; /* of the loop being recorded */
+  size_t waits;        /* number of times that the host has waited for the device, for tests */
   cudaError_t failed;  /* the first failure */
   const char *failed_in;
-  void *profiler; /* ranges go there; NULL: there is none */
+  void *profiler; /* domain of the ranges; NULL: no profiler */
 };
 
-/* exec's device, which must be the calling thread's current one (GMG_VISIT), or launches on its stream fail. */
+/* The exec's device. It must be current for the calling thread (GMG_VISIT), or launches on its stream fail. */
 static inline gmg_device *gmg_device_of(const gmg_exec *e) { return e->context->device; }
 
 static inline void gmg_cuda_note(gmg_device *d, cudaError_t error, const char *where)
@@ -79,7 +79,8 @@ static inline void gmg_cuda_note(gmg_device *d, cudaError_t error, const char *w
   if (error != cudaSuccess && d->failed == cudaSuccess) d->failed = error, d->failed_in = where;
 }
 
-/* Whether work is being recorded; that which wants a number on the host, or brings one from there, cannot be. */
+/* Returns 1 if work is being recorded, and invalidates the recording. Called by operations that cannot be recorded: those that
+   return a number to the host, or copy data from it. */
 static inline int gmg_cuda_spoils(gmg_device *d)
 {
   if (d->recording == GMG_NOT_RECORDING) return 0;
@@ -87,13 +88,13 @@ static inline int gmg_cuda_spoils(gmg_device *d)
   return 1;
 }
 
-/* After a launch. */
+/* Notes a failed launch. Call it after every launch. */
 static inline void gmg_cuda_launched(const gmg_exec *e, const char *where)
 {
   gmg_cuda_note(gmg_device_of(e), cudaGetLastError(), where);
 }
 
-/* Thread blocks of a launch; bytes: of dynamic shared memory. */
+/* Configuration of a launch; bytes: dynamic shared memory. */
 typedef struct gmg_grid {
   dim3 blocks, threads;
   size_t bytes;
@@ -101,14 +102,14 @@ typedef struct gmg_grid {
 
 /* --- unknowns to threads --------------------------------------------------------------------------------------------- */
 
-/* Thread blocks take stretches of lines: `across` threads along axis 0, GMG_PER unknowns each; GMG_THREADS / across lines
-   beside each other. */
+/* Thread blocks process segments of lines. `across` threads along axis 0 process GMG_PER unknowns each, in GMG_THREADS / across
+   lines at a time. */
 enum { GMG_PER = 4 };
 
 typedef struct gmg_points {
   gmg_layout at;
-  size_t tasks;       /* stretches */
-  unsigned stretches; /* of a line */
+  size_t tasks;       /* segments */
+  unsigned stretches; /* segments of a line */
   unsigned across, lines;
 } gmg_points;
 
@@ -124,21 +125,21 @@ static inline gmg_points gmg_points_of(gmg_layout at)
 
 static inline gmg_points gmg_points_of(const size_t n[3]) { return gmg_points_of(gmg_layout_packed(n)); }
 
-/* One task a row of threads; or (for sums) few thread blocks that go on until all is done. */
+/* A grid with one task for each row of threads. sums: few thread blocks, each with many tasks. */
 static inline gmg_grid gmg_grid_of(gmg_points p, int sums = 0)
 {
   const size_t blocks = (p.tasks + p.lines - 1) / p.lines, most = sums ? GMG_MOST_PARTS : 0x7fffffff;
   return {dim3((unsigned)(blocks < most ? blocks : most)), dim3(p.across, p.lines), 0};
 }
 
-/* Thread blocks for n numbers. */
+/* A grid for n numbers. sums: few thread blocks. */
 static inline gmg_grid gmg_flat_grid(size_t n, int sums = 0)
 {
   const size_t blocks = (n + GMG_THREADS - 1) / GMG_THREADS, most = sums ? GMG_MOST_PARTS : 1 << 20;
   return {dim3((unsigned)(blocks == 0 ? 1 : blocks < most ? blocks : most)), dim3(GMG_THREADS), 0};
 }
 
-/* Where the sums over a grid go (gmg_grid_total): those of thread blocks, and the whole. */
+/* Destinations of a sum over a grid (gmg_grid_total): the parts of the thread blocks, and the total. */
 typedef struct gmg_sums {
   gmg_total *part;
   unsigned *arrived;
@@ -149,19 +150,21 @@ static inline gmg_sums gmg_sums_to(const gmg_exec *e, gmg_total *to)
 {
   return {gmg_device_of(e)->part, gmg_device_of(e)->arrived, to};
 }
-static inline gmg_sums gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); } /* gmg_cuda_total */
+static inline gmg_sums gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); } /* read it by
+                                                                                                                  gmg_cuda_total()
+ */
 static inline gmg_sums gmg_sums_on_device(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->scalar); }
 
 #ifdef __CUDACC__
 
-/* Lets a kernel's launches ask for that much shared memory. */
+/* Allows launches of the kernel to use `bytes` of dynamic shared memory. */
 static inline void gmg_allow_shared(const gmg_exec *e, const void *kernel, size_t bytes)
 {
   const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
   gmg_cuda_note(gmg_device_of(e), error, "shared memory");
 }
 
-/* Enqueues kernel(arguments). Fields may be pointers to void. */
+/* Enqueues kernel(arguments). Fields may be passed as pointers to void. */
 template <class... Parameters, class... Arguments>
 static inline void gmg_launch(const gmg_exec *e, const char *what, void (*kernel)(Parameters...), const gmg_grid &g,
                               const Arguments &...arguments)
@@ -170,7 +173,7 @@ static inline void gmg_launch(const gmg_exec *e, const char *what, void (*kernel
   gmg_cuda_launched(e, what);
 }
 
-/* body(i, j, k, c) for every unknown, c its place in a field. */
+/* Calls body(i, j, k, c) for every unknown; c is its offset in a field. */
 template <class Body> static __device__ __forceinline__ void gmg_for_points(const gmg_points p, Body body)
 {
   for (size_t t = (size_t)blockIdx.x * p.lines + threadIdx.y; t < p.tasks; t += (size_t)gridDim.x * p.lines) {
@@ -178,7 +181,7 @@ template <class Body> static __device__ __forceinline__ void gmg_for_points(cons
     const unsigned stretch = p.stretches == 1 ? 0 : (unsigned)(t - (size_t)line * p.stretches), n1 = (unsigned)p.at.n[1];
     const unsigned k = line / n1, j = line - k * n1;
     const size_t first = (size_t)stretch * p.across * GMG_PER + threadIdx.x, start = gmg_offset(p.at, 0, j, k), n0 = p.at.n[0];
-    if (first + (GMG_PER - 1) * p.across < n0) { /* without conditions in between, loads are sent off together */
+    if (first + (GMG_PER - 1) * p.across < n0) { /* without conditions in between, the compiler issues all loads at once */
 #pragma unroll
       for (int s = 0; s < GMG_PER; s++) body(first + (size_t)s * p.across, (size_t)j, (size_t)k, start + first + (size_t)s * p.across);
       continue;
@@ -187,7 +190,7 @@ template <class Body> static __device__ __forceinline__ void gmg_for_points(cons
   }
 }
 
-/* body(c) for c < n. */
+/* Calls body(c) for every c < n. */
 template <class Body> static __device__ __forceinline__ void gmg_for_all(size_t n, Body body)
 {
   for (size_t c = (size_t)blockIdx.x * blockDim.x + threadIdx.x; c < n; c += (size_t)gridDim.x * blockDim.x) body(c);
@@ -208,7 +211,7 @@ static __device__ __forceinline__ gmg_total gmg_warp_total(gmg_total x)
   return x;
 }
 
-/* Over the threads of a block of GMG_THREADS; the result is thread 0's. */
+/* Sum over a block of GMG_THREADS threads. Only thread 0 gets the result. */
 static __device__ inline gmg_total gmg_block_total(gmg_total x)
 {
   __shared__ gmg_total warp[GMG_THREADS / 32];
@@ -225,8 +228,8 @@ static __device__ inline gmg_total gmg_block_total(gmg_total x)
   return x;
 }
 
-/* Over all threads of the grid, in an order that the launch alone decides: the last block to arrive adds up the parts. 1 in the
-   thread that has the sum. */
+/* Sum over all threads of the grid. The last thread block to arrive adds the parts in a fixed order, so the result depends only on
+   the launch. Returns 1 in the thread that holds the sum. */
 static __device__ inline int gmg_grid_total(gmg_total x, const gmg_sums &sums)
 {
   __shared__ int last;
@@ -257,7 +260,7 @@ void gmg_recorder_end(gmg_device *d); /* cuda/graph.cu */
 void gmg_profiler_begin(gmg_device *d); /* cuda/trace.cu */
 void gmg_profiler_end(gmg_device *d);
 
-/* Blocks: what the last sum came to. NaN once the device has failed. */
+/* The last sum that was sent to the host. Blocks. NaN after a failure of the device. */
 gmg_total gmg_cuda_total(const gmg_exec *e, const char *where);
 
 #endif

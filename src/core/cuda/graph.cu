@@ -1,8 +1,8 @@
-/* Work on a CUDA device that is recorded once and replayed: CUDA graphs. The stream that the caller gave may be one that cannot be
-   recorded (the default stream), so a stream of the device's own stands in for it meanwhile.
+/* Recording and replaying work as CUDA graphs: gmg_graph_cuda (core/exec.h). The caller's stream may be one that cannot be recorded
+   (the default stream), so recording uses a stream of gmg's own.
 
-   Where toolkit and driver have conditional nodes (CUDA 12.4), a graph of a cycle repeats it on the device while the stopping rule says
-   so; elsewhere it is launched once for every cycle. */
+   With conditional nodes (CUDA 12.4) the graph of a cycle repeats on the device as long as the stopping rule allows. Without them
+   the host launches the graph once for every cycle. */
 #include "loop_test.cuh"
 
 #include <stdlib.h>
@@ -11,16 +11,16 @@ enum { LOOPS_SINCE = 12040 };
 
 struct gmg_graph {
   cudaGraphExec_t run;
-  int conditional;    /* the loop is on the device */
-  int measures_first; /* it begins with a first residual */
+  int conditional;    /* the loop runs on the device */
+  int measures_first; /* it begins with the first residual */
 };
 
-/* Of the recording that is being made. */
+/* The recording in progress. */
 typedef struct gmg_recorder {
   cudaStream_t own, callers;
-  int has_conditional;        /* loops on the device are possible */
-  int conditional;            /* this is one: the body is recorded into a node of */
-  cudaGraph_t whole;          /* which repeats it */
+  int has_conditional;        /* the device supports loops */
+  int conditional;            /* this recording is a loop on the device: its body is recorded into a conditional node */
+  cudaGraph_t whole;          /* the graph that contains the node */
   int measures_first;
   unsigned long long handle;  /* a cudaGraphConditionalHandle */
 } recorder;
@@ -29,19 +29,19 @@ typedef struct gmg_recorder {
 
 static __global__ void go_on_kernel(gmg_loop_state *s) { s->under_way = 1; }
 
-/* Where no kernel that sums a first residual does it. */
+/* Starts a loop that does not begin by measuring a residual. */
 static __global__ void start_kernel(gmg_loop_test test) { gmg_loop_start(test, NULL, 1); }
 
 /* --- recording -------------------------------------------------------------------------------------------------------- */
 
-/* Nothing that fails here is a failure of the device: there are always the launches themselves. */
+/* Whether a call succeeded. A failure here is not one of the device: the work can always be launched directly. */
 static int worked(cudaError_t error)
 {
   if (error != cudaSuccess) cudaGetLastError();
   return error == cudaSuccess;
 }
 
-/* Not where the caller records the stream. */
+/* False while the caller captures the stream. */
 static int may_replace_launches(gmg_device *d)
 {
   cudaStreamCaptureStatus callers = cudaStreamCaptureStatusNone;
@@ -76,7 +76,7 @@ static int record_into(recorder *r, cudaGraph_t graph)
 }
 #endif
 
-/* A graph with a loop: into what comes before that. */
+/* Begins a graph with a loop. First the work before the loop is recorded. */
 static int begin_loop(recorder *r)
 {
 #if GMG_HAS_LOOPS
@@ -88,7 +88,7 @@ static int begin_loop(recorder *r)
   return 0;
 }
 
-/* Into the body of the loop, which waits for all that came before. */
+/* Begins to record the body of the loop, which depends on all earlier nodes. */
 static int begin_body(recorder *r)
 {
 #if GMG_HAS_LOOPS
@@ -140,10 +140,11 @@ static void loop_body_begin(gmg_context *c, int with_first)
   if (!r->conditional) return;
   cudaGraphDestroy(r->whole);
   r->conditional = 0, r->whole = NULL;
-  worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal)); /* what still comes must not be done, either */
+  worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal)); /* the remaining work of this recording must not execute
+ */
 }
 
-/* With all the memory that launching it needs. */
+/* Instantiates a graph, including all memory that its launches need. */
 static gmg_graph *instantiated(cudaGraph_t whole, const recorder *r, cudaStream_t stream)
 {
   gmg_graph *g = (gmg_graph *)calloc(1, sizeof *g);
@@ -165,7 +166,7 @@ static gmg_graph *end(gmg_context *c)
   const int whole = worked(cudaStreamEndCapture(r->own, &recorded)) && d->recording == GMG_RECORDING && d->failed == cudaSuccess;
   cudaGetLastError();
   d->stream = r->callers, d->recording = GMG_NOT_RECORDING, d->loop_test = gmg_loop_test{};
-  d->failed = cudaSuccess; /* as it was */
+  d->failed = cudaSuccess; /* recording requires cudaSuccess, so this undoes failures during the recording */
   if (r->conditional) recorded = r->whole;
   r->whole = NULL;
   gmg_graph *g = whole ? instantiated(recorded, r, d->stream) : NULL;
@@ -176,7 +177,7 @@ static gmg_graph *end(gmg_context *c)
 static void destroy(gmg_graph *g)
 {
   if (!g) return;
-  worked(cudaGraphExecDestroy(g->run)); /* what is under way ends first */
+  worked(cudaGraphExecDestroy(g->run)); /* a running launch ends first */
   free(g);
 }
 

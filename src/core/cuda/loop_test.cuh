@@ -1,5 +1,5 @@
-/* What is decided on the device between the cycles of a solve that is replayed (graph.cu), by the kernel that sums a residual: a
-   kernel of its own would take as long as a pass over a small level. Included by graph.cu and by the kernels of norms (stencil). */
+/* Decisions between the cycles of a replayed solve (graph.cu), made on the device by the kernel that sums a residual. A separate
+   kernel would take as long as a pass over a small level. Included by graph.cu and by the stencil's norm kernels. */
 #ifndef GMG_CORE_CUDA_LOOP_TEST_H
 #define GMG_CORE_CUDA_LOOP_TEST_H
 
@@ -18,13 +18,14 @@ static __device__ __forceinline__ void gmg_loop_set_condition(const gmg_loop_tes
 #endif
 }
 
-/* Whether the next cycle can begin without the host. scaled_norm: of the residual in the lower precision. */
+/* Whether the next cycle can begin without the host. scaled_norm: norm of the residual in low precision. */
 static __device__ __forceinline__ int gmg_loop_may_go_on(const gmg_loop *l, gmg_verdict verdict, double norm, double scaled_norm, int cycles)
 {
   return verdict == GMG_GO_ON && gmg_can_scale_by(norm) && (!l->rescales || gmg_is_well_scaled(scaled_norm)) && cycles < l->most;
 }
 
-/* Before the first cycle. squares: of the first residual and of f, where that is found on the device; else NULL. */
+/* Called before the first cycle. squares: sums of squares of the first residual and of f, or NULL if they are not computed on the
+   device. */
 static __device__ __noinline__ void gmg_loop_start(const gmg_loop_test test, const gmg_total *squares, double scaled_norm)
 {
   gmg_loop_state *s = test.state;
@@ -41,7 +42,7 @@ static __device__ __noinline__ void gmg_loop_start(const gmg_loop_test test, con
   gmg_loop_set_condition(test, more);
 }
 
-/* After a cycle. The host hears of it after the last one: a kernel that writes to its memory ends when that is done. */
+/* Called after a cycle. Only the last cycle writes to host memory, because a kernel that does so ends late. */
 static __device__ __noinline__ void gmg_loop_end(const gmg_loop_test test, double norm, double scaled_norm)
 {
   gmg_loop_state *s = test.state;

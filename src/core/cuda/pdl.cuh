@@ -1,16 +1,16 @@
-/* Kernels that begin before the one ahead of them on the stream has ended (programmatic dependent launch): on small levels a launch
-   takes as long as half a pass.
+/* Early launch (programmatic dependent launch): kernels that begin before their predecessor on the stream has ended. On small
+   levels a launch takes as long as half a pass. Used by the kernels of small levels.
 
-   Such a kernel waits for the one ahead before it writes anything, and before it reads anything that one writes; then the next may
-   begin. What is older than the kernel ahead is there from the start, as whoever lets the next one begin has waited itself. It is
-   read past the L1 cache unless nobody writes there meanwhile. */
+   Such a kernel calls gmg_wait_for_predecessor() before it writes anything, and before it reads anything that its predecessor
+   writes. Its successor may begin then. Older data can be read from the start, because the predecessor has waited, too. They are
+   read past the L1 cache unless no kernel in flight writes them. */
 #ifndef GMG_CORE_CUDA_PDL_H
 #define GMG_CORE_CUDA_PDL_H
 
 #include "device.h"
 
-/* All that was enqueued before has been done. The next kernel may begin. */
-static __device__ __forceinline__ void gmg_take_over(void)
+/* Waits until all work enqueued earlier is done. Then the next kernel may begin. */
+static __device__ __forceinline__ void gmg_wait_for_predecessor(void)
 {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -18,7 +18,7 @@ static __device__ __forceinline__ void gmg_take_over(void)
 #endif
 }
 
-/* One more attribute of a launch, where the device can do that. */
+/* Sets the launch attribute. Returns the number of attributes set: 1 if the device supports early launch, 0 otherwise. */
 static inline unsigned gmg_early_attribute(const gmg_device *d, cudaLaunchAttribute *to)
 {
 #if CUDART_VERSION >= 12030
@@ -30,7 +30,7 @@ static inline unsigned gmg_early_attribute(const gmg_device *d, cudaLaunchAttrib
 #endif
 }
 
-/* gmg_launch() of a kernel that begins so; it must take over. */
+/* gmg_launch() with early launch. The kernel must call gmg_wait_for_predecessor(). */
 template <class... Parameters, class... Arguments>
 static inline void gmg_launch_early(const gmg_exec *e, const char *what, void (*kernel)(Parameters...), const gmg_grid &g,
                                     const Arguments &...arguments)

@@ -1,4 +1,4 @@
-/* What tests ask of a context on a CUDA device, or change there. */
+/* Functions by which tests inspect or change a CUDA context. Defined in context.cu. */
 #ifndef GMG_CUDA_TESTING_H
 #define GMG_CUDA_TESTING_H
 
@@ -10,10 +10,10 @@
 extern "C" {
 #endif
 
-/* How often the host has waited for the device. */
+/* Number of times that the host has waited for the device. */
 size_t gmg_cuda_synchronisations(const gmg_context *c);
 
-/* From now on recorded solves are launched cycle by cycle, as where a graph can not loop on the device (before CUDA 12.4). */
+/* From now on recorded solves are launched cycle by cycle, as on devices without conditional nodes (before CUDA 12.4). */
 void gmg_cuda_without_device_loop(gmg_context *c);
 
 #ifdef __cplusplus

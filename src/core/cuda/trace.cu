@@ -1,4 +1,5 @@
-/* Time by accounts and ranges for profilers on a CUDA device. Time is measured there, between events recorded on the stream. */
+/* Times by account and profiler ranges on a CUDA device: gmg_trace_cuda (core/exec.h). Times are measured between events on the
+   stream. */
 #include "device.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 enum { MARKS = 1024 };
 
-/* From each mark on to the next the time belongs to its account. */
+/* The time between a mark and the next belongs to the mark's account. */
 struct gmg_marks {
   int used, account[MARKS];
   cudaEvent_t event[MARKS];
@@ -39,7 +40,7 @@ static gmg_status clock_create(gmg_context *c, gmg_clock *clock)
   return gmg_fail(c, GMG_ERR_MEMORY, "%d events to measure time with could not be created", (int)MARKS);
 }
 
-/* Blocks until the last mark is passed, which then is the first of those to come. */
+/* Adds the times between marks. Blocks until the device has reached the last mark, which becomes the first of the next series. */
 static void add_up(gmg_context *c, gmg_clock *clock)
 {
   gmg_marks *m = clock->marks;
@@ -54,7 +55,7 @@ static void add_up(gmg_context *c, gmg_clock *clock)
   }
   const cudaEvent_t first = m->event[0];
   m->event[0] = m->event[last], m->account[0] = m->account[last];
-  m->event[last] = first; /* last = 0: itself */
+  m->event[last] = first; /* if last is 0, this changes nothing */
   m->used = 1;
 }
 
@@ -77,7 +78,7 @@ static void settle(gmg_context *c, gmg_clock *clock)
 
 #ifdef GMG_NVTX
 
-void gmg_profiler_begin(gmg_device *d) { d->profiler = nvtxDomainCreateA("gmg"); } /* NULL where nobody looks */
+void gmg_profiler_begin(gmg_device *d) { d->profiler = nvtxDomainCreateA("gmg"); } /* NULL without a profiler */
 
 void gmg_profiler_end(gmg_device *d)
 {

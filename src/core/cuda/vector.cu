@@ -1,4 +1,4 @@
-/* Vector kernels on a CUDA device, compiled once per real type. */
+/* Vector operations on a CUDA device: gmg_vector_ops (core/exec.h). Compiled once per real type. */
 #include "device.h"
 #include "core/real.h"
 
@@ -49,12 +49,12 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     });
   else gmg_for_all(n, [&](size_t i) { leave(i, r[i]); });
   if (!gmg_grid_total(t, sums)) return;
-  if (!goes) d->pq = 0; /* all have read it */
+  if (!goes) d->pq = 0; /* every thread has read it by now */
   if (!known) sums.to->first = NAN;
   if (low) gmg_scale_note(s, s->next, sqrt(sums.to->first));
 }
 
-/* first: sum of squares; second: sum; least, most; NaN and infinity spoil `second`. */
+/* Sum of squares (first), sum (second), least and most. NaN or infinity makes `second` NaN. */
 static __global__ void __launch_bounds__(GMG_THREADS)
     look_kernel(size_t n, const real *x, gmg_sums sums)
 {
@@ -117,10 +117,10 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   return {t.least + poison, t.most + poison, t.second / (double)n};
 }
 
-/* Unknowns that a thread asks for at once: the memory is far away. */
+/* Unknowns that a thread loads at once, to hide the latency of memory. */
 enum { AT_ONCE = 4 };
 
-/* A chunk at a time: body(c, there) for AT_ONCE places c that are blockDim.x apart. */
+/* Calls body(c, full) for AT_ONCE entries from c on, blockDim.x apart. full: all entries of the chunk exist. */
 template <class Body> static __device__ __forceinline__ void for_chunks(size_t n, Body body)
 {
   for (size_t begin = (size_t)blockIdx.x * AT_ONCE * blockDim.x; begin < n; begin += (size_t)gridDim.x * AT_ONCE * blockDim.x)
@@ -129,7 +129,7 @@ template <class Body> static __device__ __forceinline__ void for_chunks(size_t n
 
 static gmg_grid chunk_grid(size_t n, int sums = 0) { return gmg_flat_grid((n + AT_ONCE - 1) / AT_ONCE, sums); }
 
-/* The power of two at or above a norm: products with it and its inverse are exact. 1 for 0 and what is no number. */
+/* The smallest power of two >= norm: products with it and its inverse are exact. 1 for 0 and for values that are not finite. */
 static __device__ __forceinline__ double power_above(double norm)
 {
   int above;
@@ -137,30 +137,30 @@ static __device__ __forceinline__ double power_above(double norm)
   return frexp(norm, &above) == 0.5 ? norm : scalbn(1.0, above);
 }
 
-static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int whole, real scale, const real *x, low_real *y, double *squares)
+static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int full, real scale, const real *x, low_real *y, double *squares)
 {
   real v[AT_ONCE];
 #pragma unroll
-  for (int m = 0; m < AT_ONCE; m++) v[m] = whole || c + m * blockDim.x < n ? x[c + m * blockDim.x] : (real)0;
+  for (int m = 0; m < AT_ONCE; m++) v[m] = full || c + m * blockDim.x < n ? x[c + m * blockDim.x] : (real)0;
 #pragma unroll
   for (int m = 0; m < AT_ONCE; m++) {
     *squares += (double)v[m] * (double)v[m];
-    if (y && (whole || c + m * blockDim.x < n)) y[c + m * blockDim.x] = (low_real)(scale * v[m]);
+    if (y && (full || c + m * blockDim.x < n)) y[c + m * blockDim.x] = (low_real)(scale * v[m]);
   }
 }
 
-/* y = x over a guess, the size that the last x had; and ||x||^2. */
+/* y = x / guess, where the guess is the last size of x. Also sums the squares of x. */
 static __global__ void __launch_bounds__(GMG_THREADS)
     guess_kernel(size_t n, const real *x, gmg_scale *s, low_real *y, gmg_sums sums)
 {
   const double guess = power_above(s->size);
   gmg_total t = {0, 0, 0, 0};
-  for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / guess), x, y, &t.first); });
+  for_chunks(n, [&](size_t c, int full) { put_scaled(n, c, full, (real)(1 / guess), x, y, &t.first); });
   if (blockIdx.x == 0 && threadIdx.x == 0) s->guess = guess;
   gmg_grid_total(t, sums);
 }
 
-/* Where that is far from x's own size: once more. Nothing else depends on it. */
+/* Scales x again if the guess is far from its own norm. The result does not depend on the guess otherwise. */
 static __global__ void __launch_bounds__(GMG_THREADS)
     own_size_kernel(size_t n, const real *x, const gmg_total *squares, gmg_scale *s, low_real *y)
 {
@@ -170,7 +170,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   if (blockIdx.x == 0 && threadIdx.x == 0) gmg_scale_note(s, 1 / (good ? guess : own), norm);
   if (good || !y) return;
   double squares_again = 0;
-  for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, (real)(1 / own), x, y, &squares_again); });
+  for_chunks(n, [&](size_t c, int full) { put_scaled(n, c, full, (real)(1 / own), x, y, &squares_again); });
 }
 
 static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y)
@@ -183,8 +183,8 @@ static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_sca
 static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *size, const real *x, low_real *y)
 {
   const real scale = size ? (real)(1 / *size) : (real)1;
-  double squares = 0; /* of no use */
-  for_chunks(n, [&](size_t c, int whole) { put_scaled(n, c, whole, scale, x, y, &squares); });
+  double squares = 0; /* not used */
+  for_chunks(n, [&](size_t c, int full) { put_scaled(n, c, full, scale, x, y, &squares); });
 }
 
 static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)

@@ -1,5 +1,5 @@
-/* Values that host threads share without waiting: read and written by relaxed atomics, fresh, never torn, no undefined
-   race. For kernel files. */
+/* Loads and stores of values that host threads share without synchronising. Relaxed atomics make such races well defined, and
+   numbers are never torn. Calls nothing; used by kernel files of smoothers. */
 #ifndef GMG_CORE_HOST_ATOMICS_H
 #define GMG_CORE_HOST_ATOMICS_H
 

@@ -1,4 +1,4 @@
-/* Vector kernels on host threads, compiled once per real type. */
+/* Vector operations on host threads: gmg_vector_ops (core/exec.h). Compiled once per real type. */
 #include "core/exec.h"
 
 #include "core/cg_scalars.h"
@@ -47,7 +47,7 @@ static void add(const gmg_exec *e, size_t n, double a, void *x)
   for (size_t i = 0; i < n; i++) X[i] += A;
 }
 
-/* A share of the entries; shares depend on n alone. */
+/* A chunk of the entries. Chunks depend on n alone. */
 typedef struct {
   size_t begin, end;
 } share;
@@ -75,7 +75,7 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, voi
   for (size_t i = 0; i < n; i++) X[i] = (keep ? X[i] : 0) + size * (c.low ? (real)low[i] : high[i]);
 }
 
-/* goes: a constant where this is inlined, so that there is no condition in the loops. Returns squares of r. */
+/* `goes` is a constant after inlining, so the loop has no condition. Returns the sum of squares of r. */
 GMG_INLINE double step_piece(const int goes, size_t begin, size_t end, real a, const void *p, const void *q, void *y, void *r)
 {
   const real *restrict P = p, *restrict Q = q;
@@ -102,7 +102,7 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   low_real *restrict to = low;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (int c = 0; c < CHUNKS; c++) {
-    enum { REALS_IN_CACHE = 1024 }; /* what is written is read again from the cache */
+    enum { REALS_IN_CACHE = 1024 }; /* written values are read again from the cache */
     const share mine = share_of(n, c);
     double squares = 0;
     for (size_t begin = mine.begin; begin < mine.end; begin += REALS_IN_CACHE) {

@@ -1,5 +1,5 @@
-/* Parts of the fused-levels kernel (kernels.cuh): how levels lie in memory, how the blocks of a cluster reach each other and
-   wait, which thread has which pair of unknowns. */
+/* Parts of the fused-levels kernel (kernels.cuh): the layout of levels, communication and barriers between the blocks of a cluster,
+   and the assignment of pairs of unknowns to threads. Included by legs.cuh and tables.cuh. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_CLUSTER_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_CLUSTER_H
 
@@ -11,9 +11,11 @@
 #define FUSED_ASYNC_STORES
 #endif
 
-/* MAX_CELLS_WARP: entries of a coarsest grid that one warp solves by conjugate gradients. INVERSE_PITCH: between rows of the
-   inverse that solves smaller ones. MAX_TAPS: columns in a row of a map. DIAGONAL_CLASSES: unknowns that share a diagonal, by
-   where they are along each axis: first, inside, last. MAX_BLOCKS: of a cluster. */
+/* - MAX_CELLS_WARP: entries of a coarsest grid that one warp solves by conjugate gradients.
+   - INVERSE_PITCH: distance between rows of the inverse that solves smaller grids.
+   - MAX_TAPS: columns in a row of a map.
+   - DIAGONAL_CLASSES: unknowns with the same diagonal, by position along each axis: first, inner, last.
+   - MAX_BLOCKS: blocks of a cluster. */
 enum {
   THREADS = 1024,
   MAX_CELLS_WARP = 128,
@@ -23,37 +25,41 @@ enum {
   MAX_BLOCKS = 16
 };
 
-/* Rows of a map, in the tables: first column and MAX_TAPS weights each. */
+/* The rows of a map in the tables: first column and MAX_TAPS weights each. */
 typedef struct {
-  int first[3], weight[3]; /* places in the tables, counted in ints and in reals */
+  int first[3], weight[3]; /* positions in the tables, in ints and in reals */
   int taps[3];             /* columns of a row */
 } taps;
 
 typedef struct {
-  int n[3];                  /* along the axes in the kernel's order: planes, if there are any, lie along the last */
-  int half, line, plane;     /* entries of one colour in a line; stride from line to line (0: there is one), from plane to plane */
-  int number, blocks, high;  /* of the level; blocks that share it, or 1; planes of each block but perhaps the last */
-  int halved, averaged;      /* planes are coarsened by pairs; all axes are, and residuals are restricted by averages */
-  int gathers_planes;        /* a block needs coarse planes that other blocks have */
-  unsigned u, f;             /* places in shared memory, in reals */
-  unsigned colour, inner;    /* stride from colour to colour in u; in f and in a residual */
+  int n[3];                  /* along the axes in the kernel's order: planes, if any, are along the last */
+  int half, line, plane;     /* half: entries of one colour in a line; line, plane: strides from line to line (0: there is one line)
+                                and from plane to plane */
+  int number, blocks, high;  /* number of the level; blocks that share it, or 1; planes of every block except perhaps the last */
+  int halved, averaged;      /* halved: planes are coarsened in pairs; averaged: so are all axes, and residuals are restricted by
+                                averaging */
+  int gathers_planes;        /* a block needs coarse planes that are stored in other blocks */
+  unsigned u, f;             /* positions in shared memory, in reals */
+  unsigned colour, inner;    /* strides from colour to colour: in u; in f and in a residual */
   float per_half, per_lines; /* 1 / half, 1 / lines of a plane */
   real coupling[3], keep;    /* keep: 1 - weight of the relaxation */
-  unsigned words;            /* place of the level's pair words among the block's */
-  int relax, diag;           /* [DIAGONAL_CLASSES] in the tables: weight over the diagonal; the diagonal */
+  unsigned words;            /* position of the level's pair words among those of the block */
+  int relax, diag;           /* positions of [DIAGONAL_CLASSES] numbers in the tables: weight / diagonal; diagonal */
   taps restrict_, prolong;   /* to and from the next coarser level */
 } small_level;
 
 typedef struct {
   int levels, pre, post, reversed, singular, swapped, blocks;
-  int inverse; /* place in the tables of a flag, not 0 where the coarsest grid's inverse may be used, and of the inverse; or -1 */
+  int inverse; /* position in the tables of the coarsest grid's inverse, or -1. It begins with a flag: not 0 if the inverse is
+                  usable */
   double rtol;
-  unsigned fields, r, all; /* shared memory after the tables, in reals: u of all levels, f from `fields` on, a residual from r on */
-  unsigned pairs;          /* pair words of a block; they follow the tables, block by block */
-  size_t bytes;            /* of the tables without pair words */
-  char *tables;            /* device */
+  unsigned fields, r, all; /* positions in shared memory after the tables, in reals: u of all levels before `fields`, f from there
+                              on, a residual from r on */
+  unsigned pairs;          /* pair words of a block; all blocks' words follow the tables */
+  size_t bytes;            /* bytes of the tables without pair words */
+  char *tables;            /* device memory */
   small_level level[GMG_BOTTOM_LEVELS];
-  gmg_layout_32 at[GMG_BOTTOM_LEVELS]; /* of the caller's fields, along the kernel's axes */
+  gmg_layout_32 at[GMG_BOTTOM_LEVELS]; /* layouts of the caller's fields, along the kernel's axes */
 } fused_state;
 
 /* --- blocks of a cluster --------------------------------------------------------------------------------------------- */
@@ -70,7 +76,7 @@ static __device__ __forceinline__ void cluster_sync(int blocks)
   __syncthreads();
 }
 
-/* A place of this block in another block's shared memory. */
+/* The address in another block's shared memory that corresponds to `mine` in this one. */
 template <class T> static __device__ __forceinline__ T *in_block(T *mine, int rank)
 {
 #if __CUDA_ARCH__ >= 900
@@ -82,7 +88,7 @@ template <class T> static __device__ __forceinline__ T *in_block(T *mine, int ra
 #endif
 }
 
-/* Address of such a place in 32 bits, which is cheaper to store to than a pointer. */
+/* Such an address in 32 bits. A store to it is cheaper than one through a pointer. */
 static __device__ __forceinline__ unsigned address_in(const void *mine, int rank)
 {
   unsigned theirs = (unsigned)__cvta_generic_to_shared(mine);
@@ -100,9 +106,9 @@ static __device__ __forceinline__ void store_at(unsigned address, real value)
 #endif
 }
 
-/* A block waits for its neighbours alone: a store tells the receiver's barrier how many bytes have come, so that no fence is
-   needed (a fence takes as long as a sweep). Steps are counted, and alternate between two barriers: a neighbour is at most
-   one step ahead, because it waits for what this block sends in a step. */
+/* A block waits only for its neighbours. A store informs the receiver's barrier of the number of bytes that have arrived, so no
+   fence is needed (a fence takes as long as a sweep). Steps are counted, and alternate between two barriers. A neighbour is at most
+   one step ahead, because it waits for the data that this block sends in a step. */
 static __shared__ unsigned long long arrivals[2];
 
 static __device__ __forceinline__ void prepare_arrivals()
@@ -132,7 +138,7 @@ static __device__ __forceinline__ void send(unsigned address, real value, unsign
 #endif
 }
 
-/* Ends a step in which `bytes` arrive here. */
+/* Ends a step in which this block receives `bytes`. */
 static __device__ __forceinline__ void end_step(int blocks, unsigned bytes, unsigned *step)
 {
 #ifdef FUSED_ASYNC_STORES
@@ -154,7 +160,7 @@ static __device__ __forceinline__ void end_step(int blocks, unsigned bytes, unsi
   cluster_sync(blocks);
 }
 
-/* Keeps the compiler from loading x again wherever it is used. */
+/* Keeps the compiler from loading x again at every use. */
 static __device__ __forceinline__ int in_register(int x)
 {
   asm("" : "+r"(x));
@@ -171,10 +177,10 @@ static __device__ __forceinline__ double in_register(double x)
   return x;
 }
 
-/* A block's own planes of a level. Found once: every warp would spend as much on it as on a sweep. */
+/* A block's own planes of a level. Computed once, because every warp would spend as much time on it as on a sweep. */
 typedef struct {
   int begin, planes;
-  unsigned incoming[2]; /* bytes of either colour in the two planes next to them, which other blocks send */
+  unsigned incoming[2]; /* bytes of each colour that other blocks send, in the two adjacent planes */
 } own_planes;
 
 static __shared__ own_planes planes_of_level[GMG_BOTTOM_LEVELS];
@@ -198,12 +204,12 @@ static __device__ __forceinline__ int planes_of(const small_level &L) { return p
 
 /* --- pairs to threads ------------------------------------------------------------------------------------------------ */
 
-/* Unknowns 2 p and 2 p + 1 of line j in plane k of the block's own: one of each colour. */
+/* Unknowns 2 p and 2 p + 1 of line j in plane k of the block. They have different colours. */
 typedef struct {
   int p, j, k;
 } pair_place;
 
-/* a / b for 0 <= a < 2^20 from 1 / b */
+/* a / b for 0 <= a < 2^20, given 1 / b */
 static __device__ __forceinline__ int divided(int a, float per_b) { return (int)(((float)a + 0.5f) * per_b); }
 
 static __device__ __forceinline__ int pairs_of(const small_level &L, int planes) { return L.half * L.n[1] * planes; }
@@ -214,13 +220,13 @@ static __device__ __forceinline__ pair_place place_of(const small_level &L, int 
   return {q - line * L.half, line - k * L.n[1], k};
 }
 
-/* Entry of a pair in u, in either colour. */
+/* Position of a pair in u, the same for both colours. */
 static __device__ __forceinline__ int entry_of(const small_level &L, pair_place at)
 {
   return (at.k + 1) * L.plane + (L.line ? at.j + 1 : 0) * L.half + at.p;
 }
 
-/* body(colour, i, place, q) for every unknown of `planes` planes from plane `begin` on; q counts pairs. */
+/* Calls body(colour, i, place, q) for every unknown of `planes` planes, starting at plane `begin`. q is the number of the pair. */
 template <class Body> static __device__ __forceinline__ void each_unknown(const small_level &L, int begin, int planes, Body body)
 {
   const int pairs = pairs_of(L, planes);
@@ -235,7 +241,8 @@ template <class Body> static __device__ __forceinline__ void each_unknown(const 
 
 static __device__ __forceinline__ int side_of(int i, int n) { return i == 0 ? 0 : i == n - 1 ? 2 : 1; }
 
-/* A pair word is what is known about a pair beforehand: 16 bits are its entry in u, twice 5 bits the diagonal classes. */
+/* A pair word packs the known facts about a pair. The low 16 bits are its position in u. Two fields of 5 bits are the diagonal
+   classes. */
 enum {
   CLASS = 16,
   SECOND_CLASS = 21,
@@ -247,7 +254,7 @@ enum {
 };
 static const unsigned GOES_ABOVE = 1u << 31;
 
-/* ODD: the first unknown of the pair has colour 1. */
+/* ODD means that the first unknown of the pair has colour 1. */
 static __device__ __forceinline__ unsigned word_of(const small_level &L, const own_planes &own, int q, int rank)
 {
   const pair_place at = place_of(L, q);

@@ -1,4 +1,4 @@
-/* The coarsest of the fused levels (kernels.cuh): by its inverse, or by conjugate gradients. */
+/* The coarsest of the fused levels, solved by its inverse or by conjugate gradients. Included by kernels.cuh. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_COARSEST_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_COARSEST_H
 
@@ -7,7 +7,7 @@
 #include "coarse/cuda/cg.cuh"
 
 typedef struct {
-  int i, j, k, colour, place, inner; /* place: in u; inner: in f */
+  int i, j, k, colour, place, inner; /* place: position in u; inner: position in f */
 } cell_place;
 
 static __device__ __forceinline__ cell_place cell_of(const small_level &L, int c)
@@ -17,7 +17,7 @@ static __device__ __forceinline__ cell_place cell_of(const small_level &L, int c
   return {i, j, k, colour, colour * (int)L.colour + entry_of(L, at), colour * (int)L.inner + (k * L.n[1] + j) * L.half + at.p};
 }
 
-/* Sum of coupling times neighbour of an unknown. */
+/* Sum over the neighbours of an unknown: coupling times value. */
 static __device__ __forceinline__ real neighbour_sum(const small_level &L, const cell_place &c, const real *x)
 {
   const int step = c.i & 1 ? 1 : -1, exists = c.i & 1 ? c.i + 1 < L.n[0] : c.i > 0;
@@ -26,7 +26,7 @@ static __device__ __forceinline__ real neighbour_sum(const small_level &L, const
          L.coupling[2] * (o[-L.plane] + o[L.plane]);
 }
 
-/* u = inverse f, LANES threads a row. Rows are in the order of f, whose entries without an unknown are 0. */
+/* u = inverse f, with LANES threads per row. Rows are in the order of f. Its entries without an unknown are 0. */
 static __device__ __forceinline__ void solve_by_inverse(const small_level &L, const real *inverse, const real *f, real *u)
 {
   enum { LANES = THREADS / MAX_CELLS_INVERSE };
@@ -37,10 +37,10 @@ static __device__ __forceinline__ void solve_by_inverse(const small_level &L, co
   if (row < n && threadIdx.x % LANES == 0) u[colour * L.colour + entry_of(L, place_of(L, row - colour * (int)L.inner))] = sum;
 }
 
-/* Fields of conjugate gradients by one warp (coarse/cuda/cg.cuh): every lane has EACH_LANE unknowns in registers. */
+/* Fields of conjugate gradients in one warp (coarse/cuda/cg.cuh). Every lane has EACH_LANE unknowns in registers. */
 struct warp_fields {
   enum { EACH_LANE = MAX_CELLS_WARP / 32 };
-  const small_level L; /* a copy, whose members the compiler keeps in registers */
+  const small_level L; /* a copy, so that the compiler keeps members in registers */
   real *direction;     /* p with a layer of zeros around it, in shared memory */
   int n;
   real r[EACH_LANE], u[EACH_LANE], p[EACH_LANE], q[EACH_LANE], diag[EACH_LANE], z[EACH_LANE];

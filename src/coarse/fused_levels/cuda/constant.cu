@@ -1,17 +1,20 @@
-/* The fused levels for constant coefficients on even meshes without periodic axes: a cycle on all small levels in one launch,
-   in shared memory, instead of five launches a level. By a cluster of thread blocks where the device has clusters, else by
-   one block. A level is one block of unknowns, so smoothing is red-black relaxation of the whole level; the asynchronous
-   smoother is that, too, on such levels. The kernel is in kernels.cuh. This file decides what fits, lays out memory and
-   launches. */
+/* Fused levels for constant coefficients on uniform meshes without periodic axes. One launch runs a cycle on all small levels in
+   shared memory; launching each operation takes five launches per level. It runs on a cluster of thread blocks if the device has
+   clusters, and on one block otherwise. The smoother is red-black relaxation of the whole level. The asynchronous smoother does the
+   same here, because such a level is one block of unknowns.
+
+   This file decides which levels fit, lays out memory, and launches the kernel in kernels.cuh. Called through gmg_bottom_ops. */
 #include "coarse/cuda/kernels.h"
 #include "kernels.cuh"
 
-/* Unknowns of a level that every block does as a whole, and of one that a cluster of 16 blocks shares. Time of a V cycle in
-   float on an H200, in us, with all coarser levels: from 8^3 9, from 16^3 18, from 32^3 29. Launch by launch 16^3 and 32^3
-   take 21 each without their coarser levels. With 8^3 shared, too: 12, 20 and 31. */
+/* Largest level that every block processes as a whole, and largest level that a cluster of 16 blocks shares. Times of a V cycle in
+   float on an H200, including all coarser levels:
+   - from 8^3: 9 us; from 16^3: 18 us; from 32^3: 29 us.
+   - if 8^3 is shared, too: 12, 20 and 31 us.
+   - with separate launches, 16^3 and 32^3 take 21 us each, without their coarser levels. */
 enum { MAX_CELLS_ONE_BLOCK = 2048, MAX_CELLS_CLUSTER = 32768 };
 
-/* Reserves `count` entries of `size` bytes in the tables. Returns their place, counted in such entries. */
+/* Reserves `count` entries of `size` bytes in the tables. Returns their position in units of `size`. */
 static int take(fused_state *s, size_t count, size_t size)
 {
   const size_t place = (s->bytes + size - 1) / size;
@@ -29,7 +32,7 @@ static void take_map(fused_state *s, const gmg_map map[3], const int axis[3], ta
   }
 }
 
-/* Whether residuals are averages of pairs along all axes, none of which is split between blocks. */
+/* Whether residuals are averages of pairs along all axes, and no pair is split between blocks. */
 static int restricts_averages(const small_level *L, const gmg_map map[3])
 {
   for (int a = 0; a < 3; a++)
@@ -47,12 +50,12 @@ static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3
   L->plane = L->half * (L->n[1] > 1 ? L->n[1] + 2 : 1);
   L->blocks = A->cells > MAX_CELLS_ONE_BLOCK ? blocks : 1;
   L->high = (L->n[2] + L->blocks - 1) / L->blocks;
-  if (L->blocks > 1) L->high += L->high % 2; /* pairs of planes stay together */
+  if (L->blocks > 1) L->high += L->high % 2; /* keeps pairs of planes in one block */
   L->colour = (unsigned)(L->plane * (L->high + 2)), L->inner = (unsigned)(L->half * L->n[1] * L->high);
   L->per_half = 1.f / (float)L->half, L->per_lines = 1.f / (float)L->n[1];
 }
 
-/* Whether a block needs coarse planes of others; returns the room that their copies take, at least `room`. */
+/* Sets gathers_planes: whether a block needs coarse planes of other blocks. Returns the space for their copies, at least `room`. */
 static unsigned find_gathering(small_level *L, const small_level *C, const gmg_map *map, unsigned room)
 {
   L->gathers_planes = C->blocks > 1 && !(map->pairs == GMG_PAIRS_LINEAR && L->halved && L->high == 2 * C->high);
@@ -60,7 +63,7 @@ static unsigned find_gathering(small_level *L, const small_level *C, const gmg_m
   return copies > room ? copies : room;
 }
 
-/* The levels for that many blocks, with places in shared memory and in the tables. blocks = 0: they do not fit. */
+/* Lays out the levels for the given number of blocks, in shared memory and in the tables. Returns blocks = 0 if they do not fit. */
 static fused_state layout(const gmg_bottom_problem *p, int blocks)
 {
   fused_state s = {};
@@ -74,7 +77,7 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
     small_level *L = &s.level[l];
     shape(L, from, axis, blocks), L->number = l;
     s.at[l] = gmg_layout_32_of(gmg_layout_of(from->A));
-    if (s.swapped) s.at[l].rows = 1; /* rows take the place of planes */
+    if (s.swapped) s.at[l].rows = 1; /* rows are treated as planes */
     L->relax = take(&s, DIAGONAL_CLASSES, sizeof(real)), L->diag = take(&s, DIAGONAL_CLASSES, sizeof(real));
     if (l < last) {
       take_map(&s, from->restrict_, axis, &L->restrict_), take_map(&s, from->prolong, axis, &L->prolong);
@@ -99,7 +102,7 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
 static size_t memory_of(const fused_state *s) { return s->bytes + s->pairs * sizeof(unsigned) + s->all * sizeof(real); }
 static size_t table_bytes(const fused_state *s) { return s->bytes + (size_t)s->blocks * s->pairs * sizeof(unsigned); }
 
-/* A launch of that many blocks, which are one cluster. */
+/* The configuration of a launch of one cluster. */
 static cudaLaunchConfig_t config_of(const gmg_exec *e, const fused_state *s, int blocks, cudaLaunchAttribute *cluster)
 {
   cudaLaunchConfig_t c = {};
@@ -111,7 +114,7 @@ static cudaLaunchConfig_t config_of(const gmg_exec *e, const fused_state *s, int
   return c;
 }
 
-/* Whether the device can run the kernel with that layout. */
+/* Whether the device can run the kernel with this layout. */
 static int fits_device(const gmg_exec *e, const fused_state *s)
 {
   cudaLaunchAttribute cluster;
@@ -121,7 +124,7 @@ static int fits_device(const gmg_exec *e, const fused_state *s)
   if (cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, number) != cudaSuccess ||
       cudaFuncGetAttributes(&of, (const void *)fused_kernel) != cudaSuccess || memory_of(s) + of.sharedSizeBytes > (size_t)most)
     return 0;
-  /* the same number for all solvers */
+  /* the attribute belongs to the kernel, so all solvers set the same number */
   cudaFuncSetAttribute((const void *)fused_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)of.sharedSizeBytes);
   if (s->blocks == 1) return 1;
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
@@ -129,11 +132,11 @@ static int fits_device(const gmg_exec *e, const fused_state *s)
   cudaFuncSetAttribute((const void *)fused_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   const cudaLaunchConfig_t c = config_of(e, s, s->blocks, &cluster);
   const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, (const void *)fused_kernel, &c);
-  (void)cudaGetLastError(); /* of a cluster size that the device does not have */
+  (void)cudaGetLastError(); /* clears the error of a cluster size that the device does not support */
   return error == cudaSuccess && clusters > 0;
 }
 
-/* The layout for as many blocks as the device takes; blocks = 0: for none. */
+/* The layout for the largest number of blocks that the device can run. blocks = 0: there is none. */
 static fused_state plan(const gmg_exec *e, const gmg_bottom_problem *p)
 {
   static const int blocks[] = {16, 8, 1};
@@ -199,7 +202,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   const fused_state *s = (const fused_state *)state;
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t c = config_of(e, s, s->level[l].blocks, attributes);
-  /* The kernel reads the tables before it waits for the kernel ahead: they are older than that one, which belongs to a finer
+  /* The kernel reads the tables before it waits for its predecessor. They are older than the predecessor, which belongs to a finer
      level. */
   c.numAttrs += gmg_early_attribute(gmg_device_of(e), attributes + c.numAttrs);
   const int zero = start == GMG_FROM_ZERO || l + 1 == s->levels; /* the coarsest grid is solved from zero */

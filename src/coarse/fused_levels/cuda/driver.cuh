@@ -1,4 +1,4 @@
-/* What both kinds of fused levels share: their state on the host, and the V, W or F cycle in a kernel. */
+/* Shared by both kinds of fused levels (constant.cu, faces.cu): their state on the host, and the V, W or F cycle in a kernel. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
 
@@ -6,7 +6,8 @@
 
 /* --- state ------------------------------------------------------------------------------------------------------------ */
 
-/* A copy of the state planned, and its tables: so many bytes of zeros on the device, as kernels read gaps, too. */
+/* Allocates a copy of the planned state, and `bytes` of tables on the device. The tables are set to zero, because kernels also read
+   their gaps. */
 template <class State> static gmg_status create_state(gmg_exec *e, const State &planned, size_t bytes, void **state)
 {
   void *tables = NULL;
@@ -21,13 +22,15 @@ template <class State> static gmg_status create_state(gmg_exec *e, const State &
 
 /* --- the cycle -------------------------------------------------------------------------------------------------------- */
 
-/* A cycle on the levels from `first` on, without recursion. presmooth_restrict(l) leaves the right-hand side of level l + 1
-   and a zero u there, solve_coarsest() solves on level `last`, prolong_postsmooth(l) corrects level l from level l + 1. */
+/* A cycle from level `first` to level `last`, without recursion.
+   - presmooth_restrict(l) computes the right-hand side of level l + 1, and sets u to zero there.
+   - solve_coarsest() solves on level `last`.
+   - prolong_postsmooth(l) corrects level l from level l + 1. */
 template <class Down, class Coarsest, class Up>
 static __device__ __forceinline__ void run_cycle(int first, int last, int kind, Down presmooth_restrict, Coarsest solve_coarsest,
                                                  Up prolong_postsmooth)
 {
-  unsigned f_cycles = 0, w_cycles = 0, again = 0; /* a bit a level: its cycle; whether level l + 1 is on its second visit */
+  unsigned f_cycles = 0, w_cycles = 0, again = 0; /* one bit per level: its cycle; whether level l + 1 is on its second visit */
   int l = first, now = kind;
   for (;;) {
     for (; l < last; l++) {

@@ -1,15 +1,18 @@
-/* The fused levels for coefficients on faces (constant ones: constant.cu): a cycle on all small levels in one launch, by one
-   thread block. Fields are in shared memory; rows, transfers and the coarsest grid's inverse are tables, made when the
-   coefficients become known. A level is one block of unknowns, so smoothing is red-black relaxation of the whole level. For
-   axes with walls, nested levels and prolongation that follows the coefficients (stencil/transfer/host/prolong.c). */
+/* Fused levels for coefficients on faces (constant ones: constant.cu). One launch of one thread block runs a cycle on all small
+   levels. Fields are in shared memory. Rows, transfers and the coarsest grid's inverse are tables, computed when the coefficients
+   change. The smoother is red-black relaxation of the whole level, because such a level is one block of unknowns.
+
+   The kernel requires walls on all axes, nested levels, and prolongation that depends on the coefficients
+   (stencil/transfer/host/prolong.c). Called through gmg_bottom_ops. */
 #include "coarse/cuda/dense.cuh"
 #include "coarse/cuda/kernels.h"
 #include "driver.cuh"
 #include "stencil/operator/cuda/row.cuh"
 #include "stencil/transfer/prolong.h"
 
-/* MAX_CELLS: unknowns of a level. MAX_RESTRICT_WIDTH: fine unknowns that the right-hand side of a coarse one is made of.
-   SWEEPS_WITHOUT_INVERSE: on a coarsest grid whose inverse is of no use. */
+/* - MAX_CELLS: unknowns of a level.
+   - MAX_RESTRICT_WIDTH: fine unknowns that contribute to a coarse right-hand side.
+   - SWEEPS_WITHOUT_INVERSE: sweeps on a coarsest grid whose inverse is unusable. */
 enum {
   THREADS = 1024,
   MAX_CELLS = 4096,
@@ -18,18 +21,18 @@ enum {
   SWEEPS_WITHOUT_INVERSE = 64
 };
 
-/* A row of a level as relaxation reads it: relax = weight over the diagonal, keep = 1 - weight. Rows lie colour by colour. */
+/* A row of a level for relaxation: relax = weight / diagonal, keep = 1 - weight. Rows are sorted by colour. */
 struct alignas(16) fused_row {
   real lo[3], hi[3], relax, keep;
 };
 
-/* What residual and prolongation read of a row: u += prolong_weight[0] coarse[from[0]] + ... */
+/* The data of a row for residual and prolongation: u += prolong_weight[0] coarse[from[0]] + ... */
 struct alignas(16) transfer_row {
   real diag, prolong_weight[4];
-  unsigned short from[4]; /* the parent, and its neighbour along each axis */
+  unsigned short from[4]; /* the parent, and its neighbours along the axes */
 };
 
-/* A coarse unknown's right-hand side as a sum of residuals. */
+/* The right-hand side of a coarse unknown as a weighted sum of residuals. */
 struct alignas(16) restrict_row {
   real weight[MAX_RESTRICT_WIDTH];
   unsigned short from[MAX_RESTRICT_WIDTH];
@@ -37,21 +40,21 @@ struct alignas(16) restrict_row {
 };
 
 typedef struct {
-  int pitch[3];                /* of unknowns, in shared memory as in the caller's fields */
-  unsigned cells, u, f;        /* u, f: places in shared memory, in reals */
+  int pitch[3];                /* between unknowns, both in shared memory and in the caller's fields */
+  unsigned cells, u, f;        /* u, f: positions in shared memory, in reals */
   double volume;               /* sum of the control volumes */
-  fused_row *row;              /* device, as all pointers here */
+  fused_row *row;              /* device memory, like all pointers here */
   transfer_row *transfer;
-  unsigned short *at;          /* a row's unknown */
+  unsigned short *at;          /* the unknown of each row */
   restrict_row *coarse_rhs;    /* [unknowns of the next coarser level] */
 } face_level;
 
 typedef struct {
   int levels, pre, post, reversed, singular;
-  unsigned r, all;             /* shared memory, in reals: a residual from r on; the end */
-  double *inverse;             /* device: the coarsest grid's inverse, then whether it may be used */
-  size_t inverse_bytes, bytes; /* bytes: of the tables */
-  char *tables;                /* device */
+  unsigned r, all;             /* positions in shared memory, in reals: of the residual; of the end */
+  double *inverse;             /* device memory: inverse of the coarsest grid, then a flag: not 0 if it is usable */
+  size_t inverse_bytes, bytes; /* bytes: size of the tables */
+  char *tables;                /* device memory */
   face_level level[GMG_BOTTOM_LEVELS];
 } face_state;
 
@@ -66,7 +69,7 @@ static __device__ __forceinline__ real neighbour_sum(const face_level &L, const 
   real sum = 0;
 #pragma unroll
   for (int d = 0; d < 3; d++) {
-    /* beyond a wall there may be an unknown that another thread writes */
+    /* an unknown beyond a wall may be written by another thread, so it must not be read */
     const int lo = a.lo[d] != 0 ? c - L.pitch[d] : c, hi = a.hi[d] != 0 ? c + L.pitch[d] : c;
     sum += a.lo[d] * u[lo] + a.hi[d] * u[hi];
   }
@@ -89,7 +92,7 @@ static __device__ void relax(const face_level &L, int sweeps, int reversed, real
   }
 }
 
-/* f of the next coarser level, and a u of zeros. */
+/* Computes f of the next coarser level, and sets its u to zero. */
 static __device__ void restrict_residual(const face_level &L, const face_level &C, int singular, real *memory, real *r)
 {
   const real *const u = memory + L.u, *const f = memory + L.f;
@@ -130,7 +133,7 @@ static __device__ void prolong(const face_level &L, const face_level &C, real *m
   __syncthreads();
 }
 
-/* By the inverse; without a usable one by relaxations, which do no harm. */
+/* Multiplies by the inverse. If it is unusable, relaxes instead, which cannot make things worse. */
 static __device__ void solve_coarsest(const face_state &s, const face_level &L, real *memory)
 {
   if (*usable_flag(s.inverse, L.cells) == 0) {
@@ -188,8 +191,8 @@ static __device__ void find_prolongation(const gmg_operator &A, const gmg_maps &
   }
 }
 
-/* The rows of a level; t: the maps of prolongation to it, unless it is the coarsest. */
-template <int kind> static __global__ void rows_kernel(gmg_operator A, gmg_maps t, int coarsest, real omega, face_level to)
+/* Fills the rows of a level. t: maps of prolongation to it; not read on the coarsest level. */
+template <int kind> static __global__ void row_table_kernel(gmg_operator A, gmg_maps t, int coarsest, real omega, face_level to)
 {
   const size_t n0 = A.n[0], n1 = A.n[1];
   gmg_for_all(A.cells, [&](size_t c) {
@@ -203,14 +206,14 @@ template <int kind> static __global__ void rows_kernel(gmg_operator A, gmg_maps 
     }
     row.relax = weight / a.diag, row.keep = 1 - weight, transfer.diag = a.diag;
     if (!coarsest) find_prolongation(A, t, at, &transfer);
-    /* unknowns 2 m and 2 m + 1 have one of each colour */
+    /* the two unknowns 2 m and 2 m + 1 have different colours */
     const size_t h = ((at[0] + at[1] + at[2]) & 1 ? (A.cells + 1) / 2 : 0) + c / 2;
     to.row[h] = row, to.transfer[h] = transfer, to.at[h] = (unsigned short)c;
   });
 }
 
-/* The right-hand sides of the coarser level C; t: the maps of restriction to it. */
-static __global__ void restrict_rows_kernel(gmg_operator C, gmg_maps t, restrict_row *to)
+/* Fills the rows that give the right-hand sides of the coarser level C. t: maps of restriction to it. */
+static __global__ void restriction_table_kernel(gmg_operator C, gmg_maps t, restrict_row *to)
 {
   const size_t n0 = C.n[0], n1 = C.n[1];
   gmg_for_all(C.cells, [&](size_t c) {
@@ -232,7 +235,7 @@ static __global__ void restrict_rows_kernel(gmg_operator C, gmg_maps t, restrict
 
 /* --- what fits, and launches ------------------------------------------------------------------------------------------ */
 
-/* Reserves bytes of the tables. */
+/* Reserves bytes in the tables. */
 static void *take(face_state *s, size_t bytes)
 {
   void *const p = s->tables + s->bytes;
@@ -262,10 +265,10 @@ static face_state layout(const gmg_bottom_problem *p, char *tables)
   return s;
 }
 
-/* Bytes of shared memory that a launch may ask for, the same for all solvers. */
+/* Bytes of shared memory that a launch may use, the same for all solvers. */
 static size_t shared_bytes_of(const gmg_exec *e)
 {
-  const int own = 1024; /* at least the static shared memory of the kernel */
+  const int own = 1024; /* not less than the kernel's static shared memory */
   int most = 0;
   cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(e)->number);
   return most < MAX_SHARED_BYTES + own ? (size_t)(most - own) : MAX_SHARED_BYTES;
@@ -296,12 +299,12 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   *s = layout(p, s->tables);
   for (int l = 0; l <= last; l++) {
     const gmg_bottom_level *L = &p->level[l];
-    const auto rows = L->A->sigma ? rows_kernel<GMG_FACES | GMG_SIGMA> : rows_kernel<GMG_FACES>;
+    const auto rows = L->A->sigma ? row_table_kernel<GMG_FACES | GMG_SIGMA> : row_table_kernel<GMG_FACES>;
     gmg_launch(e, "small levels", rows, gmg_flat_grid(L->A->cells), *L->A, gmg_maps_of(L->prolong), l == last, L->omega,
                s->level[l]);
     if (l == last) break;
     const gmg_operator *C = p->level[l + 1].A;
-    gmg_launch(e, "small levels", restrict_rows_kernel, gmg_flat_grid(C->cells), *C, gmg_maps_of(L->restrict_),
+    gmg_launch(e, "small levels", restriction_table_kernel, gmg_flat_grid(C->cells), *C, gmg_maps_of(L->restrict_),
                s->level[l].coarse_rhs);
   }
   const gmg_bottom_problem coarsest = {.levels = 1, .level = {p->level[last]}, .singular = p->singular};

@@ -1,10 +1,11 @@
 /* The kernel of constant.cu, which alone includes this file: all fused levels in one launch, in shared memory.
 
-   A larger level is spread over the blocks of a cluster: each has some of its planes, and a copy of the plane beyond either
-   end, to which the neighbouring block sends what it changes. A smaller level is done by every block as a whole, so that no
-   block waits: a barrier of the cluster takes as long as a sweep there. A field is stored colour by colour, so that
-   neighbouring threads read neighbouring entries. u has a layer of zeros around it along all axes but the first that have
-   neighbours. */
+   Larger levels are distributed over the blocks of a cluster. Each block has some of the planes. It also has copies of the two
+   adjacent planes, which the neighbouring blocks update. Smaller levels are computed by every block as a whole, because a barrier
+   of the cluster takes as long as a sweep there.
+
+   Fields are stored by colour, so that neighbouring threads read neighbouring entries. Along every axis with neighbours, except the
+   first, u has a layer of zeros around it. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
 
@@ -14,11 +15,11 @@
 
 #include <cuda_pipeline.h>
 
-/* A thread's pair of unknowns in the fields of the caller, where the two lie side by side. */
+/* A thread's pair of unknowns in the caller's fields, where the two are adjacent. */
 typedef struct {
-  int busy, both, q;   /* both: the second exists */
-  unsigned u[2], f[2]; /* places of the two in shared memory */
-  size_t offset;       /* of the first in the caller's fields */
+  int busy, both, q;   /* both: the second unknown exists */
+  unsigned u[2], f[2]; /* positions of both in shared memory */
+  size_t offset;       /* of the first unknown in the caller's fields */
 } global_pair;
 
 static __device__ __forceinline__ global_pair global_pair_of(const small_level &L, const gmg_layout_32 &field)
@@ -31,14 +32,14 @@ static __device__ __forceinline__ global_pair global_pair_of(const small_level &
           gmg_offset_32(field, 2 * at.p, at.j, begin + at.k)};
 }
 
-/* The first read of a kernel parameter waits for its cache line: each warp reads another line of them early. */
+/* The first read of a kernel parameter waits for its cache line. Here each warp reads another line early. */
 static __device__ __forceinline__ void prefetch_parameters(const fused_state &s)
 {
   const unsigned words = sizeof s / sizeof(int), at = threadIdx.x / 32 * (128 / sizeof(int));
   asm volatile("" ::"r"(((const int *)&s)[at < words ? at : 0]));
 }
 
-/* Fills shared memory: tables, pair words, zeros, and f and u of the level that the cycle starts on. */
+/* Fills shared memory: tables, pair words, zeros, and f and u of the level on which the cycle starts. */
 static __device__ __forceinline__ void begin_cycle(const fused_state &s, const small_level &L, const real *global_f,
                                                    const real *global_u, int from_zero, real *tables, unsigned *words,
                                                    real *memory, unsigned *step)
@@ -56,7 +57,7 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
   prefetch_parameters(s);
   const global_pair mine = global_pair_of(L, s.at[L.number]);
   real f[2] = {0, 0}, u[2] = {0, 0};
-  gmg_take_over();
+  gmg_wait_for_predecessor();
 #pragma unroll
   for (int b = 0; b < 2; b++) {
     if (!mine.busy || b > mine.both) continue;

@@ -1,4 +1,5 @@
-/* The legs of a cycle on a small level (kernels.cuh): smoothing, residual and restriction; prolongation and smoothing. */
+/* The legs of a cycle on a small level: smoothing, residual and restriction; prolongation and smoothing. Included by coarsest.cuh
+   for kernels.cuh. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 
@@ -6,23 +7,24 @@
 
 /* --- smoothing ------------------------------------------------------------------------------------------------------- */
 
-/* A thread's pair of unknowns, in registers during a leg. [0] is the unknown whose colour is relaxed first. Entries of an
-   unknown that does not exist are 0. */
+/* A thread's pair of unknowns, in registers during a leg. [0] is the unknown that is relaxed first. Entries of an unknown that does
+   not exist are 0. */
 typedef struct {
   int busy, q, exists[2];
-  int step;                                 /* in u from [0] to the neighbour beyond the pair; from [1] it is the opposite */
+  int step;                                 /* step in u from [0] to its neighbour outside the pair; for [1] it has the opposite
+                                               sign */
   int odd;                                  /* [0] is the second unknown of the pair */
   real *place[2];                           /* in u */
-  real u[2], f[2], by[2], diag[2], side[2]; /* by: weight over the diagonal; side: coupling to the neighbour beyond the pair */
-  unsigned below[2], above[2];              /* addresses of the copies that neighbouring blocks have, or 0 */
-  unsigned to[2];                           /* addresses of those blocks' arrivals */
+  real u[2], f[2], by[2], diag[2], side[2]; /* by: weight / diagonal; side: coupling to the neighbour outside the pair */
+  unsigned below[2], above[2];              /* addresses of the copies in neighbouring blocks, or 0 */
+  unsigned to[2];                           /* addresses of the arrivals of those blocks */
 } own_pair;
 
-/* What the sweeps of a level read, in registers. */
+/* The data of a level that sweeps read, in registers. */
 typedef struct {
   real x, y, z, keep;
   int line, plane, blocks;
-  unsigned incoming[2]; /* bytes that arrive with a colour, that of [0] first */
+  unsigned incoming[2]; /* bytes that arrive with each colour, first the colour of [0] */
 } own_level;
 
 static __device__ __forceinline__ own_level load_level(const small_level &L, int first)
@@ -59,7 +61,7 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
   return own;
 }
 
-/* Sum of coupling times neighbour, of own.u[h]. */
+/* Sum over the neighbours of own.u[h]: coupling times value. */
 static __device__ __forceinline__ real neighbour_sum(const own_level &L, const own_pair &own, int h)
 {
   const real *const o = own.place[1 - h];
@@ -91,7 +93,7 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own
 
 /* --- down ------------------------------------------------------------------------------------------------------------ */
 
-/* Sum over the threads of a block, or of all blocks of the cluster. */
+/* Sum over the threads of a block or, on a shared level, of the whole cluster. */
 static __device__ double sum_of_all(int blocks, double x)
 {
   __shared__ double of_blocks[MAX_BLOCKS];
@@ -104,7 +106,7 @@ static __device__ double sum_of_all(int blocks, double x)
   return x;
 }
 
-/* The residual of a thread's pair; where residuals are restricted by averages, the pair's sum. */
+/* Stores the residual of a thread's pair. If residuals are restricted by averaging, stores the sum over the pair. */
 static __device__ __forceinline__ void residual(const small_level &L, const own_level &now, const own_pair &own, real *r)
 {
   real part[2] = {0, 0};
@@ -117,7 +119,7 @@ static __device__ __forceinline__ void residual(const small_level &L, const own_
   if (L.averaged) r[own.q] = part[0] + part[1];
 }
 
-/* The restricted residual at (I, J, K) of the next coarser level. Planes that it reads may be another block's. */
+/* The restricted residual at (I, J, K) of the next coarser level. Some of the planes read may be stored in another block. */
 static __device__ __forceinline__ real restricted(const small_level &L, const real *tables, const real *r, int I, int J, int K)
 {
   const taps &t = L.restrict_;
@@ -126,9 +128,9 @@ static __device__ __forceinline__ real restricted(const small_level &L, const re
             size = L.n[1] * L.half;
   const real *const wz = tables + t.weight[2] + K * MAX_TAPS;
   real wx[MAX_TAPS], wy[MAX_TAPS], sum = 0;
-  int column[MAX_TAPS]; /* in lines where j + k is even */
+  int column[MAX_TAPS]; /* for lines with even j + k */
 #pragma unroll
-  for (int m = 0; m < MAX_TAPS; m++) { /* beyond the row's columns weights are 0, and the first column is read again */
+  for (int m = 0; m < MAX_TAPS; m++) { /* beyond the row's columns the weights are 0, and the first column is read again */
     wx[m] = tables[t.weight[0] + I * MAX_TAPS + m], wy[m] = tables[t.weight[1] + J * MAX_TAPS + m];
     column[m] = i0 + (m < t.taps[0] ? m : 0);
   }
@@ -151,14 +153,15 @@ static __device__ __forceinline__ real restricted(const small_level &L, const re
   return sum;
 }
 
-/* The restricted residual at (I, J, K) from the sums of four pairs in the block's own planes. */
+/* The restricted residual at (I, J, K) as the average of four pair sums in the block's own planes. */
 static __device__ __forceinline__ real averaged(const small_level &L, const real *r, int I, int J, int K)
 {
   const real *const at = r + ((2 * K - begin_of(L)) * L.n[1] + 2 * J) * L.half + I, *const up = at + L.n[1] * L.half;
   return (real)0.125 * ((at[0] + at[L.half]) + (up[0] + up[L.half]));
 }
 
-/* f of the next coarser level, and a u of zeros. A block does the coarse planes that begin within its own. */
+/* Computes f of the next coarser level, and sets its u to zero. A block computes the coarse planes that begin within its own
+   planes. */
 static __device__ __forceinline__ void restrict_residual(const small_level &L, const small_level &C, const real *tables,
                                                          int singular, real *memory, const real *r)
 {
@@ -202,13 +205,13 @@ static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, 
 
 /* --- up -------------------------------------------------------------------------------------------------------------- */
 
-/* Planes of the next coarser level's u. */
+/* Planes of u on the next coarser level. */
 typedef struct {
-  const real *u;     /* plane `first`, colour 0 */
+  const real *u;     /* points to colour 0 of plane `first` */
   int first, colour; /* colour: stride from colour to colour */
 } coarse_planes;
 
-/* The block's own coarse planes, or copies of all that it needs from the blocks that have them. */
+/* Returns the block's own coarse planes or, if these are not enough, copies of all planes that it needs. */
 static __device__ __forceinline__ coarse_planes gather_planes(const small_level &L, const small_level &C, const real *tables,
                                                               real *u, real *room)
 {
@@ -225,7 +228,7 @@ static __device__ __forceinline__ coarse_planes gather_planes(const small_level 
   return {room, from, count * C.plane};
 }
 
-/* Adds to a pair the correction from u of the next coarser level. */
+/* Adds to a pair the correction from the next coarser level. */
 static __device__ __forceinline__ void prolong(const small_level &L, const small_level &C, const real *tables,
                                                const coarse_planes &from, own_pair &own)
 {
@@ -235,12 +238,12 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   const int k = begin_of(L) + place.k, J = ints[t.first[1] + place.j], K = ints[t.first[2] + k];
   const real *const wy = tables + t.weight[1] + place.j * MAX_TAPS, *const wz = tables + t.weight[2] + k * MAX_TAPS;
   real x[2][2], sum[2] = {0, 0};
-  int column[2][2]; /* in lines where J + K is even; in other lines the colours are swapped */
+  int column[2][2]; /* for lines with even J + K; in the other lines the colours are swapped */
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     const int i = own.exists[h] ? 2 * place.p + (own.odd ^ h) : 0, I = ints[t.first[0] + i];
 #pragma unroll
-    for (int m = 0; m < 2; m++) { /* the second weight is 0 where a row has one column */
+    for (int m = 0; m < 2; m++) { /* the second weight is 0 if the row has one column */
       const int at = t.taps[0] > 1 ? I + m : I;
       x[h][m] = tables[t.weight[0] + i * MAX_TAPS + m], column[h][m] = (at & 1) | (at >> 1) << 1;
     }

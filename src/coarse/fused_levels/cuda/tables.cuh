@@ -1,10 +1,10 @@
-/* Tables of the fused levels (kernels.cuh), made once for an operator. */
+/* The tables of constant.cu, computed once per operator. Included by kernels.cuh. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_TABLES_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_TABLES_H
 
 #include "cluster.cuh"
 
-/* Copies a map so that every row begins where all its MAX_TAPS columns exist. */
+/* Copies a map, and shifts the start of every row so that all its columns exist. */
 static __device__ void prepare_map(const gmg_map &m, real *tables, int first, int weight)
 {
   for (int r = (int)threadIdx.x; r < m.rows; r += (int)blockDim.x) {
@@ -23,7 +23,7 @@ static __device__ real diagonal(const gmg_operator &A, int swapped, int i, int j
   return gmg_row_at<GMG_CONSTANT>(A, i, swapped ? k : j, swapped ? j : k).diag;
 }
 
-/* Pair words of a level; its diagonals and, unless it is the coarsest, its maps. */
+/* Writes the pair words and the diagonals of a level and, unless it is the coarsest, its maps. */
 static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps restrict_, gmg_maps prolong, int swapped,
                                       double omega, int transfers, real *tables, unsigned *words, unsigned stride)
 {
@@ -46,8 +46,8 @@ static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps re
   }
 }
 
-/* The inverse of the coarsest grid's operator A. Where A is singular: that of A + a P less P / a, P taking the mean, which
-   takes the mean off the right-hand side and the solution. to[0] = 0 where rounding would leave little of it. */
+/* The inverse of the coarsest grid's operator A. If A is singular, it is (A + a P)^-1 - P / a, where P takes the mean. This also
+   removes the mean from the right-hand side and from the solution. to[0] = 0 if rounding would leave too few digits. */
 static __global__ void invert_kernel(gmg_operator A, small_level L, int swapped, int singular, real *to)
 {
   __shared__ double M[MAX_CELLS_INVERSE][MAX_CELLS_INVERSE + 1], norm[2][MAX_CELLS_INVERSE];

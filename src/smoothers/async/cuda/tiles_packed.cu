@@ -120,7 +120,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
 /* The coarse field, before a pass adds to it. */
 static __global__ void __launch_bounds__(GMG_THREADS) clear_kernel(int n, real *x)
 {
-  gmg_take_over();
+  gmg_wait_for_predecessor();
   for (int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x); c < n; c += (int)gridDim.x * GMG_THREADS) x[c] = 0;
 }
 

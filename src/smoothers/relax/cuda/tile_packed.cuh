@@ -122,7 +122,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   __device__ __forceinline__ void fetch(patch_held &v, unsigned asked) const
   {
     const unsigned asked_f = pairs_of(pair, v.deep, relaxed);
-    if (!leg) gmg_take_over();
+    if (!leg) gmg_wait_for_predecessor();
     ask(v, f, 0, asked_f, v.rhs);
     if (prolongs) ask(v, from, 1, asked, v.u);
     if (whole && updates && o.keep) {
@@ -133,7 +133,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
           __pipeline_memcpy_async(kept + m * shape::threads, o.x + offset_of(v, m / HIGH, m % HIGH), sizeof *kept);
     }
     if (updates) __pipeline_commit();
-    if (leg) gmg_take_over();
+    if (leg) gmg_wait_for_predecessor();
     if (!prolongs) ask(v, from, 1, from_zero ? 0 : asked, v.u);
   }
 

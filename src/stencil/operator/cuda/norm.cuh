@@ -79,7 +79,7 @@ template <int deep, int once = 0>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)
     norm_uniform_kernel(gmg_uniform s, const real *f, const real *u, scaling how, low_real *low, gmg_sums sums)
 {
-  gmg_take_over();
+  gmg_wait_for_predecessor();
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};

@@ -140,7 +140,7 @@ GMG_INLINE gmg_layout fine_of(const prolongation &p, int deep)
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
 {
-  gmg_take_over();
+  gmg_wait_for_predecessor();
   const gmg_corner corner = gmg_corner_of<1, 1>(p.tiles, p.n, blockIdx.x);
   const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
   if (!corner.there) return;
