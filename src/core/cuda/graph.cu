@@ -163,13 +163,13 @@ static gmg_graph *end(gmg_context *c)
   gmg_device *d = c->device;
   recorder *r = d->recorder;
   cudaGraph_t recorded = NULL;
-  const int whole = worked(cudaStreamEndCapture(r->own, &recorded)) && d->recording == GMG_RECORDING && d->failed == cudaSuccess;
+  const int complete = worked(cudaStreamEndCapture(r->own, &recorded)) && d->recording == GMG_RECORDING && d->failed == cudaSuccess;
   cudaGetLastError();
   d->stream = r->callers, d->recording = GMG_NOT_RECORDING, d->loop_test = gmg_loop_test{};
   d->failed = cudaSuccess; /* recording requires cudaSuccess, so this undoes failures during the recording */
   if (r->conditional) recorded = r->whole;
   r->whole = NULL;
-  gmg_graph *g = whole ? instantiated(recorded, r, d->stream) : NULL;
+  gmg_graph *g = complete ? instantiated(recorded, r, d->stream) : NULL;
   if (recorded) cudaGraphDestroy(recorded);
   return g;
 }

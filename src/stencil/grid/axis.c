@@ -1,4 +1,5 @@
-/* Discretisation of one axis by finite volumes: vertex- or cell-centred, uniform or stretched, merged or not. */
+/* Finite-volume discretisation of one axis (axis.h): vertex- or cell-centred, uniform or stretched, merged or not. Called by
+   operator, map and mg. */
 #include "axis.h"
 
 
@@ -21,7 +22,7 @@ size_t gmg_axis_intervals(const gmg_axis_spec *s)
 
 gmg_axis_spec gmg_axis_spec_of(const gmg_problem *p, int axis)
 {
-  if (axis >= p->dim) /* an axis that is not there: one cell, no coupling, volume 1 */
+  if (axis >= p->dim) /* a missing axis: one cell, no coupling, volume 1 */
     return (gmg_axis_spec){.n = 1, .length = 1, .centering = GMG_CELL, .bc = {GMG_NEUMANN, GMG_NEUMANN}, .mesh = 1,
                            .base = 1, .merged = 1, .beta = 1};
   gmg_axis_spec s = {.n = p->n[axis], .centering = p->centering, .bc = {p->bc[axis][0], p->bc[axis][1]}, .base = p->n[axis],
@@ -43,7 +44,7 @@ gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine)
     return c;
   }
   const size_t m = gmg_axis_intervals(fine), beyond = fine->n - m + 1; /* n = m + beyond - 1 */
-  const size_t mc = m == 1 ? 0 : (m + 1) / 2; /* m = 1 with n = 2: two flux walls, merged into one unknown */
+  const size_t mc = m == 1 ? 0 : (m + 1) / 2; /* m = 1 and n = 2: two flux walls, merged into one unknown */
   c.n = mc + beyond - 1;
   return c;
 }
@@ -84,13 +85,14 @@ int gmg_coarsen(const gmg_axis_spec fine[3], double threshold, gmg_axis_spec coa
 
 /* --- places: the mean of four mesh positions, t counting mesh intervals -------------------------------------------- */
 
-/* Distances between places are differences in t where the mesh is uniform, so they come out equal to the last bit
-   however long the axis. */
+/* A position as the mean of four mesh positions t[j], in mesh intervals. Distances are differences in t if the mesh is uniform.
+   Equal distances are then equal to the last bit, however long the axis. */
 typedef struct {
   double t[4];
 } place;
 
-/* The mesh that t counts: the level's own, or (stretched or merged) the finest, `scale` intervals to one of the level. */
+/* The mesh in whose intervals t is measured: the level's own or, on a stretched or merged axis, the finest. One interval of the
+   level has `scale` of these. */
 typedef struct {
   const gmg_axis_spec *s;
   double intervals, h, scale;
@@ -107,7 +109,7 @@ static ruler ruler_of(const gmg_axis_spec *s)
 static double position(const ruler *r, double t)
 {
   if (!r->s->coord) return r->h * t;
-  if (t < 0) return position(r, t + r->intervals) - r->s->length; /* around a periodic axis */
+  if (t < 0) return position(r, t + r->intervals) - r->s->length; /* wraps around a periodic axis */
   if (t > r->intervals) return position(r, t - r->intervals) + r->s->length;
   const double i = fmin(floor(t), r->intervals - 1);
   const double *x = r->s->coord + (size_t)i;
@@ -130,12 +132,13 @@ static double place_x(const ruler *r, place p)
 }
 
 static place at(double t) { return (place){{t, t, t, t}}; }
-static place between(place a, place b) { return (place){{a.t[0], a.t[3], b.t[0], b.t[3]}}; } /* of places of two positions */
+static place between(place a, place b) { return (place){{a.t[0], a.t[3], b.t[0], b.t[3]}}; } /* the midpoint of two places, each
+                                                                                                with two distinct positions */
 
 /* Vertex i of an unmerged axis. */
 static double vertex(const ruler *r, double i) { return (i + (r->s->bc[0] == GMG_DIRICHLET)) * r->scale; }
 
-/* Lower face of control volume i of an axis of n unknowns that is not merged. */
+/* Lower face of control volume i on an unmerged axis of n unknowns. */
 static place plain_face(const ruler *r, size_t i, size_t n)
 {
   const gmg_axis_spec *s = r->s;
@@ -161,7 +164,7 @@ static place unknown(const ruler *r, size_t i)
 
 /* --- walls ---------------------------------------------------------------------------------------------------------- */
 
-/* Conductance between the end unknown and its wall at distance d, the factor of g in the balance, and the ghost value. */
+/* Conductance between the end unknown and its wall at distance d, the factor of g in the balance, and the ghost's coefficients. */
 static void wall_terms(const gmg_axis_spec *s, int side, double d, double *conductance, double *source, double *ghost_u,
                        double *ghost_g)
 {
@@ -175,7 +178,7 @@ static void wall_terms(const gmg_axis_spec *s, int side, double d, double *condu
     *ghost_u = 0, *ghost_g = 1;
   } else if (on_vertex) { /* du/dn = (g - a u) / b at the unknown on the wall */
     *conductance = a / b, *source = 1 / b;
-    *ghost_u = 1, *ghost_g = 0; /* no unknown interpolates from beyond */
+    *ghost_u = 1, *ghost_g = 0; /* interpolation never reads this ghost */
   } else if (s->bc[side] == GMG_DIRICHLET) { /* the ghost mirrors the unknown */
     *conductance = *source = 1 / d;
     *ghost_u = -1, *ghost_g = 2;
@@ -209,7 +212,7 @@ static void fill(gmg_axis *x)
   const ruler r = ruler_of(s);
   const size_t n = s->n;
   const int around = periodic(s);
-  const int slab = gmg_axis_intervals(s) == 0; /* a lone vertex between two flux walls */
+  const int slab = gmg_axis_intervals(s) == 0; /* a single vertex between two flux walls */
   x->h = mean_width(s);
   double min_width, max_width;
   gmg_axis_widths(s, &min_width, &max_width);
@@ -218,7 +221,7 @@ static void fill(gmg_axis *x)
     const int low = i == 0 && !around, high = i == n - 1 && !around;
     const place here = unknown(&r, i);
     place below = unknown(&r, i > 0 ? i - 1 : n - 1), above = unknown(&r, i < n - 1 ? i + 1 : 0);
-    for (int j = 0; j < 4; j++) { /* around the wrap */
+    for (int j = 0; j < 4; j++) { /* across the seam */
       if (i == 0) below.t[j] -= r.intervals;
       if (i == n - 1) above.t[j] += r.intervals;
     }

@@ -1,30 +1,30 @@
-/* One axis of the mesh, discretised: couplings, wall terms, control volumes, ghost values. Boundary conditions,
-   centring, spacing and size are contents of these arrays, made here and nowhere else. Host memory, double.
-   Calls core; called by map, operator and mg. */
+/* One axis of the mesh, discretised: couplings, wall terms, control volumes, ghost values. Boundary conditions, centring, spacing
+   and size are stored in these arrays, and only here are they computed. Host memory, double. Calls core; called by map, operator
+   and mg. */
 #ifndef GMG_STENCIL_GRID_AXIS_H
 #define GMG_STENCIL_GRID_AXIS_H
 
 #include "core/exec.h"
 
-/* What an axis is, before it is discretised. Coarse levels come in two kinds. Plain: a mesh of fewer intervals, equal in
-   the index of the finest mesh, with the finest one's centring. Nested (where beta is an array): unknowns of the finest
-   mesh merged, `merged` neighbouring control volumes into one cell. */
+/* An axis before discretisation. There are two kinds of coarse levels.
+   - Plain: a mesh with fewer intervals, of equal size in the index of the finest mesh, with the same centring.
+   - Nested (if beta is an array): `merged` neighbouring control volumes of the finest mesh form one cell. */
 typedef struct gmg_axis_spec {
   size_t n;
-  double length; /* of the domain; for a lone vertex between two flux walls, of the slab it stands for */
+  double length; /* of the domain; for a single vertex between two flux walls: of the slab that it represents */
   gmg_centering centering;
   gmg_bc bc[2];
   double robin[2][2];  /* {a, b} */
   const double *coord; /* positions of the finest mesh, or NULL: uniform. BORROWED */
   size_t mesh, base;   /* intervals and unknowns of the finest mesh */
   int nested;
-  size_t merged;       /* 1: a mesh of its own */
-  double beta;         /* mean coefficient: how strongly the axis couples */
+  size_t merged;       /* 1: not merged */
+  double beta;         /* mean coefficient, for the strength of the coupling */
 } gmg_axis_spec;
 
-/* The 1D operator: row i reads diag[i] u_i - lo[i] u_below - hi[i] u_above = f_i + fold g at the two ends.
-   Finite volumes: a coupling is a conductance divided by the control volume. With a coefficient on the faces every term
-   that belongs to a face is multiplied by it (a Neumann wall's g is a flux and is not). */
+/* The 1D operator. Row i is diag[i] u_i - lo[i] u_below - hi[i] u_above = f_i, plus fold g at the two ends. A coupling is a
+   conductance divided by the control volume. Coefficients on faces multiply all terms of their faces, except g of a Neumann wall,
+   which is already a flux. */
 typedef struct gmg_axis {
   gmg_axis_spec spec;
   size_t n;
@@ -33,30 +33,30 @@ typedef struct gmg_axis {
   double *x;       /* [n] positions */
   double *lo;      /* [n] */
   double *hi;      /* [n] */
-  double *lo_diag; /* [n] the lower face's share of the diagonal: lo, or the wall term */
+  double *lo_diag; /* [n] the lower face's part of the diagonal: lo, or the wall term */
   double *hi_diag; /* [n] */
   double *diag;    /* [n] lo_diag + hi_diag */
   double *weight;  /* [n] control volumes */
   double fold[2];  /* f_eff = f + fold g */
-  double ghost_x[2], ghost_u[2], ghost_g[2]; /* place of the ghost beyond an end; its value: ghost_u u_end + ghost_g g */
+  double ghost_x[2], ghost_u[2], ghost_g[2]; /* position of the ghost beyond an end; its value is ghost_u u_end + ghost_g g */
 } gmg_axis;
 
 gmg_axis_spec gmg_axis_spec_of(const gmg_problem *problem, int axis);
-size_t gmg_axis_intervals(const gmg_axis_spec *spec); /* mesh widths that make up the length */
+size_t gmg_axis_intervals(const gmg_axis_spec *spec); /* number of mesh widths in the length */
 void gmg_axis_widths(const gmg_axis_spec *spec, double *min_width, double *max_width); /* of the finest mesh */
-double gmg_axis_coupling(const gmg_axis_spec *spec);  /* beta / h^2, h the mean width; 0 for a single unknown */
+double gmg_axis_coupling(const gmg_axis_spec *spec);  /* beta / h^2, with the mean width h; 0 for a single unknown */
 
-/* Host memory of about GMG_AXIS_BYTES an unknown, maps included, comes and goes; more than there is gives GMG_ERR_MEMORY. */
+/* Temporary host memory per unknown, in bytes, including the maps. An axis that needs more than there is gives GMG_ERR_MEMORY. */
 enum { GMG_AXIS_BYTES = 168 };
 gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_axis *axis);
 void gmg_axis_destroy(gmg_axis *axis); /* frees the arrays, keeps the scalars */
 
-/* The axis coarsened by 2: ceil(m/2) equal intervals on the same length (so uniform stays uniform for any size), or, nested,
-   pairs of neighbours merged (an odd one at the end stays alone). Only for n > 1. */
+/* Coarsens an axis with n > 1 by 2. Plain: ceil(m/2) equal intervals on the same length, so a uniform axis stays uniform for any
+   size. Nested: pairs of neighbours are merged; an odd one at the end stays alone. */
 gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine);
 
-/* Semi-coarsening: an axis is coarsened if it has more than one unknown and its coupling beta/h^2 is at least `threshold` times the
-   strongest one. Returns the number of coarsened axes; 0: the grid cannot be coarsened. */
+/* Semi-coarsening. An axis is coarsened if it has more than one unknown, and if its coupling beta/h^2 is at least `threshold` times
+   the strongest. Returns the number of coarsened axes; 0: the grid cannot be coarsened. */
 int gmg_coarsen(const gmg_axis_spec fine[3], double threshold, gmg_axis_spec coarse[3], int coarsened[3]);
 
 int gmg_axis_periodic(const gmg_axis *axis);

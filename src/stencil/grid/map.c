@@ -1,4 +1,4 @@
-/* Building the 1D maps: linear interpolation by position, averaging by overlap, transposition. */
+/* Builds the 1D maps of map.h: linear interpolation by position, averaging by overlap, transposition. Called by mg, at create. */
 #include "map.h"
 
 #include <limits.h>
@@ -13,7 +13,8 @@ typedef struct {
   double *weight;
 } table;
 
-/* As fields are allocated: long axes have tables as long, and spend more on fresh pages than on what stands there. */
+/* Temporary tables are allocated like fields, because the tables of long axes are long: page faults would take longer than filling
+   them. */
 static void *space(size_t bytes) { return gmg_memory_host.alloc(NULL, bytes); }
 static void leave(void *space) { gmg_memory_host.release(NULL, space); }
 
@@ -27,7 +28,7 @@ static int table_alloc(table *t, size_t rows, size_t cols, int width)
 
 static void table_free(table *t) { leave(t->first), leave(t->weight); }
 
-/* Rows of one entry, a 1: row i reads column i up / down, or the last one. */
+/* A map whose rows have one entry, which is 1. Row i reads column i up / down, or the last one. */
 static int pick(table *t, size_t rows, size_t cols, size_t up, size_t down)
 {
   if (!table_alloc(t, rows, cols, 1)) return 0;
@@ -39,42 +40,42 @@ static int pick(table *t, size_t rows, size_t cols, size_t up, size_t down)
   return 1;
 }
 
-/* Position of a coarse unknown; -1 and n stand for the ghosts. */
+/* Position of a coarse unknown. -1 and n are the ghosts. */
 static double coarse_x(const gmg_axis *x, int c) { return c < 0 ? x->ghost_x[0] : c < (int)x->n ? x->x[c] : x->ghost_x[1]; }
 
 static int is_uniform(const gmg_axis_spec *s) { return !s->coord && s->merged == 1 && gmg_axis_intervals(s) > 0; }
 
-/* Twice the place of unknown 0 of a uniform axis, in mesh widths. */
+/* Twice the position of unknown 0 of a uniform axis, in mesh widths. */
 static int64_t twice_first(const gmg_axis_spec *s)
 {
   return s->centering == GMG_CELL ? 1 : s->bc[0] == GMG_DIRICHLET ? 2 : 0;
 }
 
-/* Between which coarse unknowns unknown i lies, and how far, where both meshes are uniform: from whole numbers. (Positions leave
-   dust in the weights, of 1e-8 at 10^8 unknowns, and no row repeats.) */
+/* The coarse unknown below fine unknown i, and the share of the distance to the next, on uniform meshes. Computed from integers.
+   Positions would leave rounding errors in the weights (1e-8 at 10^8 unknowns), and no row would repeat another. */
 static int place_between(const gmg_axis_spec *fine, const gmg_axis_spec *coarse, size_t i, double *share)
 {
-  const int64_t mesh = (int64_t)gmg_axis_intervals(fine), coarse_mesh = (int64_t)gmg_axis_intervals(coarse), whole = 2 * mesh;
+  const int64_t mesh = (int64_t)gmg_axis_intervals(fine), coarse_mesh = (int64_t)gmg_axis_intervals(coarse), unit = 2 * mesh;
   const int64_t at = (2 * (int64_t)i + twice_first(fine)) * coarse_mesh - twice_first(coarse) * mesh;
-  int64_t c = at < 0 ? -1 : at / whole;
+  int64_t c = at < 0 ? -1 : at / unit;
   if (c >= (int64_t)coarse->n) c = (int64_t)coarse->n - 1;
-  *share = (double)(at - c * whole) / (double)whole;
+  *share = (double)(at - c * unit) / (double)unit;
   return (int)c;
 }
 
-/* Row i: the two coarse positions that enclose fine position x_i. */
+/* Row i interpolates between the two coarse positions that enclose fine position x_i. */
 static int interpolate(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
   const int uniform = is_uniform(&fine->spec) && is_uniform(&coarse->spec);
   if (!table_alloc(t, fine->n, coarse->n, 2)) return 0;
-  int c = -1; /* positions rise: walk along */
+  int c = -1; /* positions increase */
   for (size_t i = 0; i < fine->n; i++) {
     const double x = fine->x[i], dust = 1e-9 * coarse->h;
     while (!uniform && c + 1 < (int)coarse->n && coarse_x(coarse, c + 1) <= x + dust) c++;
     const double low = coarse_x(coarse, c), width = coarse_x(coarse, c + 1) - low;
     double s = width > 0 ? (x - low) / width : 0;
     if (uniform) c = place_between(&fine->spec, &coarse->spec, i, &s);
-    if (fabs(s - round(s)) < 1e-9) s = round(s); /* nested: no dust in the weights */
+    if (fabs(s - round(s)) < 1e-9) s = round(s); /* nested points: no rounding errors in the weights */
     t->first[i] = c;
     t->weight[2 * i] = 1 - s;
     t->weight[2 * i + 1] = s;
@@ -82,7 +83,8 @@ static int interpolate(table *t, const gmg_axis *fine, const gmg_axis *coarse)
   return 1;
 }
 
-/* The ghosts of a correction follow from the end unknowns (zero boundary values): fold them in. */
+/* Interpolation with zero boundary values. The ghosts are then multiples of the end unknowns, and their weights are folded into
+   those. */
 static int prolong_linear(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
   if (!interpolate(t, fine, coarse)) return 0;
@@ -102,13 +104,13 @@ static int prolong_linear(table *t, const gmg_axis *fine, const gmg_axis *coarse
   return 1;
 }
 
-/* Merged cells: every unknown takes over the value of the cell it has become part of. */
+/* On merged cells every unknown gets the value of its coarse cell. */
 static int prolong(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
   return coarse->spec.nested ? pick(t, fine->n, coarse->n, 1, 2) : prolong_linear(t, fine, coarse);
 }
 
-/* Coarse cell c covers q fine cells, q <= 2: their mean, weighted by overlap and volume. */
+/* Coarse cell c covers q <= 2 fine cells. Its row is their mean, weighted by overlap and volume. */
 static int average(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
   if (!table_alloc(t, coarse->n, fine->n, 3)) return 0;
@@ -128,13 +130,13 @@ static int average(table *t, const gmg_axis *fine, const gmg_axis *coarse)
   return 1;
 }
 
-/* W_c^-1 P^T W from the table of P. A periodic axis is unrolled once to either side. */
+/* W_c^-1 P^T W from the table of P. A periodic axis is unrolled once on each side. */
 static int adjoint(table *t, const table *p, const gmg_axis *fine, const gmg_axis *coarse, int normalised)
 {
   enum { ADJOINT_WIDTH = 6 };
   if (!table_alloc(t, coarse->n, fine->n, ADJOINT_WIDTH)) return 0;
   const long n = (long)fine->n, nc = (long)coarse->n, wraps = gmg_axis_periodic(fine);
-  for (long c = 0; c < nc; c++) t->first[c] = INT_MAX; /* none yet */
+  for (long c = 0; c < nc; c++) t->first[c] = INT_MAX; /* no entry yet */
   for (long c = 0; c < ADJOINT_WIDTH * nc; c++) t->weight[c] = 0;
   for (long i = wraps ? -n : 0; i < (wraps ? 2 * n : n); i++) {
     const long turn = i < 0 ? -1 : i / n, row = i - turn * n;
@@ -159,7 +161,7 @@ static int build(table *t, gmg_map_kind kind, const gmg_axis *fine, const gmg_ax
   const int vertex = fine->spec.centering == GMG_VERTEX && !coarse->spec.nested;
   table p = {0};
   int done = 0;
-  /* faces of merged cells: every second one, and the last */
+  /* faces of merged cells are every second fine face, and the last */
   if (kind == GMG_MAP_FACES) return pick(t, coarse->n + 1, fine->n + 1, fine == coarse ? 1 : 2, 1);
   if (kind == GMG_MAP_IDENTITY || (fine == coarse && kind != GMG_MAP_INTERPOLATE)) return pick(t, fine->n, fine->n, 1, 1);
   if (kind == GMG_MAP_INTERPOLATE) {
@@ -170,14 +172,14 @@ static int build(table *t, gmg_map_kind kind, const gmg_axis *fine, const gmg_ax
   }
   if (kind == GMG_MAP_PROLONG_LINEAR) return prolong_linear(t, fine, coarse);
   if (kind == GMG_MAP_PROLONG) return prolong(t, fine, coarse);
-  if (kind == GMG_MAP_RESTRICT_ADJOINT && coarse->spec.nested) kind = GMG_MAP_RESTRICT; /* that is the adjoint */
+  if (kind == GMG_MAP_RESTRICT_ADJOINT && coarse->spec.nested) kind = GMG_MAP_RESTRICT; /* averaging is the adjoint there */
   if (kind == GMG_MAP_RESTRICT && !vertex) return average(t, fine, coarse);
   if (prolong(&p, fine, coarse)) done = adjoint(t, &p, fine, coarse, kind == GMG_MAP_RESTRICT);
   table_free(&p);
   return done;
 }
 
-/* Drops columns of zeros at the end: kernels pay for every column. */
+/* Drops columns of zeros at the end. Every column costs time in the kernels. */
 static void narrow(table *t)
 {
   int need = 1;
@@ -189,7 +191,7 @@ static void narrow(table *t)
   t->width = need;
 }
 
-/* 1 where row r looks like row r - out, `in` columns further. */
+/* Whether row r equals row r - out, shifted by `in` columns. */
 static int repeats(const table *t, size_t r, int out, int in)
 {
   const double *w = &t->weight[r * (size_t)t->width], *before = w - out * t->width;
@@ -199,11 +201,12 @@ static int repeats(const table *t, size_t r, int out, int in)
   return 1;
 }
 
-/* The longest stretch of rows that repeat, where kernels need neither `first` nor `weight`. Not at the wraps. */
+/* Finds the longest run of rows that repeat. For these kernels need neither `first` nor `weight`. Rows that read across a seam are
+   excluded. */
 static void find_repetition(const table *t, gmg_map *map)
 {
   static const struct {
-    int out, in, max_width; /* what kernels have loops for */
+    int out, in, max_width; /* the patterns for which kernels have loops */
   } kinds[] = {{1, 2, 4}, {2, 1, 2}, {1, 1, 1}};
   const size_t n = t->rows;
   for (int kind = 0; kind < 3; kind++) {
@@ -229,7 +232,8 @@ static void find_repetition(const table *t, gmg_map *map)
   }
 }
 
-/* 1 where row 1 has left its pair's side for the wall below: on a mesh so stretched that it lies before its parent. */
+/* Whether row 1 reads the wall below instead of the other side of its pair. This happens if the mesh is stretched so much that the
+   unknown lies before its parent. */
 static int turned_to_wall(const table *t)
 {
   const double *w = t->weight + t->width;
@@ -241,7 +245,8 @@ static gmg_pairs find_pairs(const table *t)
 {
   static const struct {
     gmg_pairs kind;
-    int rows, cols, low, high; /* rows * rows = cols * cols; row r reaches from low to high beyond its place */
+    int rows, cols, low, high; /* fits if rows of the map * rows = columns * cols; row r may read the columns from low to high
+                                  relative to its place */
   } kinds[] = {{GMG_PAIRS_AVERAGE, 2, 1, 0, 1}, {GMG_PAIRS_ADJOINT, 2, 1, -1, 2}, {GMG_PAIRS_LINEAR, 1, 2, 0, 1}};
   for (int kind = 0; kind < 3; kind++) {
     int fits = t->rows * (size_t)kinds[kind].rows == t->cols * (size_t)kinds[kind].cols;
@@ -258,7 +263,7 @@ static gmg_pairs find_pairs(const table *t)
   return GMG_PAIRS_NONE;
 }
 
-/* Actual column of an index: once around when periodic, clamped (under weight 0) otherwise. */
+/* The actual column of an index: wrapped on a periodic axis, and otherwise clamped, with weight 0. */
 static int *make_wrap(const table *t, int periodic)
 {
   const int n = (int)t->cols, pad = GMG_MAP_PAD;
@@ -286,7 +291,8 @@ gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, 
   gmg_status status;
   table t = {0};
   int *wrap = NULL;
-  const int values = kind != GMG_MAP_INTERPOLATE && kind != GMG_MAP_FACES; /* not ghosts or faces: they wrap */
+  const int values = kind != GMG_MAP_INTERPOLATE && kind != GMG_MAP_FACES; /* maps of values wrap; those of ghosts and faces do not
+ */
   if (build(&t, kind, fine, coarse)) wrap = make_wrap(&t, values && gmg_axis_periodic(fine));
   if (wrap) {
     narrow(&t);

@@ -1,6 +1,6 @@
-/* 1D maps between a fine and a coarse axis. Transfers between grids are tensor products of them.
-   Row r of a map reads  y_r = sum over m < width of weight[r][m] x[wrap[first[r] + m]].
-   Calls core and axis; called by mg (which builds them) and by the tensor kernels. */
+/* 1D maps between a fine and a coarse axis. Transfers between grids are tensor products of them. Row r of a map is y_r = sum over m
+   < width of weight[r][m] x[wrap[first[r] + m]]. Calls core and axis; called by mg, which builds the maps, by the transfer kernels,
+   and by smoothers. */
 #ifndef GMG_STENCIL_GRID_MAP_H
 #define GMG_STENCIL_GRID_MAP_H
 
@@ -8,10 +8,10 @@
 #include "core/layout.h"
 #include "axis.h"
 
-enum { GMG_MAP_PAD = 8 }; /* how far a row may reach beyond the ends */
+enum { GMG_MAP_PAD = 8 }; /* how far a row may read beyond the ends */
 
-/* Which rows and columns belong together where every second mesh point goes, for kernels that take them by pairs: there are twice
-   as many fine unknowns as coarse ones. */
+/* Axes with twice as many fine unknowns as coarse ones, whose rows read columns in a fixed pattern. Faster kernels process such
+   axes in pairs. */
 typedef enum {
   GMG_PAIRS_NONE,
   GMG_PAIRS_AVERAGE, /* row I reads columns 2 I and 2 I + 1 only */
@@ -22,16 +22,16 @@ typedef enum {
 typedef struct gmg_map {
   int rows, cols, width;
   gmg_pairs pairs;
-  int begin, end;     /* rows whose pattern repeats: first moves on by `in` and weights recur every `out` rows */
-  int out, in;        /* 1 and 2 (restriction), 2 and 1 (prolongation), 1 and 1 */
-  double repeat[2][4]; /* the weights of the rows begin and begin + 1 where it repeats; width <= 4 there */
-  int at[2];          /* first of these rows, on the host */
+  int begin, end;     /* the rows begin .. end - 1 repeat: every `out` rows the weights recur, and first grows by `in` */
+  int out, in;        /* 1 and 2 (restriction), 2 and 1 (prolongation), or 1 and 1 */
+  double repeat[2][4]; /* weights of rows begin and begin + 1; only for width <= 4 */
+  int at[2];          /* `first` of these two rows, on the host */
   const void *weight; /* [rows][width] reals, exec's memory */
-  const int *first;   /* [rows] may be < 0 or run past cols: that is what wrap is for; never falls with r */
+  const int *first;   /* [rows] may be < 0 or beyond cols (see wrap); never decreases with r */
   const int *wrap;    /* actual column of an index from -GMG_MAP_PAD to cols + GMG_MAP_PAD - 1, periodic or clamped */
 } gmg_map;
 
-/* Whether the first `axes` maps all are of a kind. */
+/* Whether the maps of the first `axes` axes are all of this kind. */
 GMG_INLINE int gmg_go_by_pairs(const gmg_map *map, int axes, gmg_pairs kind)
 {
   for (int a = 0; a < axes; a++)
@@ -50,7 +50,7 @@ GMG_INLINE gmg_maps gmg_maps_of(const gmg_map map[3])
   return all;
 }
 
-/* How the fields on either side of a tensor product of maps lie: the one with a value for every row, and the one that is read. */
+/* Layouts of the output (one value per row) and of the input (one per column) of a tensor product of maps. */
 GMG_INLINE gmg_layout gmg_layout_of_rows(const gmg_map map[3])
 {
   const size_t n[3] = {(size_t)map[0].rows, (size_t)map[1].rows, (size_t)map[2].rows};
@@ -65,16 +65,15 @@ GMG_INLINE gmg_layout gmg_layout_of_columns(const gmg_map map[3])
 
 typedef enum {
   GMG_MAP_IDENTITY,
-  GMG_MAP_PROLONG,        /* of a correction (zero walls), to the fine axis: linear interpolation; nested: constant */
-  GMG_MAP_PROLONG_LINEAR, /* the same, linear where nested too: what prolong_faces takes */
+  GMG_MAP_PROLONG,        /* prolongation of a correction (zero walls): linear interpolation; on nested axes constant */
+  GMG_MAP_PROLONG_LINEAR, /* linear interpolation on nested axes, too: for prolong_faces */
   GMG_MAP_RESTRICT,       /* cells: averaging by overlap; vertices: full weighting, rows normalised to sum 1 */
-  GMG_MAP_RESTRICT_ADJOINT, /* W_c^-1 P^T W: the adjoint of prolongation under the control volumes */
+  GMG_MAP_RESTRICT_ADJOINT, /* W_c^-1 P^T W: adjoint of prolongation with respect to the control volumes */
   GMG_MAP_INTERPOLATE,    /* linear interpolation from coarse values padded by one ghost at each end (cols = n + 2) */
-  GMG_MAP_FACES           /* nested: the fine faces that are faces of coarse cells too (rows n + 1, cols n + 1) */
+  GMG_MAP_FACES           /* nested axes: the fine faces that are also faces of coarse cells (rows n + 1, cols n + 1) */
 } gmg_map_kind;
 
-/* fine and coarse may be the same axis (not coarsened): every kind is then the identity (INTERPOLATE: without the
-   ghosts). */
+/* fine and coarse may be the same axis (not coarsened). Every kind is then the identity; INTERPOLATE skips the ghosts. */
 gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map);
 
 #endif

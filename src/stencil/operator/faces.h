@@ -1,6 +1,6 @@
-/* Coefficients, fluxes and boundary values on the faces of a level, one face at a time: what host/faces.c and cuda/faces.cu do to
-   all of them. Compiled by C and CUDA compilers alike. A face across an axis has an index x along it, 0 to n; y and z, the faster
-   one first, are the indices of the unknowns beside it along the other two axes. */
+/* Coefficients, fluxes and boundary values on the faces of a level, one face at a time. host/faces.c and cuda/faces.cu apply these
+   functions to all faces. Compiled as C and as CUDA. A face across an axis has an index x along it, 0 to n. y and z are the indices
+   of the adjacent unknowns along the other two axes, the faster axis first. */
 #ifndef GMG_STENCIL_OPERATOR_FACES_H
 #define GMG_STENCIL_OPERATOR_FACES_H
 
@@ -17,7 +17,7 @@ GMG_INLINE gmg_face gmg_face_at(int axis, size_t i, size_t j, size_t k)
   return face;
 }
 
-/* The faces of a wall, as an array of one value a face: along y and z. */
+/* Layout of an array with one value per face of a wall, along y and z. */
 GMG_INLINE gmg_layout gmg_wall_layout_of(const gmg_operator *A, int axis)
 {
   const size_t n[3] = {A->n[axis == 0 ? 1 : 0], A->n[axis == 2 ? 1 : 2], 1};
@@ -31,25 +31,25 @@ GMG_INLINE gmg_face gmg_wall_face(const gmg_operator *A, int axis, int side, siz
   return face;
 }
 
-/* Its coefficient: where that stands. */
+/* Offset of the face's coefficient. */
 GMG_INLINE size_t gmg_face_offset(const gmg_operator *A, int axis, gmg_face at)
 {
   return gmg_offset_across(gmg_face_layout_of(A, axis), axis, at.x, at.y, at.z);
 }
 
-/* Which of the coefficients that are given belongs to a face: the last face of a periodic axis is the first one again. */
+/* The face whose given coefficient belongs to `at`. The last face of a periodic axis is the first. */
 GMG_INLINE gmg_face gmg_given_face(const gmg_operator *A, int axis, gmg_face at)
 {
   if (A->wraps[axis] && at.x == A->n[axis]) at.x = 0;
   return at;
 }
 
-/* The unknowns on both sides of face x of an axis: at a wall twice the one inside. */
+/* The unknowns on both sides of face x of an axis. At a wall both are the one inside. */
 GMG_INLINE size_t gmg_low_side(const gmg_operator *A, int axis, size_t x) { return gmg_below(A, axis, x); }
 GMG_INLINE size_t gmg_high_side(const gmg_operator *A, int axis, size_t x) { return x > 0 ? gmg_above(A, axis, x - 1) : 0; }
 
-/* Two halves in series: the face cuts the way between two cells in proportion to their widths, between two vertices in
-   the middle. */
+/* Conductances of two halves in series. Between two cells the face divides the distance in proportion to their widths, between two
+   vertices in the middle. */
 GMG_INLINE real gmg_in_series(real low_width, real low, real high_width, real high)
 {
   return (low_width + high_width) / (low_width / low + high_width / high);
@@ -70,8 +70,8 @@ GMG_INLINE int gmg_extrapolates(const gmg_operator *A, const gmg_faces *faces, i
   return faces->kind[axis][side] == GMG_ROBIN && A->centering == GMG_CELL && A->n[axis] > 1;
 }
 
-/* A Robin wall half a cell away: its flux is in proportion to the coefficient there, so the cell's own value would make the
-   solution first order. Extrapolated linearly from two cells, by a factor of 2 at most: beyond that there is a jump. */
+/* The coefficient on a Robin wall half a cell away. The flux is proportional to it, so the cell's own value would make the solution
+   first order. It is extrapolated linearly from two cells, by a factor of 2 at most, because a larger change is a jump. */
 GMG_INLINE real gmg_robin_face(const gmg_operator *A, int axis, int side, size_t y, size_t z, const real *beta)
 {
   const gmg_layout l = gmg_layout_of(A);
@@ -82,11 +82,11 @@ GMG_INLINE real gmg_robin_face(const gmg_operator *A, int axis, int side, size_t
   return there < own / 2 ? own / 2 : there > 2 * own ? 2 * own : there;
 }
 
-/* A cell that stays alone at the end of a coarsened axis keeps its wall. */
+/* Whether the wall is coarsened. A cell that stays alone at the end of a coarsened axis keeps its wall. */
 GMG_INLINE int gmg_coarsens_wall(const gmg_operator *A, int axis, int side) { return !side || A->n[axis] % 2 == 0; }
 
-/* The wall of the next coarser level: averages of the fine walls, each in series with the face inside only where that strengthens
-   it. Too weak a coarse wall makes corrections overshoot, too strong a one only makes them small. */
+/* The wall coefficient on the next coarser level: the average of the fine walls. Each is first combined in series with the face
+   inside, if that is larger. Too small a coarse coefficient makes corrections overshoot; too large a one only makes them small. */
 GMG_INLINE real gmg_coarse_wall(const gmg_operator *A, const gmg_map map[3], int axis, int side, size_t y, size_t z)
 {
   const gmg_map *mp = &map[axis == 0 ? 1 : 0], *mq = &map[axis == 2 ? 1 : 2];
@@ -104,7 +104,7 @@ GMG_INLINE real gmg_coarse_wall(const gmg_operator *A, const gmg_map map[3], int
   return sum;
 }
 
-/* The given boundary value; 0 where none is. */
+/* The given boundary value; 0 if none is given. */
 GMG_INLINE real gmg_wall_value(const gmg_operator *A, const gmg_faces *faces, int axis, int side, size_t y, size_t z)
 {
   const real *g = (const real *)faces->g[axis][side];
@@ -116,8 +116,8 @@ GMG_INLINE real gmg_wall_beta(const gmg_operator *A, int axis, int side, size_t 
   return A->face[axis] ? ((const real *)A->face[axis])[gmg_face_offset(A, axis, gmg_wall_face(A, axis, side, y, z))] : 1;
 }
 
-/* du/dx on a face whose coefficient is b. Inside, lo w is one over the distance between two unknowns. On a wall it is what the
-   balance of the end unknown has, du/dn = w (fold g - wall u), or the flux that is given. */
+/* du/dx on a face with coefficient b. Inside, lo w is 1 / distance of the two unknowns. On a wall it follows from the balance of
+   the end unknown, du/dn = w (fold g - wall u), or from the given flux. */
 GMG_INLINE real gmg_slope(const gmg_operator *A, const gmg_faces *faces, int axis, gmg_face at, real b, const real *u)
 {
   const gmg_layout l = gmg_layout_of(A);
@@ -133,7 +133,7 @@ GMG_INLINE real gmg_slope(const gmg_operator *A, const gmg_faces *faces, int axi
   return side ? outward : -outward;
 }
 
-/* What a wall's boundary value adds to the right-hand side of the unknown beside it. */
+/* Adds a wall's boundary value to the right-hand side of the adjacent unknown. */
 GMG_INLINE void gmg_fold_face(const gmg_operator *A, const gmg_faces *faces, int axis, int side, size_t y, size_t z, real *f)
 {
   const real b = faces->kind[axis][side] == GMG_NEUMANN ? 1 : gmg_wall_beta(A, axis, side, y, z);
@@ -143,7 +143,7 @@ GMG_INLINE void gmg_fold_face(const gmg_operator *A, const gmg_faces *faces, int
 
 /* --- u and one layer of ghosts around it ----------------------------------------------------------------------------- */
 
-/* Indices of an unknown, or of a ghost: -1 or n along some axes. */
+/* Indices of an unknown, or of a ghost, which has index -1 or n along some axes. */
 typedef struct {
   long at[3];
 } gmg_ghost;
@@ -162,14 +162,14 @@ GMG_INLINE gmg_ghost gmg_ghost_at(size_t i, size_t j, size_t k)
 
 GMG_INLINE int gmg_is_outside(const gmg_operator *A, int a, gmg_ghost p) { return p.at[a] < 0 || p.at[a] >= (long)A->n[a]; }
 
-/* Where the ghost's value comes from along an axis: around the wrap, or from the unknown at the wall. */
+/* The unknown from which a ghost is computed along an axis: across the seam, or at the wall. */
 GMG_INLINE gmg_ghost gmg_inwards(const gmg_operator *A, int axis, gmg_ghost p)
 {
   p.at[axis] = (long)(p.at[axis] < 0 ? gmg_below(A, axis, 0) : gmg_above(A, axis, A->n[axis] - 1));
   return p;
 }
 
-/* Outside along one axis at most: on a face, from u and the boundary value. */
+/* Value at p, which is a ghost along at most one axis: from u and the boundary value. */
 GMG_INLINE real gmg_face_ghost(const gmg_operator *A, const gmg_faces *faces, gmg_ghost p, const real *u)
 {
   const gmg_layout l = gmg_layout_of(A);
@@ -186,13 +186,14 @@ GMG_INLINE real gmg_face_ghost(const gmg_operator *A, const gmg_faces *faces, gm
   return u[gmg_offset(l, (size_t)p.at[0], (size_t)p.at[1], (size_t)p.at[2])];
 }
 
-/* Beyond two faces at once, of axes a and b: around a wrap, or P(-,-) = P(-,0) + P(0,-) - P(0,0), a plane. */
+/* Value beyond two faces at once, of axes a and b. Across a seam it is a wrapped value. Otherwise it is extrapolated by a plane:
+   P(-,-) = P(-,0) + P(0,-) - P(0,0). */
 GMG_INLINE real gmg_planar(int a_wraps, int b_wraps, real a_inside, real b_inside, real inside)
 {
   return a_wraps ? a_inside : b_wraps ? b_inside : b_inside + a_inside - inside;
 }
 
-/* Outside along two axes at most: beyond an edge. */
+/* Value at p, which is a ghost along at most two axes: beyond an edge. */
 GMG_INLINE real gmg_edge_ghost(const gmg_operator *A, const gmg_faces *faces, gmg_ghost p, const real *u)
 {
   const int a = gmg_is_outside(A, 2, p) ? 2 : 1, b = a == 2 && gmg_is_outside(A, 1, p) ? 1 : 0;
@@ -202,7 +203,7 @@ GMG_INLINE real gmg_edge_ghost(const gmg_operator *A, const gmg_faces *faces, gm
                     gmg_face_ghost(A, faces, in, u));
 }
 
-/* Value of u at p, wherever that is. */
+/* Value of u at any p, unknown or ghost. */
 GMG_INLINE real gmg_ghost_value(const gmg_operator *A, const gmg_faces *faces, gmg_ghost p, const real *u)
 {
   for (int a = 0; a < 3; a++)

@@ -1,4 +1,4 @@
-/* The operator of a level: three axes put into exec's memory. */
+/* Builds the operator of a level in exec's memory from its three axes. Called by mg and smoothers/offload. */
 #include "core/backend.h"
 #include "stencil/stencil.h"
 
@@ -19,7 +19,7 @@ static gmg_status create_coefficients(gmg_exec *e, gmg_operator *A, int faces, i
   return GMG_OK;
 }
 
-/* Rows inside an axis that do not differ (1), and those at its ends only in what they have of a wall (2). */
+/* gmg_operator::uniform. 1: all inner rows of the axis are equal. 2: in addition, the end rows differ only in their wall terms. */
 static int uniformity(const gmg_axis *x)
 {
   const size_t n = x->n;

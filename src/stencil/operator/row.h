@@ -1,5 +1,5 @@
-/* The row formula: the one place where the stencil is written. Compiled by C and CUDA compilers alike; `dim` and `kind`
-   are constants wherever these are inlined. Row of A:  diag u - sum over axes of (lo u_below + hi u_above). */
+/* The row formula. Only here is the stencil written: row of A = diag u - sum over axes of (lo u_below + hi u_above). Compiled as C
+   and as CUDA. `dim` and `kind` are constants after inlining. Calls core; included by all kernels. */
 #ifndef GMG_STENCIL_OPERATOR_ROW_H
 #define GMG_STENCIL_OPERATOR_ROW_H
 
@@ -8,15 +8,15 @@
 #include "core/layout.h"
 #include "core/real.h"
 
-/* How the fields of a level lie, and the coefficients on its faces across an axis. */
+/* Layouts of the fields of a level, and of the coefficients on its faces across an axis. */
 GMG_INLINE gmg_layout gmg_layout_of(const gmg_operator *A) { return gmg_layout_packed(A->n); }
 GMG_INLINE gmg_layout gmg_face_layout_of(const gmg_operator *A, int axis) { return gmg_layout_faces(A->n, axis); }
 
-/* The neighbours of unknown i along an axis: around a wrap, or itself at a wall. */
+/* The neighbours of unknown i along an axis: across a seam, or the unknown itself at a wall. */
 GMG_INLINE size_t gmg_below(const gmg_operator *A, int axis, size_t i) { return gmg_index_below(i, A->n[axis], A->wraps[axis]); }
 GMG_INLINE size_t gmg_above(const gmg_operator *A, int axis, size_t i) { return gmg_index_above(i, A->n[axis], A->wraps[axis]); }
 
-/* Kinds of coefficients: constant beta or an array on the faces, with or without an array sigma. */
+/* Kinds of coefficients: constant beta or an array on faces, with or without an array sigma. */
 enum { GMG_CONSTANT = 0, GMG_FACES = 1, GMG_SIGMA = 2 };
 
 GMG_INLINE int gmg_kind_of(const gmg_operator *A) { return (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0); }
@@ -39,7 +39,7 @@ typedef struct {
   real lo[3], hi[3];
 } gmg_neighbours;
 
-/* What the neighbours contribute:  A u = diag u - sum. */
+/* The contribution of the neighbours: A u = diag u - sum. */
 GMG_INLINE real gmg_row_sum(const int dim, const gmg_row a, const gmg_neighbours u)
 {
   real s = a.lo[0] * u.lo[0] + a.hi[0] * u.hi[0];
@@ -53,20 +53,21 @@ GMG_INLINE real gmg_row_residual(const int dim, const gmg_row a, const gmg_neigh
   return f - (a.diag * u - gmg_row_sum(dim, a, near));
 }
 
-/* Over-relaxation pays as far as neighbours hold the unknown. Where an array sigma holds it, the weight goes to 1: each
-   sweep would leave 1 - omega of an error that prolongation brought from beyond a jump of sigma, times all of the jump (ball
-   of 1e10 in a 2D box: divergence; with this 15 cycles). */
+/* Over-relaxation gains only in proportion to the couplings' share of the diagonal. If an array sigma dominates a row, the weight
+   tends to 1. Otherwise each sweep would leave 1 - omega of an error that prolongation has brought across a jump of sigma, and the
+   residual contains it multiplied by the jump. With a ball of 1e10 in a 2D box, cycles diverge with one weight, and a solve takes
+   15 cycles with this rule. */
 GMG_INLINE real gmg_row_weight(const int dim, const int kind, const gmg_row a, real inverse, real omega)
 {
   if (!(kind & GMG_SIGMA)) return omega;
   real held = a.lo[0] + a.hi[0];
-  if (dim > 1) held += a.lo[1] + a.hi[1]; /* written out: of a loop here compilers make scalar code around it */
+  if (dim > 1) held += a.lo[1] + a.hi[1]; /* written out, because compilers do not vectorise around a loop here */
   if (dim > 2) held += a.lo[2] + a.hi[2];
   const real share = held * inverse;
   return 1 + (omega - 1) * share * share;
 }
 
-/* One relaxation of the unknown with weight omega. */
+/* Relaxes the unknown once with weight omega. */
 GMG_INLINE real gmg_row_relaxed(const int dim, const int kind, const gmg_row a, const gmg_neighbours near, real f, real u,
                                 real omega)
 {
@@ -74,7 +75,7 @@ GMG_INLINE real gmg_row_relaxed(const int dim, const int kind, const gmg_row a, 
   return u + weight * ((f + gmg_row_sum(dim, a, near)) / a.diag - u);
 }
 
-/* gmg_row_relaxed() with one over the diagonal at hand: a division costs as much as the rest. */
+/* gmg_row_relaxed() with a precomputed 1 / diagonal. A division costs as much as the rest. */
 GMG_INLINE real gmg_row_relaxed_by(const int dim, const gmg_row a, const gmg_neighbours near, real f, real u, real inverse,
                                    real omega)
 {

@@ -1,12 +1,13 @@
-/* What prolongation that follows the coefficients does to one unknown (host/prolong.c). Compiled by C and CUDA compilers alike. */
+/* Prolongation that depends on the coefficients, for one unknown (explained in host/prolong.c). Compiled as C and as CUDA. Included
+   by the transfer kernels and by coarse/fused_levels. */
 #ifndef GMG_STENCIL_TRANSFER_PROLONG_H
 #define GMG_STENCIL_TRANSFER_PROLONG_H
 
 #include "stencil/grid/map.h"
 #include "stencil/operator/row.h"
 
-/* Unknown i of an axis: its parent, the neighbour (wrapped; the parent where a wall is), the weights of both, the parent's
-   less 1, and towards which side it moves. */
+/* Unknown i of an axis: its parent; the neighbour (wrapped; the parent itself at a wall); the weight of the parent, less 1, and
+   that of the neighbour; whether it moves up. */
 typedef struct {
   size_t parent, other;
   real own, next;
@@ -26,10 +27,10 @@ GMG_INLINE gmg_move gmg_move_of(const gmg_map *m, size_t i)
   return move;
 }
 
-/* How much of a move is made: out and in are the coefficients of the faces towards the neighbour and behind. */
+/* The fraction of a move that is made. out, in: coefficients of the faces towards the neighbour and behind. */
 GMG_INLINE real gmg_limit(real out, real in) { return out < in ? out / in : 1; }
 
-/* The same by the faces below and above. */
+/* gmg_limit() from the faces below and above. */
 GMG_INLINE real gmg_move_limit(gmg_move m, real below, real above) { return gmg_limit(m.up ? above : below, m.up ? below : above); }
 
 #endif

@@ -47,7 +47,7 @@ typedef struct {
   transfer_row *transfer;
   unsigned short *at;          /* the unknown of each row */
   restrict_row *coarse_rhs;    /* [unknowns of the next coarser level] */
-} face_level;
+} fused_level;
 
 typedef struct {
   int levels, pre, post, reversed, singular;
@@ -55,16 +55,16 @@ typedef struct {
   double *inverse;             /* device memory: inverse of the coarsest grid, then a flag: not 0 if it is usable */
   size_t inverse_bytes, bytes; /* bytes: size of the tables */
   char *tables;                /* device memory */
-  face_level level[GMG_BOTTOM_LEVELS];
+  fused_level level[GMG_BOTTOM_LEVELS];
 } face_state;
 
 /* --- kernels ---------------------------------------------------------------------------------------------------------- */
 
 #define EACH(c, n) for (unsigned c = threadIdx.x; c < (n); c += THREADS)
 
-static __device__ __forceinline__ unsigned first_of(const face_level &L, int colour) { return colour ? (L.cells + 1) / 2 : 0; }
+static __device__ __forceinline__ unsigned first_of(const fused_level &L, int colour) { return colour ? (L.cells + 1) / 2 : 0; }
 
-static __device__ __forceinline__ real neighbour_sum(const face_level &L, const fused_row &a, const real *u, int c)
+static __device__ __forceinline__ real neighbour_sum(const fused_level &L, const fused_row &a, const real *u, int c)
 {
   real sum = 0;
 #pragma unroll
@@ -76,7 +76,7 @@ static __device__ __forceinline__ real neighbour_sum(const face_level &L, const 
   return sum;
 }
 
-static __device__ void relax(const face_level &L, int sweeps, int reversed, real *memory)
+static __device__ void relax(const fused_level &L, int sweeps, int reversed, real *memory)
 {
   real *const u = memory + L.u;
   const real *const f = memory + L.f;
@@ -93,7 +93,7 @@ static __device__ void relax(const face_level &L, int sweeps, int reversed, real
 }
 
 /* Computes f of the next coarser level, and sets its u to zero. */
-static __device__ void restrict_residual(const face_level &L, const face_level &C, int singular, real *memory, real *r)
+static __device__ void restrict_residual(const fused_level &L, const fused_level &C, int singular, real *memory, real *r)
 {
   const real *const u = memory + L.u, *const f = memory + L.f;
   EACH(h, L.cells) {
@@ -118,7 +118,7 @@ static __device__ void restrict_residual(const face_level &L, const face_level &
   __syncthreads();
 }
 
-static __device__ void prolong(const face_level &L, const face_level &C, real *memory)
+static __device__ void prolong(const fused_level &L, const fused_level &C, real *memory)
 {
   real *const u = memory + L.u;
   const real *const coarse = memory + C.u;
@@ -134,7 +134,7 @@ static __device__ void prolong(const face_level &L, const face_level &C, real *m
 }
 
 /* Multiplies by the inverse. If it is unusable, relaxes instead, which cannot make things worse. */
-static __device__ void solve_coarsest(const face_state &s, const face_level &L, real *memory)
+static __device__ void solve_coarsest(const face_state &s, const fused_level &L, real *memory)
 {
   if (*usable_flag(s.inverse, L.cells) == 0) {
     relax(L, SWEEPS_WITHOUT_INVERSE, 0, memory);
@@ -149,7 +149,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
   extern __shared__ double shared[];
   real *const memory = (real *)shared, *const r = memory + s.r;
-  const face_level &top = s.level[start];
+  const fused_level &top = s.level[start];
   const int last = s.levels - 1;
   EACH(c, s.all) memory[c] = 0;
   __syncthreads();
@@ -192,7 +192,7 @@ static __device__ void find_prolongation(const gmg_operator &A, const gmg_maps &
 }
 
 /* Fills the rows of a level. t: maps of prolongation to it; not read on the coarsest level. */
-template <int kind> static __global__ void row_table_kernel(gmg_operator A, gmg_maps t, int coarsest, real omega, face_level to)
+template <int kind> static __global__ void row_table_kernel(gmg_operator A, gmg_maps t, int coarsest, real omega, fused_level to)
 {
   const size_t n0 = A.n[0], n1 = A.n[1];
   gmg_for_all(A.cells, [&](size_t c) {
@@ -250,7 +250,7 @@ static face_state layout(const gmg_bottom_problem *p, char *tables)
   s.levels = p->levels, s.pre = p->pre, s.post = p->post, s.reversed = p->reversed, s.singular = p->singular, s.tables = tables;
   for (int l = 0; l <= last; l++) {
     const gmg_operator *A = p->level[l].A;
-    face_level *L = &s.level[l];
+    fused_level *L = &s.level[l];
     for (int a = 0; a < 3; a++) L->pitch[a] = (int)gmg_pitch(gmg_layout_of(A), a);
     L->cells = (unsigned)A->cells, L->volume = p->level[l].volume;
     L->u = s.r, L->f = L->u + L->cells, s.r = L->f + L->cells;

@@ -1,11 +1,11 @@
-/* The operator in 3D where coefficients lie on the faces, at the speed of memory: what residuals, norms, products of conjugate
-   gradients and restriction read. Included by cuda/stencil.cu and cuda/transfer.cu; cuda/row.cuh does all other cases and is the
-   oracle in tests.
+/* The operator in 3D with coefficients on faces, at the speed of memory: for residuals, norms, products of conjugate gradients, and
+   restriction. Included by cuda/stencil.cu and cuda/transfer.cu. The kernels of cuda/row.cuh cover all other cases, and are the
+   reference in tests.
 
-   As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. What
-   counts here is the flow through a face, coefficient times (lower - upper value), which both neighbours share: within the columns
-   it is computed once, and the flow ahead becomes the one behind. Where a wall is, the value beyond is 0: a wall term then stands
-   for the coupling. Rows of faces across axis 0 are n + 1 long, so pairs of them are not aligned. */
+   As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. Both
+   neighbours of a face share the flux through it: coefficient times (lower - upper value). Within the columns each flux is computed
+   once, and the flux ahead of a plane becomes the one behind the next. At a wall the value beyond counts as 0, and the wall term
+   replaces the coupling. Rows of faces across axis 0 have n + 1 entries, so pairs of them are not aligned. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 #define GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 
@@ -22,7 +22,8 @@ GMG_INLINE gmg_layout_32 gmg_face_layout_of(const gmg_face_columns &w, int axis)
   return gmg_layout_faces_32(gmg_layout_of(w).n, axis);
 }
 
-/* 0 where it does not apply. The fields are those that go by pairs; offsets, of faces too, have 32 bits. */
+/* Returns 0 if the kernels do not apply. x, y and z are the fields that are read or written in pairs. Offsets, also of faces, have
+   32 bits. */
 static inline int gmg_face_columns_of(const gmg_operator *A, int processors, const void *x, const void *y, const void *z,
                                       gmg_face_columns *w)
 {
@@ -38,16 +39,16 @@ static inline int gmg_face_columns_of(const gmg_operator *A, int processors, con
   return 1;
 }
 
-/* kernel<kind>. */
+/* kernel<kind> for operators with or without sigma. */
 #define GMG_BY_SIGMA(w, kernel) ((w).sigma ? kernel<GMG_FACES | GMG_SIGMA> : kernel<GMG_FACES>)
 
 #ifdef __CUDACC__
 
-/* Blocks on a multiprocessor that registers should suffice for. */
+/* Thread blocks per multiprocessor: the limit on registers. */
 enum { GMG_FACE_BLOCKS = sizeof(real) == 8 ? 2 : 3 };
 
-/* How fields and faces lie around a thread's columns: offsets in plane 0 of the first of them, and of the first beside them, which
-   is to be used where it is there. */
+/* Layout of fields and faces around a thread's columns. `column`, `left` and so on are offsets in plane 0, of the first column and
+   of those beside it. A neighbour may only be read if its has_ flag is set. */
 typedef struct {
   gmg_layout_32 level, across[3];
   unsigned i, j, slice, column, left, right, front, back;
@@ -67,15 +68,15 @@ static __device__ __forceinline__ gmg_surroundings gmg_surroundings_of(const gmg
   return x;
 }
 
-/* The faces across an axis below the columns, in plane k. */
+/* The faces across an axis on the lower side of the columns, in plane k. */
 static __device__ __forceinline__ const real *gmg_faces_below(const gmg_face_columns &w, const gmg_surroundings &x, int axis,
                                                               unsigned k)
 {
   return w.face[axis] + gmg_offset_32(x.across[axis], x.i, x.j, k);
 }
 
-/* body(k, c, image, here, also) for the planes of the columns from `at` on, c the offset of the first value: A u, u, and what
-   the field `also` holds there (NULL: zeros). */
+/* Calls body(k, c, image, here, rest) for every plane of the columns at `at`. c is the offset of the first value. The arguments are
+   A u, u, and the values of the field `also` (zeros if it is NULL). */
 template <int kind, class Body>
 static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_columns &w, const real *also, const real *u,
                                                              gmg_corner at, Body body)
@@ -95,7 +96,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
 #pragma unroll
   for (int d = 0; d < 2; d++)
 #pragma unroll
-    for (int b = 0; b < 2; b++) low.at[d][b] = bottom.at[d][b] * (low.at[d][b] - here.at[d][b]); /* a flow from here on */
+    for (int b = 0; b < 2; b++) low.at[d][b] = bottom.at[d][b] * (low.at[d][b] - here.at[d][b]); /* becomes a flux */
   unsigned base = begin * slice;
 #pragma unroll 2
   for (unsigned k = begin; k < (unsigned)at.end; k++, base += slice) {
@@ -110,7 +111,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
     const real *const x_face = gmg_faces_below(w, x, 0, k), *const y_face = gmg_faces_below(w, x, 1, k);
     const real lo_z = __ldg(w.lo[2] + k), hi_z = __ldg(w.hi[2] + k);
     gmg_patch<1> faces[3];
-    real xs[2][3], ys[2][3]; /* fluxes: of a line, of a column's pair */
+    real xs[2][3], ys[2][3]; /* fluxes along a line, and along a pair of columns */
 #pragma unroll
     for (int m = 0; m < 3; m++) faces[m] = gmg_patch_of<1>(y_face + m * x.across[1].row, 0, 1);
 #pragma unroll
@@ -143,7 +144,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
   }
 }
 
-/* gmg_walk_face_columns() for all unknowns of the level. */
+/* gmg_walk_face_columns() for all unknowns of a level. */
 template <int kind, class Body>
 static __device__ __forceinline__ void gmg_walk_faces(const gmg_face_columns &w, const real *also, const real *u, Body body)
 {

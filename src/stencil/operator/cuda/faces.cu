@@ -1,5 +1,5 @@
-/* Coefficients, fluxes and boundary values on faces, on a CUDA device: a thread a face. Arrays of axis a hold n[a] + 1 values along
-   it. */
+/* Coefficients, fluxes and boundary values on faces, on a CUDA device, with one thread per face (operator/faces.h). Arrays of axis
+   a have n[a] + 1 values along it. Called through gmg_stencil_ops. */
 extern "C" {
 #include "stencil/operator/faces.h"
 }
@@ -10,7 +10,7 @@ static gmg_points faces_of(const gmg_operator *A, int a) { return gmg_points_of(
 
 static gmg_grid wall_grid(gmg_layout wall) { return gmg_flat_grid(wall.n[0] * wall.n[1]); }
 
-/* body(y, z) for every face of a wall. */
+/* Calls body(y, z) for every face of a wall. */
 template <class Body> static __device__ __forceinline__ void for_wall(gmg_layout wall, Body body)
 {
   gmg_for_all(wall.n[0] * wall.n[1], [&](size_t t) { body(t % wall.n[0], t / wall.n[0]); });

@@ -1,4 +1,4 @@
-/* The residual's norm, and f's, in one pass; the residual itself, scaled, in the narrower type where it is wanted. Included by
+/* The norms of the residual and of f in one pass. On request also stores the scaled residual in low precision. Included by
    cuda/stencil.cu. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_NORM_H
 #define GMG_STENCIL_OPERATOR_CUDA_NORM_H
@@ -9,14 +9,14 @@
 
 #include <math.h>
 
-#define UNIFORM_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two are at work on each */
+#define UNIFORM_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two thread blocks are resident on each multiprocessor */
 
-/* What a residual is multiplied by on its way into the narrower type, and what follows from its norm. */
+/* The scaling of a low-precision residual, and what depends on the norm. */
 typedef struct {
-  const double *size;  /* one over that; NULL: scale->next, */
-  gmg_scale *scale;    /* which takes note of the norm; NULL: 1, and nothing takes note */
-  int first;           /* the residual before a recorded loop: nothing is to be done where that goes on with a solve */
-  gmg_loop_test test;  /* of a recorded loop */
+  const double *size;  /* 1 / factor; NULL: the factor is scale->next, or 1 without scale */
+  gmg_scale *scale;    /* records factor and norm; NULL: they are not recorded */
+  int first;           /* the residual before a recorded loop; skipped if the loop continues a solve */
+  gmg_loop_test test;  /* not NULL in a recorded loop */
 } scaling;
 
 static __device__ int is_done(const scaling &s)
@@ -28,7 +28,7 @@ static __device__ int is_done(const scaling &s)
 
 static __device__ double scale_of(const scaling &s) { return s.size ? 1 / *s.size : s.scale ? s.scale->next : 1; }
 
-/* By one thread of the grid. Apart from the kernels, whose registers it would cost. */
+/* Called by one thread of the grid. Not inlined, because it would cost the kernels registers. */
 static __device__ __noinline__ void note_norm(const scaling how, const gmg_total *squares)
 {
   const double scale = scale_of(how), norm = sqrt(squares->first);
@@ -37,13 +37,13 @@ static __device__ __noinline__ void note_norm(const scaling how, const gmg_total
   else if (how.test.state) gmg_loop_end(how.test, norm, scale * norm);
 }
 
-/* Sums over the grid, and what follows from them. */
+/* Sums over the grid, and records the norm. */
 static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, const gmg_sums &sums)
 {
   if (gmg_grid_total(t, sums) && (how.scale || how.test.state)) note_norm(how, sums.to);
 }
 
-/* first: squares of the residual; second: squares of f. The residual itself, scaled, goes to `low` unless that is NULL. */
+/* Sums the squares of the residual (first) and of f (second). Stores the scaled residual in `low` unless that is NULL. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, 4)
     norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, scaling how, low_real *low, gmg_sums sums)
@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
   sum_up(t, how, sums);
 }
 
-/* The share of a thread's columns in one plane, from offset c on, their pairs `row` apart. */
+/* Adds the squares of a thread's columns in one plane. c: offset of the first value; row: distance between pairs. */
 template <int deep, class Offset>
 static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, real scale, low_real *low,
                                                    Offset c, Offset row, gmg_total &t)
@@ -73,7 +73,8 @@ static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, con
   }
 }
 
-/* once: planes of a thread, if it has few. Levels of a few tiles wait for the memory rather than for its speed. */
+/* once: number of planes of a thread, if it has few. Levels with few tiles are limited by the latency of memory, not by its
+   bandwidth. */
 enum { NORM_AT_ONCE = 2 };
 template <int deep, int once = 0>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)

@@ -1,5 +1,6 @@
-/* The row of an unknown and its neighbours, for CUDA kernels: what host/grid_row.h is on the host. Lower dimensions are three
-   with axes of one unknown and no coupling, so kernels are made for the kinds of coefficients alone. */
+/* The row of an unknown and its neighbours in CUDA kernels, as host/grid_row.h on the host. 1D and 2D problems are 3D problems with
+   axes of one unknown and no coupling, so kernels are compiled only for the kinds of coefficients. Calls row.h and core/cuda;
+   included by the kernels of stencil, smoothers and coarse. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_ROW_H
 #define GMG_STENCIL_OPERATOR_CUDA_ROW_H
 
@@ -7,18 +8,18 @@
 
 #include "stencil/operator/row.h"
 
-/* Columns along the last axis: a thread walks up one, or some beside each other, so that what lies above and below is at hand and a
-   plane is fetched once; thread blocks take tiles of across x lines threads and `high` planes. */
+/* Columns along the last axis. A thread walks along one column, or along several adjacent ones, so that the values below and above
+   are in registers, and a plane is loaded once. A thread block processes a tile of across x lines threads and `high` planes. */
 typedef struct gmg_tiles {
   unsigned across, lines, count[3], total, high;
 } gmg_tiles;
 
-/* For n[0] x n[1] threads and n[2] planes; as high as leaves `blocks` thread blocks. */
+/* Tiles for n[0] x n[1] threads and n[2] planes, as high as possible with at least `blocks` thread blocks. */
 static inline gmg_tiles gmg_tiles_of(const size_t n[3], unsigned max_across, unsigned max_high, unsigned min_high, size_t blocks)
 {
   gmg_tiles t = {8, 0, {0, 0, 0}, 0, max_high};
   while (t.across < max_across && t.across < n[0]) t.across *= 2;
-  t.lines = GMG_THREADS / t.across; /* sums take all threads of a block */
+  t.lines = GMG_THREADS / t.across; /* sums need all threads of a block */
   const auto count = [&](int axis, unsigned extent) { return t.count[axis] = (unsigned)((n[axis] + extent - 1) / extent); };
   const size_t columns = (size_t)count(0, t.across) * count(1, t.lines);
   while (columns * count(2, t.high) < blocks && t.high > min_high) t.high /= 2;
@@ -26,7 +27,7 @@ static inline gmg_tiles gmg_tiles_of(const size_t n[3], unsigned max_across, uns
   return t;
 }
 
-/* A thread for every column of a level. */
+/* One thread for every column of a level. */
 typedef struct gmg_columns {
   gmg_tiles tiles;
   unsigned n[3];
@@ -42,7 +43,7 @@ static inline gmg_grid gmg_grid_of(const gmg_tiles &t, int sums = 0)
   return {dim3(sums && t.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : t.total), dim3(t.across, t.lines), 0};
 }
 
-/* kernel<kind> for an operator's kind of coefficients. More template arguments may follow. */
+/* kernel<kind> for the operator's kind of coefficients. Further template arguments may follow. */
 #define GMG_BY_KIND(A, kernel, ...)                                                                          \
   gmg_by_kind(gmg_kind_of(A), kernel<GMG_CONSTANT __VA_OPT__(, ) __VA_ARGS__>,                               \
               kernel<GMG_FACES __VA_OPT__(, ) __VA_ARGS__>, kernel<GMG_SIGMA __VA_OPT__(, ) __VA_ARGS__>,    \
@@ -83,7 +84,7 @@ template <int kind> static __device__ __forceinline__ gmg_row gmg_row_at(const g
   return r;
 }
 
-/* Offsets of the neighbours of unknown c along the axes: around a wrap, or itself where there is none (and no coupling). */
+/* Offsets of the neighbours of unknown c along the axes. Without a neighbour it is c itself, and the coupling is 0. */
 typedef struct {
   size_t lo[3], hi[3];
 } gmg_places;
@@ -124,7 +125,7 @@ static __device__ __forceinline__ void gmg_relax_at(const gmg_operator &A, size_
   u[c] = gmg_row_relaxed(3, kind, gmg_row_at<kind>(A, i, j, k), near, f[c], u[c], omega);
 }
 
-/* body(i, j, k, c, near, u) for every unknown, with the values of u around it and at it. The kernel must not write u. */
+/* Calls body(i, j, k, c, near, u) for every unknown, with the values of u around it and at it. The kernel must not write u. */
 template <class Body>
 static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg_columns &s, const real *u, Body body)
 {
@@ -140,7 +141,7 @@ static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg
     size_t c = gmg_offset(at, i, j, begin);
     const gmg_places p = gmg_places_of(A, i, j, begin, c);
     const long left = (long)(p.lo[0] - c), right = (long)(p.hi[0] - c), front = (long)(p.lo[1] - c), back = (long)(p.hi[1] - c);
-    const size_t top = A.wraps[2] ? gmg_offset(at, i, j, 0) : 0; /* what lies above the last plane */
+    const size_t top = A.wraps[2] ? gmg_offset(at, i, j, 0) : 0; /* above the last plane */
     real below = __ldg(u + p.lo[2]), here = __ldg(u + c);
 #pragma unroll 2
     for (unsigned k = begin; k < end; k++, c += slice) {

@@ -1,4 +1,5 @@
-/* Residual, operator, norms (cuda/norm.cuh) and inner products on a CUDA device. */
+/* Residual, operator, norms (cuda/norm.cuh), inner products and conjugate gradients on a CUDA device: gmg_stencil_ops
+   (stencil/stencil.h). Compiled once per real type. */
 extern "C" {
 #include "stencil/stencil.h"
 }
@@ -11,7 +12,7 @@ extern "C" {
 
 #include <math.h>
 
-/* Thread blocks that a multiprocessor is to have room for: on compute capability 7.5 it has 1024 threads. */
+/* Thread blocks per multiprocessor, to limit registers. Compute capability 7.5 has 1024 threads per multiprocessor. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ == 750
 enum { WALK_BLOCKS = 1024 / GMG_THREADS };
 #else
@@ -22,7 +23,7 @@ static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of
 
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
-/* r = f - A u; product: r = A u, and f is not read. */
+/* r = f - A u. product: r = A u, and f is not read. */
 template <int kind, int product>
 static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS)
     residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
@@ -42,7 +43,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
   });
 }
 
-/* f = NULL: A u instead of the residual. */
+/* r = f - A u; f = NULL: r = A u. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     residual_faces_kernel(gmg_face_columns w, const real *f, const real *u, real *r)
@@ -52,7 +53,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   });
 }
 
-/* f = NULL: r = A u. */
+/* r = f - A u; f = NULL: r = A u. */
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
   const char *what = f ? "residual" : "operator";
@@ -116,7 +117,7 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 /* --- inner products -------------------------------------------------------------------------------------------------- */
 
-/* first: sum of w x y, x of either type; y = NULL: 1. 1 in the thread that has it. */
+/* Sum of w x y in `first`, where x may have either type; y = NULL: sum of w x. Returns 1 in the thread that has the sum. */
 template <typename type>
 static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const real *y,
                                              const gmg_sums &sums)
@@ -191,7 +192,7 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, 
   else gmg_launch(e, "inner product", beta_kernel<real>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
 }
 
-/* first: <p, A p>; second: <p, x>. Apart from the kernels, some of which would take 80 registers or more in float and not 64. */
+/* Stores <p, A p> (first) and <p, x> (second). Not inlined: in float some kernels would need 80 registers or more instead of 64. */
 static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direction, const gmg_sums sums)
 {
   if (gmg_grid_total(t, sums)) direction->pq = sums.to->first, direction->pr = sums.to->second;
@@ -220,15 +221,15 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {
     const gmg_corner at = gmg_corner_of<2, 2>(w.s.tiles, w.s.n, tile);
     if (!at.there) continue;
-    const double wide[2] = {(double)gmg_at(A.weight[0], at.i), (double)gmg_at(A.weight[0], at.i + 1)};
-    const double deep[2] = {(double)gmg_at(A.weight[1], at.j), (double)gmg_at(A.weight[1], at.j + 1)};
+    const double volume_x[2] = {(double)gmg_at(A.weight[0], at.i), (double)gmg_at(A.weight[0], at.i + 1)};
+    const double volume_y[2] = {(double)gmg_at(A.weight[1], at.j), (double)gmg_at(A.weight[1], at.j + 1)};
     gmg_walk_face_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const auto &image, const auto &here, const auto &r) {
       double with_image = 0, with_r = 0;
 #pragma unroll
       for (int d = 0; d < 2; d++)
 #pragma unroll
         for (int b = 0; b < 2; b++) {
-          const double weighted = wide[b] * deep[d] * (double)here.at[d][b];
+          const double weighted = volume_x[b] * volume_y[d] * (double)here.at[d][b];
           with_image += weighted * (double)image.at[d][b], with_r += weighted * (double)r.at[d][b];
         }
       const double high = (double)gmg_at(A.weight[2], k);
@@ -256,7 +257,7 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
 
 extern "C" {
 GMG_STENCIL_PARTS(GMG_DECLARE_PART, cuda)
-GMG_DECLARE_PART(interpolated_residual, cuda) /* transfer.cu */
+GMG_DECLARE_PART(interpolated_residual, cuda) /* in transfer.cu */
 }
 
 extern "C" const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,

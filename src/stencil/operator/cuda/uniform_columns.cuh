@@ -1,9 +1,9 @@
-/* Residuals in 2D and 3D where coefficients are constant and the mesh is even: what norms and restriction read, at the speed of
-   memory. Included by cuda/stencil.cu and cuda/transfer.cu; cuda/row.cuh does all other cases and is the oracle in tests.
+/* Residuals in 2D and 3D with constant coefficients on a uniform mesh, at the speed of memory: for norms and restriction. Included
+   by cuda/stencil.cu and cuda/transfer.cu. The kernels of cuda/row.cuh cover all other cases, and are the reference in tests.
 
-   A thread has a pair of columns side by side (3D: two pairs, one behind the other) and walks along the last axis, so that of
-   the seven values of a row it loads the one ahead and, mostly from the L1 cache, what lies beside its columns. Couplings are
-   arguments of the kernel; where there is no neighbour a 0 stands for its value. */
+   A thread has a pair of adjacent columns (3D: two pairs, one behind the other) and walks along the last axis. Of the seven values
+   of a row it loads only the one ahead and those beside its columns, mostly from the L1 cache. Couplings are kernel arguments. A
+   missing neighbour counts as 0. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_UNIFORM_COLUMNS_H
 #define GMG_STENCIL_OPERATOR_CUDA_UNIFORM_COLUMNS_H
 
@@ -17,24 +17,25 @@ typedef float2 real_pair;
 typedef double2 real_pair;
 #endif
 
-/* The axes across the columns (0, 1) and along them (2); in 2D axis 1 has one unknown. */
+/* The axes across the columns (0, 1) and along them (2). In 2D axis 1 has one unknown. */
 typedef struct gmg_uniform {
   int n[3], wraps[3];
   const void *diag[3];
   real coupling[3], shift;
-  gmg_tiles tiles; /* a thread has a pair of columns, */
-  int deep;        /* or so many behind each other */
+  gmg_tiles tiles; /* tiles of threads */
+  int deep;        /* pairs of columns of a thread, one behind the other */
 } gmg_uniform;
 
-/* How fields lie, along these axes. */
+/* Layout of fields along these axes. */
 GMG_INLINE gmg_layout gmg_layout_of(const gmg_uniform &s)
 {
   const size_t n[3] = {(size_t)s.n[0], (size_t)s.n[1], (size_t)s.n[2]};
   return gmg_layout_packed(n);
 }
 
-/* Sizes, and how thread blocks lie: as high as leaves `blocks` of them, for all that a device has at work at once. Rather a few
-   less than a few more: norms at 128^3 in double take 15 us with 256 blocks on an H200, which has 264 at work, 17 with 512. */
+/* Sets sizes and tiles. Tiles are as high as possible with at least `blocks` thread blocks, so that all are resident at once.
+   Slightly too few blocks are better than slightly too many. On an H200, where 264 are resident, norms at 128^3 in double take 15
+   us with 256 blocks, and 17 us with 512. */
 static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_uniform *s)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
@@ -46,7 +47,7 @@ static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_unif
   s->tiles = gmg_tiles_of(threads, A->dim == 3 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
 }
 
-/* 0 where it does not apply. The fields are those that go by pairs. */
+/* Returns 0 if the kernels do not apply. f, u and r are the fields that are read or written in pairs. */
 static inline int gmg_uniform_of(const gmg_operator *A, int blocks, const void *f, const void *u, const void *r, gmg_uniform *s)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
@@ -82,7 +83,7 @@ static __device__ __forceinline__ gmg_patch<deep> gmg_patch_of(const real *x, si
   return p;
 }
 
-/* To a field from its value for the first column on; behind: from one pair of columns to the next. */
+/* Stores a patch. `to` points to the first column; behind: distance between pairs of columns. */
 template <int deep> static __device__ __forceinline__ void gmg_store_patch(real *to, size_t behind, const gmg_patch<deep> &p)
 {
 #pragma unroll
@@ -97,9 +98,9 @@ template <int deep> static __device__ __forceinline__ gmg_patch<deep> gmg_minus(
   return p;
 }
 
-/* body(k, c, r, rhs) for the planes begin <= k < end of the columns from (i, j), c the offset of the first value: the residual and
-   f; 0 in planes that do not exist, and where not `there`. once > 0: there are as many planes, all exist, and everything is asked
-   for at once. */
+/* Calls body(k, c, r, rhs) for the planes begin <= k < end of the columns at (i, j). c is the offset of the first value, r the
+   residual, and rhs is f. Both are 0 in planes that do not exist, and if `there` is 0. once > 0: there are exactly `once` planes,
+   all exist, and all loads are issued at once. */
 template <int deep, int once = 0, class Body>
 static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, const real *f, const real *u, int i, int j, int begin,
                                                       int end, int there, Body body)
@@ -120,7 +121,7 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
       diag[d][b] = !there ? 0 : s.shift + gmg_at(s.diag[0], i + b) + gmg_at(s.diag[1], j + d);
   const auto exists = [&](int k) { return gmg_index_exists(k, s.n[2], s.wraps[2]); };
   const auto offset_of = [&](int k) { return exists(k) ? gmg_wrap_index(k, s.n[2], s.wraps[2]) * plane + column : column; };
-  /* the outer neighbours across: beside, and before and behind */
+  /* the neighbours outside the columns: to the left and right, and in front and behind */
   const auto beside_of = [&](size_t c) {
     gmg_patch<deep> beside;
 #pragma unroll
@@ -192,7 +193,7 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
   }
 }
 
-/* Where a thread begins in a tile: at (i, j), the first of its wide x deep columns. */
+/* The first of a thread's wide x deep columns in a tile, at (i, j). */
 typedef struct {
   int i, j, begin, end, there;
 } gmg_corner;
@@ -205,7 +206,7 @@ static __device__ __forceinline__ gmg_corner gmg_corner_of(const gmg_tiles &t, c
   return {i, j, begin, min(begin + (int)t.high, n[2]), i < n[0] && j < n[1]};
 }
 
-/* body(corner) for all tiles of the level. */
+/* Calls body(corner) for all tiles of the level. */
 template <int deep, class Body> static __device__ __forceinline__ void gmg_for_tiles(const gmg_uniform &s, Body body)
 {
   for (unsigned tile = blockIdx.x; tile < s.tiles.total; tile += gridDim.x) {

@@ -1,6 +1,6 @@
-/* Rows of a 2D level that stream through the registers of a warp: a lane has LANE_COLS columns, 16 bytes of a row, and shuffles
-   tell it what lies beside them; nothing else is shared. Rows are asked for long before they are needed, so that few warps keep
-   memory busy. Included by kernels of stencil and smoothers. */
+/* Rows of a 2D level that stream through the registers of a warp. A lane has LANE_COLS columns, 16 bytes of a row. Shuffles provide
+   the values beside them, and nothing else is shared. Rows are loaded well ahead, so that few warps saturate the memory. Included
+   by kernels of stencil and smoothers. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_WARP_ROWS_H
 #define GMG_STENCIL_OPERATOR_CUDA_WARP_ROWS_H
 
@@ -14,7 +14,8 @@ typedef float4 real_vector;
 typedef double2 real_vector;
 #endif
 
-/* WARP_COLS: without those of the first and last lane. BLOCK_WARPS: of a thread block. ROW_BLOCKS: of these on a multiprocessor. */
+/* WARP_COLS: columns of a warp without those of its first and last lane. BLOCK_WARPS: warps of a thread block. ROW_BLOCKS: thread
+   blocks per multiprocessor. */
 enum { LANE_COLS = 16 / sizeof(real), WARP_COLS = 30 * LANE_COLS, BLOCK_WARPS = 4, ROW_BLOCKS = 4 };
 
 static inline gmg_grid gmg_warp_grid(size_t warps)
@@ -27,14 +28,14 @@ typedef struct {
   real at[LANE_COLS];
 } gmg_cells;
 
-/* Whether rows of so many columns, and fields, are whole vectors. A field may be NULL. */
+/* Whether rows of this many columns, and the fields, consist of whole aligned vectors. A field may be NULL. */
 static inline int gmg_has_whole_rows(size_t columns, const void *x, const void *y, const void *z)
 {
   return columns % LANE_COLS == 0 && ((uintptr_t)x | (uintptr_t)y | (uintptr_t)z) % sizeof(real_vector) == 0;
 }
 
-/* Of `rows` in parts for warps, `beside` of them beside each other: how many rows a part has so that all are done soonest, where
-   `room` warps are at work at once and each takes `fill` rows more. */
+/* The number of rows of a part, if `rows` are divided into parts for warps so that all finish soonest. `beside` parts are next to
+   each other, `room` warps are resident, and each processes `fill` extra rows. */
 static inline int gmg_rows_of_part(int rows, size_t beside, size_t room, int fill, int min_rows)
 {
   size_t best = 0;
@@ -52,7 +53,7 @@ static inline int gmg_rows_of_part(int rows, size_t beside, size_t room, int fil
 
 enum { LANE_PAIRS = LANE_COLS / 2 }; /* coarse columns of a lane */
 
-/* Along the lines, and across them: there the weights of the rows from begin to end are the same. */
+/* Maps along the lines (x) and across them (y). Rows begin .. end - 1 of y have the same weights. */
 typedef struct {
   gmg_map x, y;
   int begin, end;
@@ -62,7 +63,7 @@ typedef struct {
 static inline gmg_pair_maps gmg_pair_maps_of(const gmg_map map[3])
 {
   const gmg_map *m = &map[1];
-  const int before = m->at[0] - (2 * m->begin - 1); /* the first column that is read, 0 to 3 */
+  const int before = m->at[0] - (2 * m->begin - 1); /* the first column read, 0 to 3 */
   gmg_pair_maps p = {map[0], map[1], m->begin, m->begin, {0, 0, 0, 0}};
   if (m->out != 1 || m->in != 2 || m->begin >= m->end || before < 0 || before + m->width > 4) return p;
   for (int i = 0; i < m->width; i++) p.weight[before + i] = (real)m->repeat[0][i];
@@ -70,12 +71,13 @@ static inline gmg_pair_maps gmg_pair_maps_of(const gmg_map map[3])
   return p;
 }
 
-/* Linear interpolation by pairs: fine index i takes from coarse index i / 2, its own, and from the one beside that on its side. */
+/* Linear interpolation in pairs. Fine index i reads its parent, coarse index i / 2 (`own`), and the parent's neighbour on the same
+   side (`side`). */
 typedef struct {
   real own, side;
 } gmg_pair_weights;
 
-/* Weights of fine rows 2 K and 2 K + 1, which are the same from K = begin to end. */
+/* Weights of fine rows 2 K and 2 K + 1. They are the same for begin <= K < end. */
 typedef struct {
   gmg_pair_weights w[2];
   int begin, end;
@@ -95,7 +97,7 @@ static inline gmg_pair_family gmg_pair_family_of(const gmg_map *m)
 
 #ifdef __CUDACC__
 
-/* This warp's number in the thread block, known to the compiler to be the same for all lanes. */
+/* The number of this warp in the thread block. The shuffle tells the compiler that all lanes have the same value. */
 static __device__ __forceinline__ unsigned gmg_warp(void) { return __shfl_sync(~0u, threadIdx.x / 32, 0); }
 
 static __device__ __forceinline__ gmg_cells gmg_cells_of(real_vector v) { return __builtin_bit_cast(gmg_cells, v); }
@@ -106,7 +108,7 @@ typedef struct alignas(LANE_PAIRS * sizeof(real)) {
   real at[LANE_PAIRS];
 } gmg_coarse_cells;
 
-/* Some columns side by side, which one instruction loads or stores. */
+/* The type in which one instruction loads or stores that many adjacent columns. */
 template <int columns> struct gmg_unit_of;
 template <> struct gmg_unit_of<1> {
   typedef real type;
@@ -120,20 +122,20 @@ template <> struct gmg_unit_of<4> {
 };
 #endif
 
-/* A lane's columns as units of that type. */
+/* A lane's columns as units of this type. */
 template <int columns> struct gmg_lane_units {
   typename gmg_unit_of<columns>::type at[LANE_COLS / columns];
 };
 
-/* The columns that a lane has of a block. whole: they are one vector in memory, which exists and is the block's own, or not.
-   Otherwise a wall or a wrap may lie between two of them, and each is loaded and stored by itself. */
+/* A lane's columns of a block. whole: they are one aligned vector, which exists and belongs to the block as a whole, or not at all.
+   Otherwise a wall or a seam may lie between two columns, and each is loaded and stored separately. */
 template <int whole> struct gmg_lane_columns {
   static constexpr int WIDTH = whole ? LANE_COLS : 1, UNITS = LANE_COLS / WIDTH;
-  int first;            /* column of the level that the lane begins with */
-  int seam, n;          /* columns before the seam of a periodic axis, which is n long */
-  unsigned exists, own; /* a bit for a unit */
+  int first;            /* the lane's first column in the level */
+  int seam, n;          /* columns before the seam of a periodic axis; length of the axis */
+  unsigned exists, own; /* one bit per unit */
 
-  /* From column i on, of a level of n columns and a block that ends before column `end`, with a margin behind it. */
+  /* The columns from i on, in a level of n columns and a block that ends before column `end`, with a margin after it. */
   __device__ __forceinline__ gmg_lane_columns(int i, int columns, int wraps, int end, int margin, int has_own)
   {
     exists = own = 0, n = columns;
@@ -148,7 +150,7 @@ template <int whole> struct gmg_lane_columns {
   __device__ __forceinline__ int owns(int c) const { return own >> (whole ? 0 : c) & 1; }
   __device__ __forceinline__ int at(int c) const { return first + c - (!whole && c >= seam ? n : 0); }
 
-  /* pairs of own columns, and how a coarse row's part goes to them */
+  /* number of pairs of own columns; storing the lane's part of a coarse row */
   __device__ __forceinline__ int own_pairs() const { return whole ? (own ? LANE_PAIRS : 0) : __popc(own) / 2; }
   __device__ __forceinline__ void write_pairs(real *coarse, const gmg_coarse_cells &part) const
   {
@@ -157,7 +159,7 @@ template <int whole> struct gmg_lane_columns {
     for (int d = 0; !whole && d < LANE_PAIRS; d++)
       if (owns(2 * d)) coarse[d] = part.at[d];
   }
-  /* of a row, what exists; 0 otherwise */
+  /* loads the existing columns of a row; the others are 0 */
   template <class Load> __device__ __forceinline__ gmg_cells read(const real *row, Load load) const
   {
     gmg_lane_units<WIDTH> v = {};
@@ -166,7 +168,7 @@ template <int whole> struct gmg_lane_columns {
       if (has(c * WIDTH)) v.at[c] = load((const typename gmg_unit_of<WIDTH>::type *)(row + at(c * WIDTH)));
     return __builtin_bit_cast(gmg_cells, v);
   }
-  /* what is the block's own, `columns` at once, to the row of the field that field_of(column) chooses */
+  /* stores the block's own columns, `columns` at a time, in the row of the field that field_of(column) selects */
   template <int columns, class Field> __device__ __forceinline__ void write(const gmg_cells &row, int offset, Field field_of) const
   {
     const gmg_lane_units<columns> v = __builtin_bit_cast(gmg_lane_units<columns>, row);
@@ -176,7 +178,7 @@ template <int whole> struct gmg_lane_columns {
   }
 };
 
-/* Loads for read(): of fields that nobody writes in the meantime, and of those that other blocks write. */
+/* Loads for read(): of fields that no thread block writes meanwhile, and of fields that other blocks write. */
 struct gmg_load_constant {
   template <class T> __device__ __forceinline__ T operator()(const T *p) const { return __ldg(p); }
 };
@@ -184,7 +186,7 @@ struct gmg_load_shared {
   template <class T> __device__ __forceinline__ T operator()(const T *p) const { return gmg_load_relaxed(p); }
 };
 
-/* Whether a step checks what is there: known to the compiler. */
+/* Whether a step checks which unknowns exist; known at compile time. */
 struct gmg_checked {
   static constexpr int value = 1;
 };
@@ -192,20 +194,20 @@ struct gmg_plain {
   static constexpr int value = 0;
 };
 
-/* The weight of a column in a row, 0 where that does not read it. */
+/* The weight of a column in a row; 0 if the row does not read it. */
 static __device__ __forceinline__ real gmg_weight_of(const gmg_map &m, int row, int column)
 {
   const int at = column - __ldg(m.first + row);
   return at >= 0 && at < m.width ? gmg_at(m.weight, (size_t)row * m.width + at) : (real)0;
 }
 
-/* What a lane has of the coarse rows that are not done: of the earlier one and of the next. */
+/* A lane's part of the two coarse rows in progress: `part` of the earlier one, `next` of the later one. */
 typedef struct {
   real w[LANE_PAIRS][4], next[LANE_PAIRS];
   gmg_coarse_cells part;
 } gmg_gather;
 
-/* Of coarse columns I to I + pairs - 1. */
+/* Weights for coarse columns I .. I + pairs - 1. */
 static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &p, int I, int pairs)
 {
   gmg_gather g;
@@ -218,8 +220,8 @@ static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &
   return g;
 }
 
-/* Takes fine row k, one after the other from 2 J0 - 1 to 2 J1. Returns the coarse row that this completes, or -1. An odd row begins
-   row J and is the third of J - 1, an even one is the second of J and the last of J - 1. */
+/* Adds fine row k. Rows must be passed in order, from 2 J0 - 1 to 2 J1. Returns the coarse row that is now complete, or -1. An odd
+   fine row is the first of coarse row J and the third of J - 1. An even one is the second of J and the last of J - 1. */
 static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int J0, int J1, int k, const gmg_cells &r,
                                                      gmg_gather *g)
 {
@@ -246,7 +248,7 @@ static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg
   return {gmg_weight_of(m, i, own), gmg_weight_of(m, i, own - 1 + 2 * (i & 1))};
 }
 
-/* Of row 2 K + q. */
+/* Weights of row 2 K + q. */
 static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, const gmg_pair_family &same, int K, int q)
 {
   return K >= same.begin && K < same.end ? same.w[q] : gmg_pair_weights_of(m, 2 * K + q);
@@ -257,7 +259,7 @@ typedef struct {
   gmg_pair_weights of[LANE_PAIRS][2];
 } gmg_spread;
 
-/* A lane's part of a coarse row on fine columns; left, right: the coarse values beside it. */
+/* Interpolates a lane's part of a coarse row to its fine columns. left, right: the coarse values beside the part. */
 static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS], real left, real right)
 {
   gmg_cells e;
@@ -269,13 +271,13 @@ static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, 
   return e;
 }
 
-/* The same where the lanes beside this one have those values. */
+/* gmg_spread_row() with the values beside the part taken from the neighbouring lanes. */
 static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS])
 {
   return gmg_spread_row(s, c, __shfl_up_sync(~0u, c[LANE_PAIRS - 1], 1), __shfl_down_sync(~0u, c[0], 1));
 }
 
-/* The residual of a row; more: what is added to its diagonal. Not of the very first and last column of the warp. */
+/* The residual of a row; more: added to its diagonal. Wrong in the first and the last column of the warp. */
 static __device__ __forceinline__ gmg_cells gmg_residual_of_row(const real coupling[3], const gmg_cells &diag, real more,
                                                                 const gmg_cells &below, const gmg_cells &here,
                                                                 const gmg_cells &above, const gmg_cells &rhs)
@@ -291,8 +293,8 @@ static __device__ __forceinline__ gmg_cells gmg_residual_of_row(const real coupl
   return r;
 }
 
-/* body(k, r) for the rows begin <= k < end, of the lane's columns: the residual, 0 where there is no unknown. It is not to be
-   used for the very first and last column of the warp. */
+/* Calls body(k, r) for the rows begin <= k < end of the lane's columns. r is the residual; 0 if there is no unknown. It is wrong in
+   the first and the last column of the warp. */
 template <int whole, class Body>
 static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const real *f, const real *u,
                                                      const gmg_lane_columns<whole> &x, int begin, int end, Body body)
@@ -326,7 +328,7 @@ static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const
       if (!x.has(c) || (checked && !is_there(k))) r.at[c] = 0;
     body(k, r);
   };
-  for (int k = begin; k < end; k += SLOTS) { /* rows that are far from walls and wraps go without checks */
+  for (int k = begin; k < end; k += SLOTS) { /* rows far from walls and seams need no checks */
     if (k > 0 && k + SLOTS <= end && k + SLOTS + AHEAD < n) {
 #pragma unroll
       for (int t = 0; t < SLOTS; t++) step(gmg_plain(), t, k + t);

@@ -1,9 +1,10 @@
-/* Coefficients, fluxes and boundary values on faces, on host threads. Arrays of axis a hold n[a] + 1 values along it. */
+/* Coefficients, fluxes and boundary values on faces, on host threads (operator/faces.h). Arrays of axis a have n[a] + 1 values
+   along it. Called through gmg_stencil_ops. */
 #include "stencil/operator/faces.h"
 
 #include <string.h>
 
-/* Rows of a face array, its entries along axis 0. */
+/* Number of rows of a face array. A row is contiguous along axis 0. */
 static size_t rows_of(gmg_layout l) { return l.n[1] * l.n[2]; }
 
 static void harmonic_axis(const gmg_exec *e, const gmg_operator *A, int a, const real *beta, real *face)

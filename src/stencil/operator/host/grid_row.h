@@ -1,6 +1,7 @@
-/* Host kernels work on lines: the unknowns along axis 0 at one (j, k). A line knows its neighbouring lines and the
-   coefficients of axes 1 and 2, so that its loop runs along contiguous memory; the two end unknowns, whose
-   neighbours may lie around a periodic corner, are done by name. Long lines are cut into segments to share them out. */
+/* Lines: the unknowns along axis 0 at one (j, k). Host kernels process a line at a time, so that their loops run over contiguous
+   memory. A line has pointers to its neighbouring lines, and the coefficients of axes 1 and 2. The two end unknowns are computed
+   separately, because their neighbours may lie across a seam. Long lines are divided into segments for threads. Calls row.h;
+   included by the host kernels of stencil and smoothers. */
 #ifndef GMG_STENCIL_OPERATOR_HOST_GRID_ROW_H
 #define GMG_STENCIL_OPERATOR_HOST_GRID_ROW_H
 
@@ -14,15 +15,15 @@ typedef struct {
   const real *u, *y_lo, *y_hi, *z_lo, *z_hi; /* this line and its neighbours */
   const real *lo, *hi, *diag;                /* coefficients along axis 0 */
   real c_lo[3], c_hi[3], c_diag;             /* of axes 1 and 2, and the shift */
-  const real *lo_diag, *hi_diag;             /* with coefficients on faces: their shares of the diagonal */
+  const real *lo_diag, *hi_diag;             /* with coefficients on faces: the faces' parts of the diagonal */
   real d_lo[3], d_hi[3];
   const real *x_face, *y_face[2], *z_face[2], *sigma;
-  const real *before, *after; /* values beyond the two ends: another thread may write them: read only when needed */
+  const real *before, *after; /* values beyond the two ends. Another thread may write them, so they are read only when needed */
   size_t n;
-  int uniform; /* lo, hi and diag are the same for all but the ends */
+  int uniform; /* lo, hi and diag are equal except at the ends */
 } gmg_line;
 
-/* Which piece of which line a task is. */
+/* A segment of a line. */
 typedef struct {
   size_t begin, end, j, k;
   size_t offset; /* of the line's first unknown in a field */
@@ -31,8 +32,8 @@ typedef struct {
 static inline size_t gmg_segments(const gmg_operator *A) { return (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT; }
 static inline size_t gmg_tasks(const gmg_operator *A) { return gmg_segments(A) * A->n[1] * A->n[2]; }
 
-/* Lines in blocks of GMG_ROWS, through all planes: of every plane only that many lines are wanted again by the next, and
-   stay in the cache. */
+/* Lines in blocks of GMG_ROWS through all planes. The next plane needs only these lines of the previous one, and they stay in the
+   cache. */
 enum { GMG_ROWS = 32 };
 
 static inline size_t gmg_blocked_line(size_t rows, size_t planes, size_t t)
@@ -51,7 +52,7 @@ static inline gmg_task gmg_task_at(const gmg_operator *A, size_t t)
   return (gmg_task){begin, end, j, k, gmg_offset(gmg_layout_of(A), 0, j, k)};
 }
 
-/* The task that holds unknown (i, j, k). */
+/* The number of the task that contains unknown (i, j, k). */
 static inline size_t gmg_task_number(const gmg_operator *A, size_t i, size_t j, size_t k)
 {
   return (k * A->n[1] + j) * gmg_segments(A) + i / GMG_SEGMENT;
@@ -62,7 +63,7 @@ static inline gmg_task gmg_whole_row(const gmg_operator *A, size_t j, size_t k)
   return (gmg_task){0, A->n[0], j, k, gmg_offset(gmg_layout_of(A), 0, j, k)};
 }
 
-/* Row m of a slice: of a plane in 3D, the row itself in 2D. */
+/* Row m of a slice. A slice is a plane in 3D, and a row in 2D. */
 static inline gmg_task gmg_row_of_slice(const gmg_operator *A, size_t slice, size_t m)
 {
   return A->dim == 3 ? gmg_whole_row(A, m, slice) : gmg_whole_row(A, slice, 0);
@@ -74,7 +75,7 @@ static inline gmg_task gmg_blocked_task(const gmg_operator *A, size_t t)
   return gmg_task_at(A, gmg_blocked_line(A->n[1], A->n[2], t / segments) * segments + t % segments);
 }
 
-/* The coefficients of line (j, k); its values are still to be set. */
+/* The coefficients of line (j, k). The caller sets the values. */
 static inline gmg_line gmg_line_coefficients(const gmg_operator *A, size_t j, size_t k)
 {
   const size_t at = gmg_offset(gmg_layout_of(A), 0, j, k);
@@ -135,14 +136,14 @@ GMG_INLINE gmg_row gmg_line_row(const int dim, const int kind, const gmg_line *l
   return r;
 }
 
-/* gmg_line_row() away from the ends of a line: constant coefficients on a uniform axis are not read for every unknown (at 256^3 the
-   residual takes 2 % less, its norm 5 %). */
+/* gmg_line_row() for inner unknowns of a line. On a uniform axis constant coefficients are not loaded for every unknown. At 256^3
+   the residual takes 2 % less time, and its norm 5 % less. */
 GMG_INLINE gmg_row gmg_line_inner_row(const int dim, const int kind, const int uniform, const gmg_line *l, size_t i)
 {
   return gmg_line_row(dim, kind, l, uniform && kind == GMG_CONSTANT ? 1 : i);
 }
 
-/* Which of GMG_FORMS an operator has. */
+/* The form of an operator, one of GMG_FORMS. */
 static inline int gmg_form_of(const gmg_operator *A) { return GMG_FORM(A->dim, gmg_kind_of(A)); }
 
 GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, real right)
@@ -150,13 +151,13 @@ GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, 
   return (gmg_neighbours){.lo = {left, l->y_lo[i], l->z_lo[i]}, .hi = {right, l->y_hi[i], l->z_hi[i]}};
 }
 
-/* Neighbours along the line at any i, ends included. For loops that need not be fast at every point. */
+/* Neighbours along the line at any i, including the ends. For loops that need not be fast everywhere. */
 GMG_INLINE real gmg_line_left(const gmg_line *l, size_t i) { return i > 0 ? l->u[i - 1] : *l->before; }
 GMG_INLINE real gmg_line_right(const gmg_line *l, size_t i) { return i + 1 < l->n ? l->u[i + 1] : *l->after; }
 
-/* One over the diagonal along lines of constant coefficients: they differ only where the share of the other axes does. */
+/* 1 / diagonal along a line with constant coefficients. It depends on the line only through the diagonal of the other axes. */
 typedef struct {
-  real of, inverse[GMG_SEGMENT]; /* of: that share; diagonals are positive, so -1 says that nothing is there yet */
+  real of, inverse[GMG_SEGMENT]; /* of: the other axes' part of the diagonal; -1: not computed yet (diagonals are positive) */
 } gmg_inverse;
 
 static inline const real *gmg_inverse_along(gmg_inverse *known, const gmg_line *l)
@@ -167,9 +168,9 @@ static inline const real *gmg_inverse_along(gmg_inverse *known, const gmg_line *
   return known->inverse;
 }
 
-/* One relaxation of the unknowns begin .. end - 1 with index of the given parity, u being the line's own values, which
-   must reach one beyond either end. Every lane is computed and half of them are kept: unit stride beats half the work. No
-   value that is read here is written here. inverse: one over the diagonal, or NULL. */
+/* Relaxes the unknowns begin .. end - 1 whose index has the given parity. u are the line's own values; it must have one more value
+   beyond either end. All lanes are computed and half of them are stored, because unit stride is faster than half the work. No value
+   read here is written here. inverse: 1 / diagonal, or NULL. */
 GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l, const real *f, real *u, int begin, int end,
                                int parity, const real *inverse, real omega)
 {
@@ -190,7 +191,7 @@ GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l,
     }
 }
 
-/* A value computed at one point of a line from the row and its surroundings. */
+/* A function of one unknown: its row, and the values around it. */
 typedef real gmg_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old);
 
 GMG_INLINE real gmg_residual_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
@@ -208,8 +209,8 @@ GMG_INLINE real gmg_apply_point(const int dim, gmg_row a, gmg_neighbours near, r
 /* Reals from p to the next cache line. */
 static inline size_t gmg_until_aligned(const real *p) { return (64 - (uintptr_t)p % 64) % 64 / sizeof(real); }
 
-/* out[i - begin] = point(...) for the unknowns from .. to - 1, which are not the ends of the line. The long loop starts on a
-   cache line of u: 0.87 -> 0.7 ns an unknown in cache. */
+/* out[i - begin] = point(...) for the unknowns from .. to - 1, without the ends of the line. The long loop starts on a cache line
+   of u: 0.7 instead of 0.87 ns per unknown in cache. */
 GMG_INLINE void gmg_line_map_inside(const int dim, const int kind, const int uniform, gmg_point *const point, const gmg_line *l,
                                     size_t begin, size_t from, size_t to, const real *restrict f, real c0, real c1,
                                     real *restrict out)
@@ -224,8 +225,8 @@ GMG_INLINE void gmg_line_map_inside(const int dim, const int kind, const int uni
   }
 }
 
-/* out = point(...) for the unknowns begin .. end - 1 of a line, its ends included; `old` is what stands in out, which must not
-   overlap u. Which unknown is computed how does not depend on where the fields lie, or results would. */
+/* out = point(...) for the unknowns begin .. end - 1 of a line, including its ends. `old` is the previous value in out, which must
+   not overlap u. How an unknown is computed must not depend on the alignment of the fields, because results would differ. */
 GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const point, const gmg_line line, size_t begin,
                              size_t end, const real *restrict f, real c0, real c1, real *restrict out)
 {
@@ -243,9 +244,8 @@ GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const poi
                               f[last], line.u[last], c0, c1, out[last - begin]);
 }
 
-/* gmg_line_map() for a task, `out` being where its first value goes. f is a field even where point() does not read it. The
-   caller shares out the tasks: its loop must name `point`, or the compiler would not see through the pointer and call it
-   unknown by unknown. */
+/* gmg_line_map() for a task; its first value is stored at `out`. f must be a field, even if point() does not read it. The caller
+   distributes the tasks. Its loop must name `point`, or the compiler cannot inline it, and calls it for every unknown. */
 GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, const gmg_task w, const real *f, const real *u,
                              real c0, real c1, real *out)
 {

@@ -1,4 +1,5 @@
-/* Residual, operator, inner products on host threads. */
+/* Residual, operator, norms and inner products on host threads: gmg_stencil_ops (stencil/stencil.h). Compiled once per real type.
+ */
 #include "sums.h"
 #include "stencil/stencil.h"
 
@@ -21,16 +22,16 @@ static double sum_of_squares(const real *x, size_t n)
   return sum;
 }
 
-/* What the sums over a task are made of. */
+/* The operands of a sum over a task. */
 typedef struct {
   const gmg_operator *A;
   const real *f, *u; /* or the factors of an inner product */
-  int low, with_f;   /* f is in the lower precision; its norm is wanted */
+  int low, with_f;   /* low: f is in low precision; with_f: the norm of f is needed, too */
   real scale;
   void *r;
 } terms;
 
-/* Squares of f - A u and of f; r = scale (f - A u) in the lower precision. */
+/* Sums of squares of f - A u and of f. Stores r = scale (f - A u) in low precision. */
 static gmg_sums residual_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
@@ -101,8 +102,7 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
   return sqrt(gmg_sum_tasks(e, A, gmg_blocked_task, magnitude_sums, &x).first);
 }
 
-/* Sum of w c y along a task's line, where y = NULL stands for 1. low: c is in the lower precision; a constant where this is
-   inlined. */
+/* Sum of w c y along the line of a task; y = NULL means 1. low: c is in low precision; a constant after inlining. */
 GMG_INLINE double line_dot(const int low, const gmg_operator *A, const gmg_task w, const void *c, const real *y)
 {
   const real *restrict w0 = A->weight[0], *restrict high_c = (const real *)c + w.offset;
@@ -144,7 +144,7 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 }
 
 GMG_STENCIL_PARTS(GMG_DECLARE_PART, host)
-GMG_DECLARE_PART(correct_residual, host) /* update_apply.c */
+GMG_DECLARE_PART(correct_residual, host) /* in update_apply.c */
 GMG_DECLARE_PART(cg_direction, host)
 
 static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,

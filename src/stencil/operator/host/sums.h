@@ -1,5 +1,5 @@
-/* Sums over a field on host threads. They are made over shares of the tasks, which depend on the sizes alone, so they are
-   bitwise the same for any number of threads. Included by kernel files of the operator. */
+/* Sums over a field on host threads. They are computed over groups of tasks that depend on the sizes alone, so they are bitwise the
+   same for any number of threads. Included by kernel files of the operator. */
 #ifndef GMG_STENCIL_OPERATOR_HOST_SUMS_H
 #define GMG_STENCIL_OPERATOR_HOST_SUMS_H
 
@@ -23,7 +23,7 @@ static inline gmg_sums gmg_total_of(const gmg_sums *part, size_t n)
   return total;
 }
 
-/* The sums of one task. what: whatever its function needs to know. */
+/* Computes the sums of one task. what: the operands. */
 typedef gmg_sums gmg_task_sums(const void *what, const gmg_task *w);
 
 static inline gmg_sums gmg_sum_tasks(const gmg_exec *e, const gmg_operator *A, gmg_task (*task)(const gmg_operator *A, size_t t),

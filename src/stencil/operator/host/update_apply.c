@@ -1,25 +1,25 @@
-/* A field is changed and the operator is applied to what it has become, in one pass over memory: in a thread's share of the
-   slices (planes in 3D, lines in 2D) the operator follows one slice and one line behind; at the ends of the share it waits
-   until the neighbours have changed theirs. Sums are made slice by slice, so they do not depend on the number of threads.
-   Called through gmg_stencil_ops. */
+/* Changes a field and applies the operator to the result, in one pass over memory. In a thread's slices (planes in 3D, lines in 2D)
+   the operator follows the change by one slice and one line. At both ends of the thread's share it waits until the neighbours have
+   made their changes. Sums are computed slice by slice, so they do not depend on the number of threads. Called through
+   gmg_stencil_ops. */
 #include "sums.h"
 #include "stencil/stencil.h"
 
 #include <math.h>
 #include <omp.h>
 
-/* What is done to a line, and what is then computed on it: two sums. */
+/* The change of a line, and the two sums then computed on it. */
 typedef struct work work;
 struct work {
   void (*change)(const work *x, const gmg_task *w);
   gmg_task_sums *look;
   const gmg_operator *A;
   gmg_correction c;
-  real *changed;      /* the field */
-  real keep;          /* changed = c + keep changed; 0: it may hold anything */
-  const real *with;   /* f, or what is multiplied with it */
-  void *out;          /* residual (narrower type), or A times the field */
-  real scale;         /* of the residual */
+  real *changed;      /* the field to change */
+  real keep;          /* changed = c + keep changed; 0: its old values are not used */
+  const real *with;   /* f, or the other factor of an inner product */
+  void *out;          /* the residual in low precision, or A times the field */
+  real scale;         /* scale of the residual */
 };
 
 enum { MAX_SLICES = 4096 };
@@ -29,11 +29,11 @@ static void ask_for(const void *p, size_t from, size_t n, size_t size)
   for (size_t i = from * size; i < (from + n) * size; i += 64) __builtin_prefetch((const char *)p + i);
 }
 
-/* Memory is slow to answer: lines are asked for some lines ahead, in parts between the work. 22.9 -> 21.2 ms at 256^3. */
+/* Prefetches lines ahead, in parts between the work: 21.2 instead of 22.9 ms at 256^3. */
 enum { ROWS_AHEAD = 2 };
 
-/* Lines go in blocks of GMG_ROWS through all slices of the share, so that three slices of a block stay in the cache: 20.6 -> 19.5
-   ms. Row 0 is looked at last of a slice, when the row that a periodic axis puts below it has changed too. */
+/* Lines are processed in blocks of GMG_ROWS through all slices of the share, so that three slices of a block stay in the cache:
+   19.5 instead of 20.6 ms. `look` processes row 0 last in a slice, when the row below it on a periodic axis has changed, too. */
 static gmg_sums run_slices(const gmg_exec *e, const work *x)
 {
   const gmg_operator *A = x->A;
@@ -69,7 +69,7 @@ static gmg_sums run_slices(const gmg_exec *e, const work *x)
   return gmg_total_of(part, slices);
 }
 
-/* One after the other: in 1D, for long lines or very many slices. */
+/* Two passes, one after the other: in 1D, for long lines, or for many slices. */
 static gmg_sums run_twice(const gmg_exec *e, const work *x)
 {
   const size_t tasks = gmg_tasks(x->A);

@@ -1,5 +1,5 @@
-/* Where a full multigrid start in mixed precision goes on to the next finer level in 2D: u is interpolated and its residual taken
-   in one pass, as rows stream through the registers of warps (cuda/warp_rows.cuh). Included by cuda/transfer.cu. */
+/* One step of a full multigrid start in mixed precision in 2D: interpolates u to the next finer level and computes its residual, in
+   one pass. Rows stream through the registers of warps (cuda/warp_rows.cuh). Included by cuda/transfer.cu. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_FMG_RESIDUAL_ROWS_H
 #define GMG_STENCIL_TRANSFER_CUDA_FMG_RESIDUAL_ROWS_H
 
@@ -10,8 +10,8 @@ typedef struct alignas(LANE_COLS * sizeof(low_real)) {
   low_real at[LANE_COLS];
 } low_cells;
 
-/* A warp has `high` coarse rows and the two fine ones of each. In step K coarse row K + 1 comes in, u of fine rows 2 K and 2 K + 1
-   is made, and the residual of rows 2 K - 1 and 2 K. */
+/* A warp has `high` coarse rows, and the two fine rows of each. Step K loads coarse row K + 1, and computes u of fine rows 2 K and
+   2 K + 1, and the residual of rows 2 K - 1 and 2 K. */
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     fmg_residual_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout from, unsigned beside, int high,
                        const real *coarse, const real *f, const double *size, real *u, low_real *r)
@@ -38,7 +38,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
       diag.at[2 * d + b] = s.shift + gmg_at(s.diag[0], column + 2 * d + b) + gmg_at(s.diag[1], 0);
     }
   }
-  real fetched[SLOTS][PAIRS]; /* coarse rows on their way */
+  real fetched[SLOTS][PAIRS]; /* coarse rows being loaded */
   gmg_cells rhs[SLOTS][2];    /* rows 2 K - 1 and 2 K of f */
   const auto ask_coarse = [&](int slot, int K) {
 #pragma unroll
@@ -53,7 +53,8 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
       if (there) rhs[slot][q] = gmg_cells_of(__ldg((const real_vector *)(f + offset_of(k))));
     }
   };
-  gmg_cells before = {}, here = {}, rows[4] = {}; /* coarse rows K - 1 and K across; u of fine rows 2 K - 2 to 2 K + 1 */
+  gmg_cells before = {}, here = {}, rows[4] = {}; /* coarse rows K - 1 and K interpolated along the row; u of fine rows 2 K - 2 to 2
+                                                     K + 1 */
 #pragma unroll
   for (int t = 0; t < SLOTS; t++) {
     ask_coarse(t, K0 - 1 + t);
@@ -61,7 +62,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
   }
   for (int T = 0; T < K1 - K0 + 3; T += SLOTS) {
 #pragma unroll
-    for (int t = 0; t < SLOTS; t++) { /* asks for what step K + SLOTS will take */
+    for (int t = 0; t < SLOTS; t++) { /* loads for step K + SLOTS */
       const int K = K0 - 2 + T + t;
       const gmg_cells after = gmg_spread_row(spread, fetched[t]);
       const gmg_cells right_side[2] = {rhs[t][0], rhs[t][1]};
@@ -92,7 +93,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
   }
 }
 
-/* 1 where done. */
+/* Returns 1 if done, and 0 if the kernel does not apply. */
 static int fmg_residual_rows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
                              void *u, const double *size, void *r)
 {

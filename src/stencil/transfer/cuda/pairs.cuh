@@ -1,5 +1,5 @@
-/* Transfers where unknowns go by pairs (gmg_pairs in map.h), in 2D and 3D: every fine value is fetched once. Included by
-   cuda/transfer.cu alone, whose kernels do all other cases and are the oracle in tests. */
+/* Transfers by pairs of unknowns (gmg_pairs in map.h) in 2D and 3D: every fine value is loaded once. Included by cuda/transfer.cu
+   alone. Its kernels cover all other cases, and are the reference in tests. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_PAIRS_H
 #define GMG_STENCIL_TRANSFER_CUDA_PAIRS_H
 
@@ -7,12 +7,12 @@
 #include "restrict_faces.cuh"
 #include "transfer_rows.cuh"
 
-/* Unknowns of a 2D level on which the way to memory is what takes time. */
+/* Largest 2D level that is limited by the latency of memory. */
 enum { MAX_CELLS_LATENCY = 300000 };
 
 /* --- restriction ----------------------------------------------------------------------------------------------------- */
 
-/* 3D, by averages: a thread's columns make one column of coarse unknowns. */
+/* Restriction by averaging in 3D. A thread's columns contribute to one column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
     average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u,
                          real *coarse)
@@ -27,19 +27,19 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
     for (int b = 0; b < 2; b++) w[d][b] = gmg_weight_of(my, J, at.j + d) * gmg_weight_of(mx, I, at.i + b);
   gmg_walk_pairs<2>(s, f, u, at.i, at.j, at.begin, at.end, 1, [&](int k, size_t, const gmg_patch<2> &r, const gmg_patch<2> &) {
     const real part = w[0][0] * r.at[0][0] + w[0][1] * r.at[0][1] + (w[1][0] * r.at[1][0] + w[1][1] * r.at[1][1]);
-    sum = (k % 2 ? sum : 0) + gmg_at(mz.weight, k) * part; /* two weights a row */
+    sum = (k % 2 ? sum : 0) + gmg_at(mz.weight, k) * part; /* two weights per row */
     if (k % 2) coarse[gmg_offset(to, I, J, k / 2)] = sum;
   });
 }
 
-/* 2D, by the adjoint of linear interpolation, on small levels, which wait for the memory rather than for its speed: a thread has a
-   coarse unknown and asks at once for all that it depends on. */
+/* Restriction by the adjoint of linear interpolation in 2D, for small levels. They are limited by the latency of memory, not by its
+   bandwidth. A thread computes one coarse unknown, and issues all loads at once. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
     adjoint_small_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, const real *f, const real *u, real *coarse)
 {
   const int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), J = c / mx.rows, I = c - J * mx.rows, n0 = s.n[0], n2 = s.n[2];
   if (J >= my.rows) return;
-  int column[6], row[6]; /* those that are not there: -1 */
+  int column[6], row[6]; /* -1: does not exist */
 #pragma unroll
   for (int m = 0; m < 6; m++) {
     column[m] = gmg_wrap_index(2 * I - 2 + m, n0, s.wraps[0]), row[m] = gmg_wrap_index(2 * J - 2 + m, n2, s.wraps[2]);
@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
   coarse[gmg_offset(to, I, J, 0)] = sum;
 }
 
-/* 1 where done. */
+/* Returns 1 if done, and 0 if no kernel applies. */
 static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                           void *coarse)
 {
@@ -102,7 +102,7 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
 
 /* --- prolongation ---------------------------------------------------------------------------------------------------- */
 
-/* The weights of rows 2 I and 2 I + 1, and where the column beside column I is on their side. */
+/* Weights of rows 2 I and 2 I + 1, and the columns beside column I on their side. */
 typedef struct {
   gmg_pair_weights w[2];
   int beside[2];
@@ -116,14 +116,14 @@ static __device__ __forceinline__ family family_of(const gmg_map &m, int I)
   return x;
 }
 
-/* Axes across (0, 1) and along (2); in 2D axis 1 is not there. */
+/* Axes across the columns (0, 1) and along them (2). In 2D axis 1 is missing. */
 typedef struct {
   gmg_map m[3];
   gmg_tiles tiles;
   int n[3]; /* coarse unknowns */
 } prolongation;
 
-/* How the two fields lie, along these axes. */
+/* Layouts of the two fields along these axes. */
 GMG_INLINE gmg_layout coarse_of(const prolongation &p)
 {
   const size_t n[3] = {(size_t)p.n[0], (size_t)p.n[1], (size_t)p.n[2]};
@@ -136,7 +136,7 @@ GMG_INLINE gmg_layout fine_of(const prolongation &p, int deep)
   return gmg_layout_packed(n);
 }
 
-/* Every thread has a column of coarse unknowns and the pairs of fine ones inside. */
+/* A thread has a column of coarse unknowns, and the pairs of fine ones inside. */
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
 {
@@ -145,7 +145,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
   const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
   if (!corner.there) return;
   const family fx = family_of(p.m[0], I), fy = deep == 2 ? family_of(p.m[1], J) : family{};
-  /* a coarse plane, interpolated across */
+  /* a coarse plane, interpolated across the columns */
   const auto across = [&](int K) {
     const auto pair = [&](int j) {
       const real *at = x + gmg_offset(coarse_of(p), 0, j, K);
@@ -186,7 +186,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
   }
 }
 
-/* 0 where it does not apply. */
+/* Returns the dimension, or 0 if the kernels do not apply. */
 static int prolongation_of(const gmg_map map[3], int processors, const void *y, prolongation *p)
 {
   const int dim = map[2].rows > 1 ? 3 : 2, axis[3] = {0, dim == 3 ? 1 : 2, dim - 1};
@@ -199,7 +199,7 @@ static int prolongation_of(const gmg_map map[3], int processors, const void *y, 
   return dim;
 }
 
-/* 1 where done. */
+/* Returns 1 if done, and 0 if the kernel does not apply. */
 static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
   prolongation p;
@@ -212,8 +212,8 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
 
 /* --- prolongation that follows the coefficients ---------------------------------------------------------------------- */
 
-/* Faces of a family of two along an axis, ahead or behind: how far each may move outwards (host/prolong.c), from the face that
-   they share. In float 1 / in is approximate, 0 beyond 2^126 and infinite below 2^-126. */
+/* How far each of the two children along an axis may move outwards (host/prolong.c), relative to the face between them. In float 1
+   / shared is approximate, 0 above 2^126, and infinite below 2^-126. */
 typedef struct {
   real at[2];
 } limits;
@@ -229,7 +229,7 @@ static __device__ __forceinline__ limits limits_of(real low, real shared, real h
 #endif
 }
 
-/* As prolong_pairs_kernel: a thread has a column of coarse unknowns. The moves of its eight children are six numbers. */
+/* Like prolong_pairs_kernel(), a thread has a column of coarse unknowns. The moves of its eight children are six numbers. */
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     prolong_face_pairs_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
 {
@@ -290,7 +290,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   }
 }
 
-/* 1 where done: 3D, all axes coarsened, an even number of unknowns along each. */
+/* Returns 1 if done. Requires 3D, all axes coarsened, and an even number of unknowns along each. */
 static int prolong_face_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *x, void *y)
 {
   prolongation p;

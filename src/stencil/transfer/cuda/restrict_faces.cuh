@@ -1,28 +1,27 @@
-/* Restriction of the residual in 3D where coefficients lie on the faces, by averages over nested cells: included by
-   cuda/pairs.cuh. cuda/face_columns.cuh has the same fluxes one unknown at a time.
+/* Restriction of the residual in 3D with coefficients on faces, by averaging over nested cells. Included by cuda/pairs.cuh.
+   cuda/face_columns.cuh computes the same fluxes one unknown at a time.
 
-   The average goes by control volumes, and so do fluxes: what leaves an unknown through a face that it shares with another of the
-   same coarse cell enters that one. So a coarse value is the average of f - (shift + sigma) u, and the fluxes through the border of
-   its cell: of the faces across each axis every second one is read, which for the two axes across lines is a sixth of all bytes
-   less. */
+   The average is weighted by control volumes. A flux that leaves one unknown of a coarse cell and enters another therefore cancels.
+   A coarse value is the average of f - (shift + sigma) u, plus the fluxes through the boundary of its cell. So only every second
+   face across each axis is read. For the two axes across lines this saves a sixth of all bytes. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_RESTRICT_FACES_H
 #define GMG_STENCIL_TRANSFER_CUDA_RESTRICT_FACES_H
 
 #include "stencil/operator/cuda/face_columns.cuh"
 
-/* Of two unknowns of a coarse cell along an axis: their weights, and what the fluxes at the two ends weigh. */
+/* Weights of the two unknowns of a coarse cell along an axis, and of the fluxes at its two ends. */
 typedef struct {
   real w[2], in, out;
 } border;
 
 static __device__ __forceinline__ border border_of(const gmg_map &m, int row, const real *lo, const real *hi, int count)
 {
-  const int i = 2 * row, pair = i + 1 < count; /* the last one may be alone */
+  const int i = 2 * row, pair = i + 1 < count; /* the last unknown may be alone */
   const real w0 = gmg_at(m.weight, 2 * row), w1 = pair ? gmg_at(m.weight, 2 * row + 1) : (real)0;
   return {{w0, w1}, w0 * __ldg(lo + i), (pair ? w1 : w0) * __ldg(hi + i + pair)};
 }
 
-/* A thread has a column of coarse unknowns, the four columns of fine ones inside, and the flux into the next one. */
+/* A thread has a column of coarse unknowns, the four columns of fine ones inside, and the flux into the next. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u,
@@ -33,14 +32,14 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   const gmg_surroundings c = gmg_surroundings_of(s, at);
   const unsigned *n = c.level.n, row = c.level.row, i = c.i, j = c.j;
   const border x = border_of(mx, at.i / 2, s.lo[0], s.hi[0], s.s.n[0]), y = border_of(my, at.j / 2, s.lo[1], s.hi[1], s.s.n[1]);
-  /* sum over the four columns */
+  /* weighted sum over the four columns */
   const auto across = [&](auto value) {
     return y.w[0] * (x.w[0] * value(0, 0) + x.w[1] * value(0, 1)) + y.w[1] * (x.w[0] * value(1, 0) + x.w[1] * value(1, 1));
   };
   const auto plane = [&](const real *field, unsigned k, int there) {
     return gmg_patch_of<2>(field + (k * c.slice + c.column), row, there);
   };
-  /* upwards through the faces below plane k */
+  /* the flux through the faces below plane k */
   const auto flux = [&](unsigned k, const gmg_patch<2> &low, const gmg_patch<2> &high) {
     const gmg_patch<2> face = gmg_patch_of<2>(gmg_faces_below(s, c, 2, k), c.across[2].row, 1);
     return across([&](int d, int b) { return face.at[d][b] * (low.at[d][b] - high.at[d][b]); });
@@ -86,8 +85,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   }
 }
 
-/* 1 where done. With coefficients on faces levels are nested: where an axis is coarsened row I reads columns 2 I and 2 I + 1,
-   the last one column alone where their number is odd. */
+/* Returns 1 if done. With coefficients on faces levels are nested. Along a coarsened axis row I reads columns 2 I and 2 I + 1. The
+   last row reads one column if their number is odd. */
 static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                           void *coarse)
 {

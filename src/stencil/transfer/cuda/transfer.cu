@@ -1,5 +1,5 @@
-/* Transfers between grids on a CUDA device: tensor products of 1D maps, restriction of the residual, and prolongation that
-   follows the coefficients (host/prolong.c has its source and reasons). */
+/* Transfers between grids on a CUDA device: tensor products of 1D maps, restriction of the residual, and prolongation that depends
+   on the coefficients (source and reasons: host/prolong.c). Called through gmg_stencil_ops. */
 extern "C" {
 #include "stencil/stencil.h"
 #include "stencil/transfer/prolong.h"
@@ -8,8 +8,8 @@ extern "C" {
 #include "pairs.cuh"
 #include "fmg_residual_rows.cuh"
 
-/* What value(i, j, k) of the columns' grid adds up to in row (x, y, z). Widths are those of the maps, known to the compiler
-   where they are the usual ones, or 0. */
+/* Row (x, y, z) of the tensor product, applied to value(i, j, k). The widths are those of the maps if they are common ones, and
+   then known to the compiler; otherwise 0. */
 template <int width_x, int width_y, int width_z, class Value>
 static __device__ __forceinline__ real tensor_at(const gmg_map *m, size_t x, size_t y, size_t z, Value value)
 {
@@ -36,7 +36,7 @@ static gmg_points rows_of(const gmg_map map[3]) { return gmg_points_of(gmg_layou
 
 #include "transfer_1d.cuh"
 
-/* KERNEL(2, 2, 2) and so on: for the widths of the maps, where they are usual ones, else with 0, 0, 0. */
+/* KERNEL(2, 2, 2) and so on for the widths of the maps if they are common ones; otherwise KERNEL(0, 0, 0). */
 #define BY_WIDTHS(map, KERNEL)                                                                             \
   (has_widths(map, 2, 2, 2) ? KERNEL(2, 2, 2) : has_widths(map, 2, 2, 1) ? KERNEL(2, 2, 1)                 \
                                               : has_widths(map, 2, 1, 1) ? KERNEL(2, 1, 1) : KERNEL(0, 0, 0))
@@ -69,7 +69,7 @@ static __global__ void restrict_kernel(gmg_operator A, gmg_maps t, gmg_points p,
   });
 }
 
-/* Wide maps would compute a residual many times over. */
+/* Wide maps would compute every residual many times, so for these the residual is stored first. */
 extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                               const void *u, void *r, void *coarse)
 {

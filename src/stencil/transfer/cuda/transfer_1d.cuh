@@ -1,13 +1,13 @@
-/* Transfers in 1D where the rows of the map repeat (map.h): no tables, and everything is read once. Included by cuda/transfer.cu
-   alone, whose general kernels do everything else and, here, the rows at the ends of the repetition: those are the first thread
-   blocks' business. */
+/* Transfers in 1D if the rows of the map repeat (map.h). Repeating rows read no tables, and every value is read once. Included by
+   cuda/transfer.cu alone. Its general kernels cover all other cases. Rows that do not repeat use the tables; the first thread
+   blocks process these. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_TRANSFER_1D_H
 #define GMG_STENCIL_TRANSFER_CUDA_TRANSFER_1D_H
 
-enum { LINE_RUNS = 4 }; /* rows of a thread: enough loads on their way */
+enum { LINE_RUNS = 4 }; /* rows of a thread; enough loads are in flight */
 static const unsigned line_block = (unsigned)GMG_THREADS * (unsigned)LINE_RUNS; /* rows of a thread block */
 
-/* Rows begin .. end - 1 repeat; the others, of the first `others` thread blocks, go by the tables. */
+/* Rows begin .. end - 1 repeat. The first `others` thread blocks process the other rows, using the tables. */
 typedef struct {
   int begin, end, rows;
   unsigned others, blocks;
@@ -23,7 +23,7 @@ static line_rows line_rows_of(int begin, int end, int rows)
 
 static gmg_grid line_grid(const line_rows &x) { return {dim3(x.blocks), dim3(GMG_THREADS), 0}; }
 
-/* The row of a thread of the first thread blocks; -1: none. */
+/* The row of a thread in the first thread blocks; -1: none. */
 static __device__ __forceinline__ int other_row(const line_rows &x)
 {
   const int t = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), row = t < x.begin ? t : x.end + (t - x.begin);
@@ -32,7 +32,7 @@ static __device__ __forceinline__ int other_row(const line_rows &x)
 
 static int has_one_unknown(const gmg_map *m) { return m->rows == 1 && m->cols == 1; }
 
-/* Whether it pays: else nearly all rows are others. */
+/* Whether more than half of the rows repeat. */
 static int repeats_in_line(const gmg_map map[3], int out, int in)
 {
   return has_one_unknown(&map[1]) && has_one_unknown(&map[2]) && map[0].out == out && map[0].in == in &&
@@ -41,7 +41,7 @@ static int repeats_in_line(const gmg_map map[3], int out, int in)
 
 /* --- prolongation ---------------------------------------------------------------------------------------------------- */
 
-/* Row begin + 2 g + q reads the columns at[q] + g and (+ next) on. */
+/* Row begin + 2 g + q reads column at[q] + g and, if next is 1, the following one. */
 typedef struct {
   int at[2], next;
   real weight[2][2];
@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     y[row] = add ? y[row] + v : v;
     return;
   }
-  const int q = (int)threadIdx.x & 1; /* thread blocks take even numbers of rows */
+  const int q = (int)threadIdx.x & 1; /* thread blocks process even numbers of rows */
   const long first = (long)(blockIdx.x - x.others) * line_block + threadIdx.x, n = x.end - x.begin;
   const real w0 = q ? m.weight[1][0] : m.weight[0][0], w1 = q ? m.weight[1][1] : m.weight[0][1];
   const real *const from = c + (q ? m.at[1] : m.at[0]);
@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   real low[LINE_RUNS], high[LINE_RUNS], old[LINE_RUNS];
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) {
-    const long at = first + i * GMG_THREADS, r = at < n ? at : q, g = r >> 1; /* two rows at min_begin repeat */
+    const long at = first + i * GMG_THREADS, r = at < n ? at : q, g = r >> 1; /* at least two rows repeat */
     low[i] = __ldg(from + g), high[i] = __ldg(from + g + m.next), old[i] = add ? to[r] : (real)0;
   }
 #pragma unroll
@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   }
 }
 
-/* y = map x, or y += that; 0 where the rows do not repeat. */
+/* y = map x or, with `add`, y += map x. Returns 0 if the rows do not repeat. */
 static int prolong_line(const gmg_exec *e, const gmg_map map[3], const void *c, void *y, int add)
 {
   const gmg_map *m = &map[0];
@@ -96,14 +96,14 @@ template <int aligned> static __device__ __forceinline__ real_pair two_at(const 
   return aligned ? *(const real_pair *)x : real_pair{x[0], x[1]};
 }
 
-/* Row c reads the residuals at 2 c + at .. 2 c + at + 3, of which it calls the inner two its own. */
+/* Row c reads the residuals at 2 c + at .. 2 c + at + 3. The middle two are its own. */
 typedef struct {
   int at;
   real weight[4];
 } line_restrict;
 
-/* A lane has rows c, c + 32, ... of its warp, and the two unknowns of each; what lies beside them it has from the next lane. The
-   first and the last lane have those of one row more, beside those of the warp. No row that repeats reads beside a wall. */
+/* A lane has rows c, c + 32, ... of its warp, and the two own unknowns of each. The values beside them come from the neighbouring
+   lanes. The first and the last lane also load the values beside the warp's. No repeating row reads a neighbour of a wall. */
 template <int aligned>
 static __global__ void __launch_bounds__(GMG_THREADS)
     restrict_line_kernel(gmg_operator A, gmg_maps t, line_rows x, line_restrict m, const real *f, const real *u, real *coarse)
@@ -122,7 +122,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   real_pair v[LINE_RUNS], r[LINE_RUNS], beside = {0, 0};
   real f_beside = 0;
 #pragma unroll
-  for (int i = 0; i < LINE_RUNS; i++) { /* row `end` is there, though it may not repeat */
+  for (int i = 0; i < LINE_RUNS; i++) { /* row `end` exists, but may not repeat */
     const long c = 2 * min(first + 32 * i + lane, (long)x.end);
     v[i] = two_at<aligned>(uc + c), r[i] = two_at<aligned>(fc + c);
   }
@@ -135,7 +135,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const auto residual = [&](real rhs, real below, real here, real above) {
     return rhs - (diag * here - (lo * below + hi * above));
   };
-  /* value(i) of the lane before or after, which for the first or last lane is in the stretch before or after */
+  /* The value of the previous or next lane. The first or last lane needs the one of the previous or next run of 32 rows instead. */
   const int before = (lane + 31) % 32, after = (lane + 1) % 32;
 
   real passed = beside.y;
@@ -152,7 +152,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     r[i].y = residual(r[i].y, v[i].x, v[i].y, lane < 31 ? turned : passed);
     passed = turned;
   }
-  /* the residual beside those of the warp: the second of the row before, the first of the row after */
+  /* the residuals beside the warp's: the second of the previous row, the first of the next */
   const real r_beside = lane ? residual(f_beside, v[LINE_RUNS - 1].y, beside.x, beside.y)
                              : residual(f_beside, beside.x, beside.y, v[0].x);
 
@@ -176,7 +176,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 static int is_aligned(const void *p, int at) { return ((size_t)p + (size_t)at * sizeof(real)) % (2 * sizeof(real)) == 0; }
 
-/* coarse = map (f - A u); 0 where the rows do not repeat. */
+/* coarse = map (f - A u). Returns 0 if the rows do not repeat. */
 static int restrict_line(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *coarse)
 {
   const gmg_map *m = &map[0];
@@ -184,7 +184,7 @@ static int restrict_line(const gmg_exec *e, const gmg_operator *A, const gmg_map
   if (A->dim != 1 || gmg_kind_of(A) != GMG_CONSTANT || !A->uniform[0] || !repeats_in_line(map, 1, 2)) return 0;
   line_restrict w = {m->at[0] - 2 * m->begin, {}};
   for (int i = 0; i < m->width; i++) w.weight[i] = (real)m->repeat[0][i];
-  /* four residuals a row, of inner unknowns: 2 c + at > 0, 2 c + at + 3 < n - 1 */
+  /* four residuals per row, all of inner unknowns: 2 c + at > 0, 2 c + at + 3 < n - 1 */
   const long min_begin = (2 - w.at) / 2, max_end = (n - 4 - w.at + 1) / 2; /* w.at is -GMG_MAP_PAD or more, n > 2 */
   const int begin = m->begin > min_begin ? m->begin : (int)min_begin, end = m->end < max_end ? m->end : (int)max_end;
   if (begin >= end) return 0;

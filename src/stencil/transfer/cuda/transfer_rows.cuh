@@ -1,5 +1,5 @@
-/* Restriction in 2D where unknowns go by pairs, by the adjoint of linear interpolation: rows stream through warps (cuda/warp_rows.cuh).
-   Included by cuda/pairs.cuh. */
+/* Restriction in 2D by pairs of unknowns, by averaging or by the adjoint of linear interpolation. Rows stream through warps
+   (cuda/warp_rows.cuh). Included by cuda/pairs.cuh. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_TRANSFER_ROWS_H
 #define GMG_STENCIL_TRANSFER_CUDA_TRANSFER_ROWS_H
 
@@ -7,7 +7,7 @@
 
 enum { RESTRICT_BLOCKS = 5 };
 
-/* A warp has `rows` coarse rows of its columns. */
+/* A warp computes `rows` coarse rows of its columns. */
 template <int whole>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, RESTRICT_BLOCKS)
     restrict_rows_kernel(gmg_uniform s, gmg_pair_maps p, gmg_layout to, unsigned beside, int rows, const real *f, const real *u,
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, RESTRICT_BLOCKS)
   });
 }
 
-/* 1 where done. */
+/* Returns 1 if done, and 0 if offsets need more than 31 bits. */
 static int restrict_rows(const gmg_exec *e, const gmg_uniform &s, const gmg_map map[3], const void *f, const void *u, void *coarse)
 {
   enum { FILL_ROWS = 5, MIN_ROWS = 4 };

@@ -1,20 +1,23 @@
-/* Prolongation where coefficients lie on the faces (levels are nested then). Linear interpolation is wrong across a jump:
-   the solution has a kink there, steep where the coefficient is small. So along each axis a fine unknown takes over its
-   parent's value and moves towards the neighbour's (or a wall's zero) as linear interpolation would, times
-   min(1, coefficient of the face towards it / coefficient of the face behind): all the way where the coefficient is smooth,
-   not at all into what hardly conducts. The moves along the axes are added up. After Alcouffe, Brandt, Dendy, Painter (1981)
-   and, for cells, Khalil, Wesseling (1992). docs/weights.md has the numbers. Called through gmg_stencil_ops. */
+/* Prolongation for coefficients on faces, on nested levels. Linear interpolation is wrong across a jump: the solution has a kink
+   there, and is steep where the coefficient is small. So a fine unknown starts from its parent's value. Along each axis it moves
+   towards the neighbour's value (or a wall's zero) as in linear interpolation, times min(1, coefficient of the face towards it /
+   coefficient of the face behind). Where the coefficient is smooth, this is the whole move; into a region that hardly conducts, it
+   is almost none. The moves along the axes are added.
+
+   After Alcouffe, Brandt, Dendy, Painter (1981) and, for cells, Khalil, Wesseling (1992). Measurements: docs/weights.md. Called
+   through gmg_stencil_ops. */
 #include "stencil/operator/host/grid_row.h"
 #include "stencil/stencil.h"
 #include "stencil/transfer/prolong.h"
 
-/* What an axis across the line does for it: the unknowns' move is next times the coarse line beside, plus own times theirs. */
+/* The contribution of an axis across the line. The move of an unknown is next times the neighbouring coarse line, plus own times
+   its own coarse line. */
 typedef struct {
-  const real *beside, *out, *in; /* coarse line; faces towards it and behind */
+  const real *beside, *out, *in; /* neighbouring coarse line; faces towards it and behind */
   real own, next;
 } line_move;
 
-/* What it adds to unknown i, whose parent p has the value here. */
+/* The contribution to unknown i, whose parent p has the value `here`. */
 GMG_INLINE real step_of(const line_move a, long i, long p, real here)
 {
   return gmg_limit(a.out[i], a.in[i]) * (a.own * here + a.next * a.beside[p]);
@@ -29,7 +32,8 @@ static real scalar_value(const int dim, const gmg_map *m, size_t i, const real *
   return v;
 }
 
-/* Pairs of unknowns 2 m, 2 m + 1, all with the same weights: of the neighbour and (less 1) their own. */
+/* Adds to the pairs of unknowns 2 m, 2 m + 1. All have the same weights: `next` of the neighbour, and `own` of the parent, less 1.
+ */
 GMG_INLINE void add_pairs(const int dim, const real next[2], const real own[2], long from, long to, const real *restrict c,
                           const real *restrict x_face, const line_move across[3], real *restrict u)
 {
@@ -44,7 +48,7 @@ GMG_INLINE void add_pairs(const int dim, const real next[2], const real own[2], 
   }
 }
 
-/* A line that is not coarsened along itself. */
+/* Adds to a line whose own axis is not coarsened. */
 GMG_INLINE void add_line(const int dim, long n, const real *restrict c, const line_move across[3], real *restrict u)
 {
   const line_move y = across[1], z = across[2];
@@ -63,7 +67,7 @@ GMG_INLINE void prolong_line(const int dim, const gmg_map *m, const real *c, con
     add_line(dim, m->rows, c, across, u);
     return;
   }
-  const int even = m->begin % 2; /* which of the two patterns is that of the even unknowns */
+  const int even = m->begin % 2; /* which of the two patterns belongs to the even unknowns */
   const real next[2] = {(real)m->repeat[even][0], (real)m->repeat[!even][1]};
   const real own[2] = {(real)(m->repeat[even][1] - 1), (real)(m->repeat[!even][0] - 1)};
   long from = (m->begin + 1) / 2, to = m->end / 2;
@@ -73,7 +77,7 @@ GMG_INLINE void prolong_line(const int dim, const gmg_map *m, const real *c, con
   for (long i = 2 * to; i < m->rows; i++) u[i] += scalar_value(dim, m, (size_t)i, c, x_face, across);
 }
 
-/* faces: those below and above the line; lines: the coarse line of the same place along the other axes, number 0. */
+/* faces: below and above the line; lines: coarse line number 0 at the same place along the other axis. */
 static line_move line_move_of(gmg_move m, const real *lines, size_t stride, const real *const faces[2])
 {
   return (line_move){lines + m.other * stride, faces[m.up], faces[!m.up], m.own, m.next};

@@ -1,5 +1,5 @@
-/* Transfers on host threads: y = (m2 x m1 x m0) x. For a piece of an output line the lines of x that it needs are
-   first combined along axes 1 and 2 into a buffer, then mapped along axis 0. All transfers are this one kernel. */
+/* Transfers on host threads: y = (m2 x m1 x m0) x, and restriction of the residual. For a piece of an output line the input lines
+   are first combined along axes 1 and 2 in a buffer, then mapped along axis 0. Called through gmg_stencil_ops. */
 #include "stencil/stencil.h"
 
 #include "stencil/operator/host/grid_row.h"
@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum { COLUMNS_AT_A_TIME = 128, MIN_ROWS_PARALLEL = 4096 };
-enum { MAX_OUTPUTS = 1024, MAX_INPUTS = 2 * MAX_OUTPUTS + 32 }; /* of a piece; a map reads at most about two inputs an output */
+enum { MAX_OUTPUTS = 1024, MAX_INPUTS = 2 * MAX_OUTPUTS + 32 }; /* of a piece; a map reads about two inputs per output at most */
 
-/* out = sum of w x (plus out): four lines in one go. */
+/* out = sum of w x, or out += sum of w x: four lines at once. */
 static void add_lines(const real *const x[4], const real w[4], int n, int add, real *restrict out)
 {
   const real *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3], w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
@@ -22,7 +22,7 @@ static void add_lines(const real *const x[4], const real w[4], int n, int add, r
   }
 }
 
-/* add_lines() for the columns begin .. end - 1 of a buffer that lie around a wrap. */
+/* add_lines() for the columns begin .. end - 1 of a buffer, which lie across the seam. */
 static void add_wrapped(const int *wrap, const real *const x[4], const real w[4], int begin, int end, int add, real *buffer)
 {
   for (int c = begin; c < end; c++) {
@@ -41,7 +41,7 @@ static void combine(const gmg_map map[3], const real *x, size_t j, size_t k, int
   for (int first = 0; first < lines; first += 4) {
     const real *line[4], *inner[4];
     real w[4];
-    for (int i = 0; i < 4; i++) { /* beyond the last: nothing of the first again */
+    for (int i = 0; i < 4; i++) { /* after the last line: the first again, with weight 0 */
       const int at = first + i < lines ? first + i : first, p = at % my->width, q = at / my->width;
       const size_t row = (size_t)my->wrap[my->first[j] + p], plane = (size_t)mz->wrap[mz->first[k] + q];
       line[i] = x + gmg_offset(gmg_layout_of_columns(map), 0, row, plane);
@@ -65,7 +65,7 @@ static void map_rows(const gmg_map *m, const real *buffer, int base, size_t begi
   }
 }
 
-/* Groups of `out` rows that repeat, all with the same weights. */
+/* Groups of `out` repeating rows, all with the same weights. */
 GMG_INLINE void map_repeated(const int out, const int in, const int width, const gmg_map *m, const real *restrict x0,
                              const real *restrict x1, size_t groups, int add, real *restrict y)
 {
@@ -85,7 +85,7 @@ GMG_INLINE void map_repeated(const int out, const int in, const int width, const
 static void map_line(const gmg_map *m, const real *buffer, int base, size_t begin, size_t end, int add, real *y)
 {
   size_t from = begin > (size_t)m->begin ? begin : (size_t)m->begin, to = end < (size_t)m->end ? end : (size_t)m->end;
-  if (m->out == 2 && (from - (size_t)m->begin) % 2) from++; /* groups are whole */
+  if (m->out == 2 && (from - (size_t)m->begin) % 2) from++; /* start at a whole group */
   const size_t groups = from < to ? (to - from) / (size_t)m->out : 0;
   if (groups == 0) {
     map_rows(m, buffer, base, begin, end, add, y);
@@ -123,16 +123,16 @@ GMG_INLINE real add_residual(const int dim, gmg_row a, gmg_neighbours near, real
   return old + c0 * gmg_row_residual(dim, a, near, f, u);
 }
 
-/* Four fine lines, two by two, that a coarse line averages, and those around them, with constant coefficients. */
+/* The four fine lines (two by two) that a coarse line averages, and the lines around them, for constant coefficients. */
 typedef struct {
   const real *u[2][2], *f[2][2]; /* [plane][row] */
-  const real *below[2], *above[2], *front[2], *back[2]; /* rows around both planes; planes around both rows */
+  const real *below[2], *above[2], *front[2], *back[2]; /* rows below and above; planes in front and behind */
   gmg_row row[2][2];             /* without axis 0 */
   real weight[2][2];
-  size_t ahead; /* where the next four lie, if they follow */
+  size_t ahead; /* offset of the next four lines; 0 if they do not follow */
 } four_lines;
 
-/* 0 where they are not four, or not neighbours. */
+/* Returns 0 if there are not four lines, or if they are not neighbours. */
 static int take_four(const gmg_operator *A, const gmg_map *my, const gmg_map *mz, size_t j, size_t k, const real *f,
                      const real *u, four_lines *four)
 {
@@ -162,8 +162,8 @@ static int take_four(const gmg_operator *A, const gmg_map *my, const gmg_map *mz
   return 1;
 }
 
-/* Columns begin .. end - 1 of their weighted sum, and of what the other axes contribute to their weighted residuals. Lines
-   that are neighbours of each other are read once. What the next four will find new is asked for ahead. */
+/* Columns begin .. end - 1 of the weighted sum s of the four lines, and of the other axes' part r of their weighted residuals. Each
+   line is read once. The new lines of the next four are prefetched. */
 static void add_four(const four_lines *four, size_t begin, size_t end, real *restrict s, real *restrict r)
 {
   const real *u00 = four->u[0][0], *u01 = four->u[0][1], *u10 = four->u[1][0], *u11 = four->u[1][1];
@@ -191,8 +191,8 @@ static void add_four(const four_lines *four, size_t begin, size_t end, real *res
   }
 }
 
-/* r = their weighted residuals, added up. Along axis 0 all have the same coefficients: what add_four() leaves in r is the
-   right-hand side of one 1D residual of the sum s of the lines. s has room for one value more at either end. */
+/* r = sum of the four weighted residuals. All four lines have the same coefficients along axis 0. So r from add_four() is the
+   right-hand side of a 1D residual for the sum s of the lines. s has space for one more value at either end. */
 static void residual_of_four(const gmg_operator *A, const four_lines *four, real *restrict s, real *restrict r)
 {
   const size_t n = A->n[0];
@@ -208,8 +208,8 @@ static void residual_of_four(const gmg_operator *A, const four_lines *four, real
   }
 }
 
-/* The residual of every fine line that a coarse line needs is added up in a buffer and never stored: 17 bytes an unknown
-   in 3D instead of 41. Lines that two coarse lines share are computed twice, which still pays with nine lines a line. */
+/* The residuals of the fine lines that a coarse line reads are summed in a buffer and never stored: 17 instead of 41 bytes per
+   unknown in 3D. Lines shared by two coarse lines are computed twice. This is faster for up to nine fine lines per coarse line. */
 void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                    const void *u, void *r, void *coarse)
 {
