@@ -1,4 +1,5 @@
-/* Checks of the public structs. One table per kind of field; a text names the field, its value and what is allowed. */
+/* Checks of gmg_problem and gmg_params before anything is built. Each kind of field has a table. An error text names the field, its
+   value and the allowed range. Called by solver.c and update.c. */
 #include "solver.h"
 
 #include <limits.h>
@@ -35,7 +36,7 @@ static gmg_status check_reals(gmg_context *c, const char *owner, const real_fiel
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* Mesh widths: h, or the differences of positions. */
+/* Checks the mesh widths: h, or the differences of positions. */
 static gmg_status check_widths(gmg_context *c, const gmg_problem *p, int a, double least, double most)
 {
   const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
@@ -107,7 +108,7 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
   size_t cells = 1;
   for (int a = 0; a < p->dim; a++) {
     GMG_TRY(check_axis(c, p, a));
-    /* ghosts and all fields together must stay countable */
+    /* the bytes of all fields, with ghosts, must not overflow size_t */
     if (p->n[a] + 2 > SIZE_MAX / 1024 / cells)
       return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.n[%d] = %zu: the number of bytes overflows", a, p->n[a]);
     cells *= p->n[a] + 2;
@@ -133,7 +134,7 @@ static gmg_status check_option(gmg_context *c, const gmg_params *p, const gmg_op
   return check_integers(c, "params", &integer, 1);
 }
 
-/* Parameters of all built-in smoothers, whichever is used. */
+/* Checks the parameters of all built-in smoothers, not only of the one in use. */
 static gmg_status check_options(gmg_context *c, const gmg_params *p)
 {
   const gmg_builtin_smoother *b;
@@ -142,7 +143,7 @@ static gmg_status check_options(gmg_context *c, const gmg_params *p)
   return GMG_OK;
 }
 
-/* What a symmetric cycle needs, and who asks for it. */
+/* Checks what a symmetric cycle requires. The text names the parameter that requested it. */
 static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
 {
   const char *asked = p->accel == GMG_ACCEL_CG ? "params.accel = GMG_ACCEL_CG" : "params.symmetric = 1";
@@ -190,7 +191,8 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   GMG_TRY(check_reals(c, "params", reals, COUNT(reals)));
   const gmg_exec e = gmg_exec_make(c, problem->type, 1);
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &e);
-  if (p->precision != GMG_PRECISION_MIXED && (!ops || !ops->sweep)) /* mixed: precision.c looks at the narrower type */
+  if (p->precision != GMG_PRECISION_MIXED && (!ops || !ops->sweep)) /* mixed: precision.c checks the functions for the lower
+                                                                       precision */
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" has no functions for this context and problem.type",
                     p->smoother->name ? p->smoother->name : "(no name)");
   return check_symmetric(c, p);

@@ -1,4 +1,4 @@
-/* Default problem and parameters, as gmg.h states them. */
+/* Default problem, parameters and presets of the API, as described in gmg.h. */
 #include "smoothers/smoother.h"
 #include "stencil/grid/axis.h"
 
@@ -33,7 +33,7 @@ static void use_default(gmg_params *q)
   q->smoother = gmg_smoother_by_name("async");
 }
 
-/* The first preset is the default, those of smoothers follow. */
+/* The first preset is the default. Those of the smoothers follow. */
 static const char default_name[] = "default";
 
 const char *gmg_preset_name(int i)

@@ -1,24 +1,25 @@
-/* Two-grid local Fourier analysis (Brandt 1977; Trottenberg, Oosterlee, Schueller 2001, chapters 3 and 4). A quarter frequency
-   theta and its 2^axes - 1 aliases theta + pi b form an invariant space; on it every part of the cycle is a small matrix. Coarse
-   modes are numbered by the bits b of the axes that are not coarsened (on those nothing aliases). Called by plan and by tests. */
+/* Two-grid local Fourier analysis (Brandt 1977; Trottenberg, Oosterlee, Schueller 2001, chapters 3 and 4). A low frequency theta
+   and its 2^axes - 1 aliases theta + pi b span an invariant space, in which every part of the cycle is a small matrix. Coarse modes
+   are numbered by the bits b of the axes that are not coarsened, because these axes have no aliasing. Called by plan and by tests.
+ */
 #include "solver.h"
 
 #include "smoothers/fourier.h"
 
 #include <math.h>
 
-/* Which of the operator's axes take part, in order. */
+/* The axes that take part, in order. */
 typedef struct {
   gmg_symbol s;
   int coarsened[3];
   const gmg_operator *A;
-  int symmetric; /* the upward leg is reversed */
+  int symmetric; /* the upward leg runs in reversed order */
 } two_grid;
 
 static int bit(int mode, int a) { return (mode >> a) & 1; }
 
-/* Prolongation along a coarsened axis: amplitude of the fine mode theta (alias: theta + pi) in an interpolated coarse
-   mode. Phases are taken at the unknowns, so transfers are real. */
+/* Symbol of prolongation along a coarsened axis: amplitude of the fine mode theta (alias: theta + pi) in an interpolated coarse
+   mode. Phases are relative to the unknowns, so the symbols are real. */
 static double prolong_symbol(gmg_centering centering, double theta, int alias)
 {
   if (centering == GMG_VERTEX) return (1 + (alias ? -cos(theta) : cos(theta))) / 2;
@@ -36,8 +37,8 @@ static void coarse_correction(const two_grid *g, double _Complex (*K)[8])
 {
   const gmg_symbol *s = &g->s;
   double p[8], r[8], a[8], coarse[8];
-  double _Complex phase[8]; /* of cell centres; smoothers count phases from unknown 0 */
-  int family[8]; /* coarse mode that a fine mode belongs to */
+  double _Complex phase[8]; /* phase at cell centres; smoothers measure phases from unknown 0 */
+  int family[8]; /* coarse mode to which a fine mode belongs */
   for (int m = 0; m < s->modes; m++) {
     p[m] = r[m] = phase[m] = 1;
     family[m] = 0;
@@ -105,7 +106,7 @@ double gmg_lfa_two_grid(const gmg_operator *A, const gmg_params *params, int sym
   two_grid g = {.A = A, .symmetric = symmetric, .s = {.reaction = gmg_operator_reaction(A)}};
   if (!gmg_symbol_of(params->smoother) || A->face[0]) return NAN;
   for (int a = 0; a < 3; a++)
-    if (A->stretch[a] > 1.5) return NAN; /* no Fourier modes there */
+    if (A->stretch[a] > 1.5) return NAN; /* Fourier modes are not invariant there */
   for (int a = 0; a < 3; a++) {
     if (A->coupling[a] == 0) continue;
     g.s.c[g.s.axes] = A->coupling[a];
@@ -113,7 +114,7 @@ double gmg_lfa_two_grid(const gmg_operator *A, const gmg_params *params, int sym
   }
   g.s.modes = 1 << g.s.axes;
   if (g.s.axes == 0) return NAN;
-  const int quarter = samples / 4; /* theta from -pi/2 to pi/2; couplings are even in theta, so 0 to pi/2 will do */
+  const int quarter = samples / 4; /* theta is in -pi/2 .. pi/2; couplings are even in theta, so 0 .. pi/2 suffices */
   double worst = 0;
   for (int t = 0; t < (int)pow(quarter + 1, g.s.axes); t++) {
     for (int x = 0, rest = t; x < g.s.axes; x++, rest /= quarter + 1) g.s.theta[x] = 2 * M_PI * (rest % (quarter + 1)) / samples;

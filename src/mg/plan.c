@@ -1,4 +1,4 @@
-/* gmg_plan(): a create on a dry exec, then what can be said about it. */
+/* gmg_plan(): runs create on a dry exec, and describes the result. Called through the API. */
 #include "mg/iterate/iterate.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static const struct {
 #undef WARNING_ROW
 };
 
-/* Levels whose couplings stand in the same proportion have the same factor: analyse only the first of them. */
+/* Whether two levels have couplings in the same proportions, and so the same factor. Only the first is analysed. */
 static int alike(const gmg_operator *a, const gmg_operator *b)
 {
   const double scale_a = a->coupling[0] + a->coupling[1] + a->coupling[2];
@@ -40,11 +40,11 @@ static void describe_levels(const gmg_solver *s, gmg_plan_info *info)
     for (int k = 0; k < l && isnan(L->factor); k++)
       if (alike(A, &s->level[k].A)) L->factor = info->level[k].factor;
     if (isnan(L->factor)) L->factor = gmg_lfa_two_grid(A, &s->params, s->symmetric, 16);
-    if (!(L->factor <= info->predicted_factor)) info->predicted_factor = L->factor; /* NaN stays */
+    if (!(L->factor <= info->predicted_factor)) info->predicted_factor = L->factor; /* NaN is kept */
   }
 }
 
-/* Axes that couple very differently are coarsened together. */
+/* Whether axes with very different couplings are coarsened together. */
 static int anisotropy_left(const gmg_solver *s)
 {
   for (int l = 0; l + 1 < s->levels; l++) {

@@ -1,4 +1,5 @@
-/* Creating, updating and ending a solver, and its small calls. */
+/* Creates and destroys a solver, and implements the small calls of the API. gmg_solve() is in iterate/solve.c, gmg_solver_update()
+   in update.c. */
 #include "mg/iterate/iterate.h"
 
 #include <math.h>
@@ -6,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Zeros that mean "choose for me", replaced. */
+/* Replaces AUTO and zeros that mean "choose for me". */
 static gmg_params resolved(const gmg_params *given, const gmg_problem *problem)
 {
   const gmg_type type = problem->type;
   gmg_params p = *given;
   const int array = problem->beta || problem->beta_face[0];
-  const int symmetric = p.symmetric || p.accel == GMG_ACCEL_CG; /* an F cycle is not */
+  const int symmetric = p.symmetric || p.accel == GMG_ACCEL_CG; /* F cycles are not symmetric */
   if (p.cycle == GMG_CYCLE_AUTO) p.cycle = array && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
   if (p.accel == GMG_ACCEL_AUTO)
     p.accel = array || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
@@ -33,7 +34,7 @@ double gmg_worst_stretch(const gmg_problem *p)
   return worst;
 }
 
-/* Constants are in the null space: no wall holds u and nothing draws it to zero. */
+/* Whether constants are in the null space: no Dirichlet or Robin wall, and no reaction term. */
 int gmg_is_singular(const gmg_problem *p, double sigma_most)
 {
   if (p->shift > 0 || sigma_most > 0) return 0;
@@ -60,7 +61,7 @@ static gmg_status create_fine_fields(gmg_solver *s)
   return GMG_OK;
 }
 
-/* Positions are compared at an update: the solver keeps its own. */
+/* Copies the positions, because an update compares them. */
 static gmg_status copy_positions(gmg_solver *s)
 {
   for (int a = 0; a < s->problem.dim; a++) {
@@ -115,7 +116,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
 
 void gmg_solver_release(gmg_solver *s)
 {
-  if (!s->context) return; /* nothing was built */
+  if (!s->context) return; /* nothing to release */
   GMG_VISIT(s->context);
   gmg_forget_recordings(s);
   gmg_hierarchy_destroy(s);
@@ -161,7 +162,7 @@ gmg_status gmg_check_usable(gmg_solver *s)
   return gmg_fail(s->context, GMG_ERR_ARGUMENT, "solver: its last gmg_solver_update() failed half-way; update it again first");
 }
 
-/* The face that (axis, side) names, or an error. */
+/* Finds the face (axis, side), or fails. */
 static gmg_status find_face(gmg_solver *s, int axis, int side, void **g, size_t *cells)
 {
   if (axis < 0 || axis >= s->problem.dim)

@@ -1,4 +1,4 @@
-/* gmg_solver_update(): new coefficients on the same mesh, without allocations. */
+/* gmg_solver_update(): new coefficients on the same mesh, without allocations. Called through the API. */
 #include "mg/iterate/iterate.h"
 
 static int same_positions(const gmg_axis_spec *a, const double *b)
@@ -9,7 +9,7 @@ static int same_positions(const gmg_axis_spec *a, const double *b)
   return 1;
 }
 
-/* Which field of a new problem differs in more than the coefficients' values, or NULL. */
+/* The name of a field of the new problem that must not differ but does, or NULL. */
 static const char *difference(const gmg_problem *a, const gmg_problem *b)
 {
   if (a->dim != b->dim) return "dim";
@@ -39,7 +39,7 @@ static void take_typical(gmg_level *L, double shift, const gmg_coefficients *fou
   gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, found->beta_mean);
 }
 
-/* Whether corrections can still be found as they are. The solver is left as it was. */
+/* Whether corrections can still be computed in this precision. The solver is unchanged. */
 static gmg_status check_corrections(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
   const gmg_problem before = s->problem;
@@ -77,13 +77,13 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift and the values of "
                     "beta, beta_face and sigma may change", what);
   const gmg_status checked = gmg_check_coefficients(&s->exec, problem, &found);
-  GMG_TRY(gmg_status_or_failure(s, checked)); /* of a failed device everything reads as NaN */
+  GMG_TRY(gmg_status_or_failure(s, checked)); /* on a failed device everything reads as NaN */
   GMG_TRY(check_corrections(s, problem, &found));
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->coefficients;
   const gmg_status status = gmg_status_or_failure(s, take_coefficients(s, problem, &found));
-  const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are gone */
+  const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are lost */
   s->update_failed = status != GMG_OK && arrays;
-  if (status != GMG_OK && !arrays) (void)take_coefficients(s, &before, &found_before); /* the first failure is what counts */
+  if (status != GMG_OK && !arrays) (void)take_coefficients(s, &before, &found_before); /* the first failure is returned */
   return status;
 }

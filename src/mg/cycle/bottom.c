@@ -1,9 +1,9 @@
-/* What ends the recursion of a cycle (coarse/bottom.h): the solver of the coarsest grid, or what a backend has for all small levels
-   at once. Chosen at create. Called by the cycle. */
+/* The bottom of a cycle (coarse/bottom.h): the solver of the coarsest grid, or one that processes all small levels at once. Chosen
+   at create. Called by the cycle, and at create and update. */
 #include "cycle.h"
 
-/* The levels from `from` on, in the words of coarse/. Returns 0 if there are too many, or if the smoother is not equivalent to
-   red-black sweeps there. */
+/* Describes the levels from `from` on for coarse/. Returns 0 if there are too many, or if the smoother is not equivalent to
+   red-black sweeps on them. */
 static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
 {
   const gmg_params *q = &s->params;
@@ -44,7 +44,7 @@ static gmg_status create_coarsest(gmg_solver *s)
   return GMG_OK;
 }
 
-/* The kernel of small levels takes as many as its backend can; the finest is never among them. */
+/* Finds the largest set of small levels that the backend can process in one kernel. The finest level is never among them. */
 static gmg_status create_fused_levels(gmg_solver *s)
 {
   gmg_bottom_problem *p = &s->bottom_problem[1];
@@ -74,7 +74,7 @@ gmg_status gmg_bottoms_update(gmg_solver *s)
   return update(s, &s->coarsest);
 }
 
-/* f is the level's own, so the solver may change it. */
+/* Casts away const: f belongs to the level, so the solver may change it. */
 void gmg_bottom_solve(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start)
 {
   const gmg_bottom *b = &m->bottom;

@@ -1,9 +1,9 @@
-/* The multigrid cycle (Brandt 1977; Algorithm 1 of Anzt, Dongarra, Gates, Tomov 2011). Its legs are in legs.c, what ends the
-   recursion in bottom.c. Called by the iterations and by full multigrid. */
+/* The multigrid cycle (Brandt 1977; Algorithm 1 of Anzt, Dongarra, Gates, Tomov 2011). Its legs are in legs.c, its bottom in
+   bottom.c. Called by the iterations and by full multigrid. */
 #include "cycle.h"
 
-/* A W cycle visits the next coarser level twice; an F cycle first by an F, then by a V. The coarsest level is solved, so once is
-   enough there. */
+/* A W cycle visits the next coarser level twice. An F cycle visits it first with an F cycle, then with a V cycle. The coarsest
+   level is solved, so one visit is enough. */
 int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start, const gmg_update_target *to)
 {
   if (l >= m->bottom.level) {

@@ -1,9 +1,9 @@
-/* Full multigrid start (Brandt 1977): the problem itself, data and boundary values, is taken to every coarser level; solved on the
-   coarsest; its solution interpolated, with the real boundary values, and improved by params.fmg cycles on each level. Here for
-   levels in the problem's type; fmg_low.c has what is different where they are in a lower one. Called by start. */
+/* Full multigrid start (Brandt 1977). The data (f and boundary values) are restricted to every level. The coarsest problem is
+   solved. Its solution is interpolated from level to level, with the given boundary values, and improved by params.fmg cycles on
+   each. This file handles levels in the problem's type; fmg_low.c handles levels in low precision. Called by stepper.c. */
 #include "cycle.h"
 
-/* Boundary values of the next coarser level: the face's own two axes sampled, its normal axis left alone. */
+/* Boundary values of the next coarser level: restricted along the face's own two axes, unchanged along its normal axis. */
 void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C)
 {
   for (int a = 0; a < s->problem.dim; a++)
@@ -15,11 +15,11 @@ void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, 
     }
 }
 
-/* f and g of all coarser levels. A level's r holds its f before boundary values are folded in. */
+/* Computes f and g of all coarser levels. r of a level holds its f before boundary values are folded in. */
 static void sample_problem(gmg_solver *s, const void *f, const void *f_eff)
 {
   const gmg_exec *e = s->levels_exec;
-  const int first = s->fmg->sample_finest(s, f, f_eff); /* the r of the next level is there */
+  const int first = s->fmg->sample_finest(s, f, f_eff); /* r of the next level is computed */
   for (int l = first; l + 1 < s->levels; l++) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
     if (l > first) s->mg.stencil->tensor(e, L->average, L->r, C->r, 0);
@@ -32,7 +32,7 @@ static void sample_problem(gmg_solver *s, const void *f, const void *f_eff)
   }
 }
 
-/* Walls without values are those of a correction, whose prolongation needs no ghosts. */
+/* Without boundary values a linear prolongation of corrections is the right interpolation, and needs no ghosts. */
 int gmg_fmg_needs_ghosts(const gmg_solver *s, int l)
 {
   const gmg_level *L = &s->level[l];
@@ -40,7 +40,7 @@ int gmg_fmg_needs_ghosts(const gmg_solver *s, int l)
   return !linear || s->has_values;
 }
 
-/* The next coarser level's solution, linearly, into u of level l < levels - 1. */
+/* Interpolates the next coarser level's solution linearly to u of level l < levels - 1. */
 static void interpolate(gmg_solver *s, int l, void *u)
 {
   gmg_level *L = &s->level[l], *C = &s->level[l + 1];
@@ -49,7 +49,7 @@ static void interpolate(gmg_solver *s, int l, void *u)
   s->mg.stencil->tensor(s->levels_exec, ghosts ? L->interpolate : L->prolong, ghosts ? C->padded : C->u, u, 0);
 }
 
-/* From the next coarser level's solution to that of level l. */
+/* Computes the solution of level l from that of the next coarser level. */
 static void ascend(gmg_solver *s, int l, const void *f, void *u)
 {
   const gmg_level *L = &s->level[l];

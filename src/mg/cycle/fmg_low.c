@@ -1,10 +1,10 @@
-/* A full multigrid start where the levels are in a lower precision. Coarse levels compute all of it in that, as long as its
-   rounding is small beside the error of the scheme. On the finest and those below on which it is not (gmg_fmg_needs_refinement()),
-   the refined levels, f and u are in the problem's type, and u is improved by corrections from a residual in it, which cycles in
-   the lower precision find. Called by fmg.c. */
+/* Full multigrid start for levels in low precision. Coarse levels compute everything in low precision, as long as its rounding is
+   small compared with the error of the scheme. The other levels (gmg_fmg_needs_refinement(); always the finest) are the refined
+   levels. They keep f and u in the problem's type, and improve u by corrections: residuals in the problem's type, cycles in low
+   precision. Called by fmg.c. */
 #include "cycle.h"
 
-/* f and g of the refined levels; returns f of the last of them before boundary values are folded in. */
+/* Computes f and g of the refined levels. Returns f of the last of them, before boundary values are folded in. */
 static const void *sample_refined(gmg_solver *s, const void *f)
 {
   for (int l = 0; l + 1 < s->refined_levels; l++) {
@@ -16,7 +16,7 @@ static const void *sample_refined(gmg_solver *s, const void *f)
   return f;
 }
 
-/* After the next coarser level has f. */
+/* Folds boundary values into f. Called after the next coarser level has read f. */
 static void fold_refined(gmg_solver *s)
 {
   for (int l = 1; l < s->refined_levels; l++) {
@@ -26,7 +26,7 @@ static void fold_refined(gmg_solver *s)
   }
 }
 
-/* Boundary values of the last refined level in the lower precision. */
+/* Converts the boundary values of the last refined level to low precision. */
 static void convert_faces(gmg_solver *s)
 {
   const int l = s->refined_levels - 1;
@@ -38,7 +38,8 @@ static void convert_faces(gmg_solver *s)
                                 s->level[l].faces.g[a][side]);
 }
 
-/* Data are divided by about the norm of f, or they might leave the range of the lower precision. level[0].u is room meanwhile. */
+/* Data are divided by about the norm of f, because they might leave the range of low precision. level[0].u is used as work space.
+ */
 static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
 {
   const int last = s->refined_levels - 1;
@@ -46,7 +47,8 @@ static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
   void *room = s->level[0].u;
   s->stencil->tensor(&s->exec, s->refined[last].average, sample_refined(s, f), room, 0);
   fold_refined(s);
-  if (s->singular) s->vector->subtract_mean(&s->exec, C->A.cells, room); /* taken off later; were it large, nothing would be left then */
+  if (s->singular) s->vector->subtract_mean(&s->exec, C->A.cells, room); /* the mean is removed later anyway; a large mean would
+                                                                            leave no digits of the rest */
   if (!s->has_values) {
     s->vector->normalize_to_low(&s->exec, C->A.cells, room, &s->scales->data, C->r);
     return last;
@@ -57,8 +59,8 @@ static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
   return last;
 }
 
-/* What the interpolation to refined level l is to be applied to. Where the coarser level's u is in the lower precision, the smaller
-   field is the one to be converted. level[0].u is room for it. */
+/* The field and the map that interpolate to refined level l. If the coarser level's u is in low precision, that smaller field is
+   converted to the problem's type. level[0].u is used as work space. */
 static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
 {
   gmg_level *C = &s->level[l + 1], *R = &s->refined[l + 1];
@@ -77,7 +79,8 @@ static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
   return room;
 }
 
-/* The full multigrid start of one refined level and params.fmg corrections. Returns the last correction, which the caller adds. */
+/* Interpolates u to a refined level and improves it by params.fmg corrections. Returns the last correction, which the caller adds.
+ */
 static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
 {
   const gmg_level *R = &s->refined[l], *L = &s->level[l];

@@ -1,6 +1,6 @@
-/* The legs of a cycle on one level: smoothing and restriction on the way down, prolongation and smoothing on the way up. A built-in
-   smoother may do several of these in one pass over memory (smoothers/fused.h). Which legs a level has is decided here, once, at
-   create. Called by the cycle; calls the smoother and the transfers. */
+/* The legs of a cycle on one level: smoothing and restriction downwards, prolongation and smoothing upwards. A built-in smoother
+   may fuse several of these into one pass over memory (smoothers/fused.h). gmg_choose_legs() selects the legs of a level at create.
+   Called by the cycle; calls the smoother and the transfers. */
 #include "cycle.h"
 
 static void smooth(const gmg_multigrid *m, int l, const void *f, void *u, int steps, gmg_leg leg)
@@ -57,7 +57,7 @@ const gmg_legs gmg_plain_legs = {plain_down, plain_up};
 
 /* --- in one pass, where the smoother can do so -------------------------------------------------------------------------- */
 
-/* A fused leg may decline a call, as when a caller's array is not aligned: then the leg is done plainly. */
+/* A fused leg may refuse a call, for example if a caller's array is not aligned. Then the plain operations run. */
 
 static int fused_down_to(const gmg_multigrid *m, int l, const void *f, void *u, void *to, gmg_start start)
 {
@@ -82,7 +82,7 @@ static void fused_down(const gmg_multigrid *m, int l, const void *f, void *u, gm
   if (!fused_down_to(m, l, f, u, u, start)) plain_down(m, l, f, u, start);
 }
 
-/* With a target: all of the leg in one pass, or at least the last sweep. */
+/* With a target: fuses the whole leg or, if that is refused, the last sweep and the update. */
 static int fused_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
 {
   if (!to) return plain_up(m, l, f, u, to);
@@ -121,7 +121,8 @@ void gmg_choose_legs(gmg_multigrid *m, int l)
 
 /* --- what the cycle calls -------------------------------------------------------------------------------------------------- */
 
-/* A singular coarse problem has a solution only if its right-hand side has no mean, which rounding brings in. */
+/* A singular coarse problem has a solution only if its right-hand side has zero mean. Rounding violates that, so the mean is
+   removed. */
 void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
   const gmg_level *C = &m->level[l + 1];

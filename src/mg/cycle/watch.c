@@ -1,11 +1,11 @@
-/* Where a solve that blew up did so: one cycle with a smoother that looks at the residual before and after every sweep. That
-   smoother decorates the real one, and has no fused legs; the coarsest level alone is the bottom, so no level is passed over.
-   Called by solve. */
+/* Finds the level on which a solve diverged: runs one cycle with a smoother that measures the residual before and after every
+   sweep. It decorates the real smoother, and has no fused legs. The bottom is the coarsest level only, so that every level is
+   watched. Called by solve. */
 #include "cycle.h"
 
 #include <math.h>
 
-/* The state of the decorated smoother on a level. */
+/* State of the decorating smoother on a level. */
 typedef struct {
   const gmg_multigrid *inner;
   int level;

@@ -1,10 +1,10 @@
-/* Coefficient arrays: checked, summed up, put on the finest level and taken to the coarser ones. A coarse face carries the
-   arithmetic mean of the fine faces it covers, a coarse cell the mean of sigma, weighted by volume. */
+/* Coefficient arrays: checks them, computes their ranges, and stores them on all levels. A coarse face gets the arithmetic mean of
+   its fine faces, a coarse cell the mean of sigma, weighted by volume. Called at create and update. */
 #include "mg/solver.h"
 
 #include <math.h>
 
-/* The first entry that must not be there, for the error text. */
+/* Reports the first bad entry in the error text. */
 static gmg_status name_entry(const gmg_exec *e, const char *name, size_t n, const void *x, int positive, double most)
 {
   double part[256];
@@ -56,7 +56,7 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
     found->beta_least = r.least, found->beta_most = r.most;
   }
   for (int a = 0; a < p->dim && p->beta_face[a]; a++) {
-    /* the last face of a periodic axis is not read by the solver, but it repeats the first */
+    /* checks the last face of a periodic axis, too: the solver does not read it, but it repeats the first */
     GMG_TRY(check_array(e, face_names[a], cells / p->n[a] * (p->n[a] + 1), p->beta_face[a], 1, most, &r));
     found->beta_mean[a] = r.mean;
     found->beta_least = a ? fmin(found->beta_least, r.least) : r.least;
@@ -81,7 +81,7 @@ static void coarsen(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_le
   if (L->A.sigma) stencil->tensor(e, L->average, L->A.sigma, (void *)C->A.sigma, 0);
 }
 
-/* A level's in the lower precision. */
+/* Converts the coefficients of a refined level to low precision. */
 static void convert_coefficients(gmg_solver *s, int l)
 {
   const gmg_operator *from = &s->refined[l].A, *to = &s->level[l].A;

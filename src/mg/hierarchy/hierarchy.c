@@ -1,5 +1,5 @@
-/* Building the levels: axes coarsened by coupling strength, operators rediscretised, maps between neighbours, fields,
-   smoother states. Runs on a dry exec too (gmg_plan), where memory is only counted. */
+/* Builds the levels: axes coarsened by coupling strength, rediscretised operators, maps between levels, fields, smoother states.
+   Also runs on a dry exec (gmg_plan()), which only counts memory. Called by solver.c. */
 #include "mg/iterate/iterate.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **
   return gmg_exec_alloc(e, what, cells * e->real_size, p);
 }
 
-/* With one ghost layer all around. */
+/* Number of values with one layer of ghosts. */
 size_t gmg_padded_cells(const gmg_operator *A) { return (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2); }
 
 gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room)
@@ -37,8 +37,8 @@ static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const g
   return GMG_OK;
 }
 
-/* After red-black relaxation averaging loses to the adjoint of interpolation, unless three axes are coarsened at once
-   (docs/weights.md). */
+/* Whether residuals are restricted by the adjoint of interpolation. After red-black relaxation it is better than averaging, unless
+   three axes are coarsened at once (docs/weights.md). */
 static int restrict_by_adjoint(const gmg_solver *s, const int coarsened[3])
 {
   if (s->symmetric || s->params.restriction == GMG_RESTRICT_ADJOINT) return 1;
@@ -70,7 +70,7 @@ gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_a
   return create_faces(s, e, L, axis, with_values);
 }
 
-/* How the next coarser level follows from this one. */
+/* Sets how the next coarser level is derived from this one. */
 static void describe(const gmg_solver *s, gmg_level *L, const int coarsened[3])
 {
   for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
@@ -78,7 +78,7 @@ static void describe(const gmg_solver *s, gmg_level *L, const int coarsened[3])
   L->by_faces = L->A.face[0] && !s->symmetric;
 }
 
-/* The finest grid, in the problem's type, tells what type corrections can have. */
+/* Builds the finest grid in the problem's type, and then chooses the precision of corrections. */
 static gmg_status create_finest(gmg_solver *s, const gmg_axis axis[3])
 {
   s->finest = &s->level[0];
@@ -104,7 +104,7 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
   return gmg_create_field(e, "residual", L->A.cells, &L->r);
 }
 
-/* From a level to the next coarser one and back. */
+/* Builds the maps from a level to the next coarser one and back. */
 static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis fine[3], const gmg_axis coarse[3])
 {
   const int with_fmg = s->params.fmg > 0, faces = L->A.face[0] != NULL;
@@ -123,7 +123,7 @@ static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, co
   return GMG_OK;
 }
 
-/* A refined level needs maps for a full multigrid start alone. */
+/* Builds the maps and chooses the legs of level l. A refined level needs maps only for a full multigrid start. */
 static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gmg_axis coarse[3])
 {
   GMG_TRY(create_maps(s, s->levels_exec, &s->level[l], fine, coarse));
@@ -132,7 +132,7 @@ static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gm
   return GMG_OK;
 }
 
-/* A user's smoother cannot leave a text: say at least whose failure it was. */
+/* A user's smoother cannot set an error text, so this one names it. */
 static gmg_status smoother_failed(gmg_solver *s, int l, const char *what, gmg_status status)
 {
   if (status == GMG_OK || s->context->error[0]) return status;
@@ -148,7 +148,7 @@ gmg_status gmg_update_smoothers(gmg_solver *s)
   return GMG_OK;
 }
 
-/* A user's smoother knows nothing of dry runs: it is then neither set up nor taken down. */
+/* A user's smoother does not support dry runs, so its setup and destroy are skipped. */
 static int has_smoothers(const gmg_solver *s) { return !s->exec.dry || gmg_builtin_of(s->params.smoother); }
 
 static gmg_status create_smoother(gmg_solver *s, int l)
@@ -171,7 +171,7 @@ static void destroy_axes(gmg_axis axis[3])
   for (int a = 0; a < 3; a++) gmg_axis_destroy(&axis[a]);
 }
 
-/* Whether one more level helps, and what it would be. */
+/* Whether another level helps. Also computes its axes. */
 static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gmg_axis_spec next[3], int coarsened[3])
 {
   const int most = s->params.max_levels ? s->params.max_levels : GMG_MAX_LEVELS;
@@ -180,7 +180,7 @@ static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gm
   return l + 1 < most && now[0].n * now[1].n * now[2].n > enough;
 }
 
-/* The identity that stands for a face's normal axis when boundary values are sampled. */
+/* The identity map for the normal axis of a face, used to restrict boundary values. */
 static gmg_status create_single_cell_maps(gmg_solver *s)
 {
   const gmg_problem none = {.dim = 0};
@@ -197,7 +197,7 @@ static gmg_status create_single_cell_maps(gmg_solver *s)
 gmg_status gmg_hierarchy_create(gmg_solver *s)
 {
   gmg_axis_spec now[3], next[3];
-  gmg_axis axis[2][3] = {{{.n = 0}}}; /* of this level and of the one above */
+  gmg_axis axis[2][3] = {{{.n = 0}}}; /* axes of this level and of the previous one */
   gmg_status status = GMG_OK;
   for (int a = 0; a < 3; a++) now[a] = gmg_axis_spec_of(&s->problem, a), now[a].beta = s->coefficients.beta_mean[a];
   for (int l = 0, more = 1; more && status == GMG_OK; l++) {

@@ -1,21 +1,20 @@
-/* Whether corrections are computed in the narrower type: half the bytes and twice the lanes, under a residual in the
-   problem's type. */
+/* Decides whether corrections are computed in low precision, which halves the bytes and doubles the SIMD width. Residuals stay in
+   the problem's type. Called at create and update. */
 #include "mg/iterate/iterate.h"
 
-enum { MIN_CELLS = 4096 }; /* unknowns: below that a cycle is too short to gain */
+enum { MIN_CELLS = 4096 }; /* with fewer unknowns a cycle is too short to gain */
 
-/* The narrower type carries coefficients within these; residuals are scaled to 1 besides. */
+/* Limits of coefficients in low precision. Residuals are scaled to 1 separately. */
 static const double MAX_COEFFICIENT = 1e25, MIN_COEFFICIENT = 1e-25;
-/* The largest part of a smooth correction that rounding in the narrower type may spoil: when chosen automatically, at all, and with
-   an acceleration, which takes care of the few modes that a cycle then misses. Only the first cycle suffers, and with smooth f one
-   cycle at most is lost (docs/weights.md). */
+/* Limits of the part of a smooth correction that rounding in low precision may spoil: for an automatic choice; without
+   acceleration; and with it, because acceleration corrects the few modes that a cycle then misses. Only the first cycle suffers.
+   With smooth f at most one cycle is lost (docs/weights.md). */
 static const double MAX_SPOILT_AUTO = 0.9, MAX_SPOILT = 1, MAX_SPOILT_ACCELERATED = 20;
-/* Estimated rounding over the scheme's error in a full multigrid start with u in the problem's type on the finest grid alone.
-   Levels beyond it are treated as the finest grid is: u and its residual in the problem's type, corrections in the narrower one
-   (docs/weights.md). */
+/* Limit of rounding / error of the scheme, both estimated, in a full multigrid start with only the finest grid in the problem's
+   type. Levels above the limit are refined like the finest grid (docs/weights.md). */
 static const double MAX_FMG_ROUNDING = 1;
-/* Largest over smallest beta. Beyond it corrections in the narrower type cost iterations: 20 instead of 16 for a ball of
-   1e6, f = 1. */
+/* Limit of largest / smallest beta. Above it low-precision corrections cost iterations: 20 instead of 16 for a ball of 1e6 with f =
+   1. */
 static const double MAX_BETA_CONTRAST = 1e5;
 
 gmg_status gmg_check_precision(gmg_solver *s)
@@ -39,7 +38,7 @@ gmg_status gmg_check_precision(gmg_solver *s)
   return GMG_OK;
 }
 
-/* What stands against it whatever the coefficients. */
+/* Checks the requirements that do not depend on coefficients. */
 static gmg_status check_parameters(gmg_solver *s)
 {
   const gmg_params *p = &s->params;
@@ -53,8 +52,8 @@ static gmg_status check_parameters(gmg_solver *s)
   return GMG_OK;
 }
 
-/* Whether GMG_PRECISION_AUTO computes corrections in the narrower type. A user's smoother is asked for the problem's type only, and
-   plain CG is given a cycle that is symmetric to the last bits. */
+/* Whether GMG_PRECISION_AUTO selects low precision. A user's smoother is only used in the problem's type. Plain CG needs a cycle
+   that is symmetric to the last bits. */
 static int is_worthwhile(const gmg_solver *s)
 {
   const gmg_params *p = &s->params;
@@ -65,7 +64,7 @@ static int is_worthwhile(const gmg_solver *s)
 
 int gmg_fmg_needs_refinement(const gmg_solver *s, const gmg_operator *A) { return gmg_fmg_rounding(s, A) > MAX_FMG_ROUNDING; }
 
-/* Where the levels are, and what follows from that: all tables that depend on it. */
+/* Sets the exec of the levels, and all tables that depend on it. */
 static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *corrections)
 {
   s->levels_exec = e;

@@ -1,7 +1,7 @@
-/* Conjugate gradients preconditioned by a cycle from zero. The flexible variant (Notay 2000; Golub, Ye 1999) takes a preconditioner
-   that varies, as asynchronous cycles do. Inner products are weighted by the control volumes, under which A is symmetric. All
-   numbers but the residual's norm, where somebody asks for it, stay in exec's memory (core/cg_scalars.h). Called by solve through
-   gmg_method. */
+/* Conjugate gradients, preconditioned by a cycle from zero. The flexible variant (Notay 2000; Golub, Ye 1999) allows a varying
+   preconditioner, such as asynchronous cycles. Inner products are weighted by the control volumes, which makes A symmetric. All
+   scalars stay in exec's memory (core/cg_scalars.h); the host only reads the residual norm, if it is measured. Called by solve
+   through gmg_method. */
 #include "iterate.h"
 
 #include <math.h>
@@ -19,11 +19,12 @@ static void start(gmg_solver *s, gmg_iteration *it)
 
 static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 {
-  (void)s, (void)f_norm; /* known before: solve asks for both in one pass only where norms are not by recursion */
+  (void)s, (void)f_norm; /* the norms are known: solve requests both in one pass only for methods without recursion */
   return it->norm;
 }
 
-/* p becomes conjugate to the direction before: by <z, A p> / <p, A p> (flexible), or by <r, z> over the one before. */
+/* Makes p conjugate to the previous direction. Flexible: with <z, A p> / <p, A p>; otherwise with <r, z> over its previous value.
+ */
 static void cycle(gmg_solver *s, gmg_iteration *it)
 {
   const gmg_exec *e = &s->exec;
@@ -34,8 +35,9 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
 
   const gmg_correction z = s->corrections->precondition(s, it);
   gmg_charge(s, 0);
-  gmg_project(s, s->levels_exec, L, (void *)z.z); /* else u drifts */
-  if (!flexible || it->has_direction) s->stencil->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg); /* q: nothing yet at first */
+  gmg_project(s, s->levels_exec, L, (void *)z.z); /* otherwise u drifts */
+  if (!flexible || it->has_direction) s->stencil->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg); /* q is not set in the first
+                                                                                                          iteration */
   s->stencil->cg_direction(e, A, z, s->cg, p, r, q);
   it->has_direction = 1;
   it->norm = s->corrections->step(s, it);

@@ -1,4 +1,5 @@
-/* The rounding floor of the residual: u is known to half a unit in the last place only, and A magnifies that. */
+/* The rounding floor of the residual: u is known only to half a unit in the last place, and A amplifies that error. Called by
+   solve, plan and precision. */
 #include "mg/solver.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ double gmg_floor_of(gmg_solver *s, const void *u)
   return unit_roundoff(s->problem.type) * s->stencil->magnitude(&s->exec, &s->finest->A, u);
 }
 
-/* Smallest eigenvalue of -d2/dx2 along an axis, Robin walls taken for Neumann ones. */
+/* Smallest eigenvalue of -d2/dx2 along an axis for beta = 1. Robin walls count as Neumann walls. */
 static double smallest_along(const gmg_problem *p, int a)
 {
   const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
@@ -26,7 +27,7 @@ static double smallest_along(const gmg_problem *p, int a)
   return fixed == 2 ? wave * wave : fixed == 1 ? wave * wave / 4 : 0; /* for beta = 1 */
 }
 
-/* How strongly constants are held by Robin walls and by the array sigma: their Rayleigh quotient. */
+/* Rayleigh quotient of a constant: the contribution of Robin walls and of the array sigma. */
 static double hold(const gmg_solver *s)
 {
   const gmg_problem *p = &s->problem;
@@ -38,7 +39,7 @@ static double hold(const gmg_solver *s)
   return sum;
 }
 
-/* How much ||A|| ||u|| exceeds ||f|| when f is smooth: ||A|| over the smallest eigenvalue, about. */
+/* About ||A|| ||u|| / ||f|| for a smooth f: ||A|| over the smallest eigenvalue. */
 static double amplification(const gmg_solver *s, const gmg_operator *A)
 {
   const gmg_problem *p = &s->problem;
@@ -47,16 +48,16 @@ static double amplification(const gmg_solver *s, const gmg_operator *A)
     walls += s->coefficients.beta_mean[a] * smallest_along(p, a);
     longest = fmax(longest, gmg_axis_spec_of(p, a).length);
   }
-  /* without Dirichlet walls: between the next eigenvalue and what holds the constants */
+  /* without Dirichlet walls: combines the next eigenvalue with the Rayleigh quotient of constants */
   const double next = s->coefficients.beta_mean[0] * M_PI / longest * M_PI / longest, held = hold(s);
   double smallest = p->shift + s->coefficients.sigma_least;
   if (walls > 0) smallest += walls;
-  else if (held > 0) smallest += 1 / (1 / next + 1 / held); /* b = 0: a Dirichlet wall, held is infinite */
+  else if (held > 0) smallest += 1 / (1 / next + 1 / held); /* b = 0 is a Dirichlet wall, and `held` is infinite */
   if (smallest == 0) smallest = next; /* singular */
   return gmg_norm_of(s, A) / smallest;
 }
 
-/* Measured: rounding errors are random, and A does not magnify all of them most. */
+/* Measured ratio: rounding errors are random, and A does not amplify all of them by ||A||. */
 static const double MEASURED_OVER_BOUND = 0.5;
 
 double gmg_floor_estimate(const gmg_solver *s) { return MEASURED_OVER_BOUND * unit_roundoff(s->problem.type) * amplification(s, &s->finest->A); }
@@ -66,8 +67,8 @@ double gmg_low_floor(const gmg_solver *s, const gmg_operator *A)
   return MEASURED_OVER_BOUND * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * amplification(s, A);
 }
 
-/* Rounding errors of the residual are noise, of which a smooth mode holds one part in the root of the unknowns; the scheme's
-   error is about one over the amplification. */
+/* Rounding errors of the residual are noise. The part in a smooth mode is 1 / sqrt(unknowns). The error of the scheme is about 1 /
+   amplification. */
 double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A)
 {
   return gmg_low_floor(s, A) * amplification(s, A) / sqrt((double)A->cells);

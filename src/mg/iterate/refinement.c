@@ -1,11 +1,11 @@
-/* Iterative refinement (Wilkinson 1963; for multigrid Goeddeke, Strzodka, Turek 2007): the residual is computed in the problem's
-   type, and a cycle from zero finds the correction in a lower precision. The residual is divided by about its own norm on its way
-   there (core/scale.h). Called by solve through gmg_method, and by the acceleration. */
+/* Iterative refinement (Wilkinson 1963; for multigrid Goeddeke, Strzodka, Turek 2007). The residual is computed in the problem's
+   type, and a cycle from zero computes the correction in low precision. The residual is divided by about its own norm when it is
+   converted (core/scale.h). Called by solve through gmg_method, and by the acceleration. */
 #include "iterate.h"
 
 #include <math.h>
 
-/* A cycle for the residual in level[0].f. The correction goes to u, or is returned to be added. */
+/* A cycle for the residual in level[0].f. The correction is added to u in the cycle, or returned for the caller to add. */
 static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
 {
   gmg_level *L = &s->level[0];
@@ -16,14 +16,15 @@ static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
   return (gmg_correction){.z = done ? NULL : L->u, .size = size, .low = 1};
 }
 
-/* The residual of u, divided by size[0] (NULL: by the norm of the one before), into level[0].f unless low is NULL. */
+/* Measures the residual of u. Unless low is NULL, stores it in level[0].f, divided by size[0] or, with size = NULL, by the previous
+   norm. */
 static double measure(gmg_solver *s, gmg_iteration *it, const double *size, void *low, double *f_norm, gmg_wait wait)
 {
   GMG_AT_LEVEL(s, 0, "residual");
   return s->stencil->measure_residual(&s->exec, &s->finest->A, it->f, it->u, size, &s->scales->residual, low, f_norm, wait);
 }
 
-/* Until its size is known a residual is taken as it is. */
+/* The divisor of a residual: 1 until its norm is known. */
 static const double *size_of(const gmg_solver *s, const gmg_iteration *it) { return it->has_scale ? NULL : &s->scales->one; }
 
 static void note_low_residual(gmg_iteration *it, double norm)
@@ -36,7 +37,7 @@ static void note_low_residual(gmg_iteration *it, double norm)
   else if (gmg_can_scale_by(norm)) it->scale_norm = norm;
 }
 
-/* Stores the residual again, divided by its own norm, unless it is well scaled already. */
+/* Stores the residual again, divided by its own norm, unless it is already well scaled. */
 static void store_residual(gmg_solver *s, gmg_iteration *it)
 {
   if (it->is_stored) return;
@@ -59,7 +60,7 @@ static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
   return it->norm;
 }
 
-/* u takes the correction. Where somebody asks for the residual, it is stored, divided by size[0], and its norm is known. */
+/* Adds the correction to u. If the residual is measured, also stores it, divided by size[0]. */
 static void correct(gmg_solver *s, gmg_iteration *it, const double *size, gmg_correction c)
 {
   it->is_stored = 0;
@@ -74,7 +75,7 @@ static void correct(gmg_solver *s, gmg_iteration *it, const double *size, gmg_co
   }
 }
 
-/* A cycle of which the host learns nothing. */
+/* A cycle without results for the host. */
 static void improve(gmg_solver *s, const void *f, void *u)
 {
   gmg_iteration it = {.f = f, .u = u, .has_scale = 1};
@@ -95,7 +96,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
   gmg_project(s, &s->exec, s->finest, it->u);
 }
 
-/* The residual is about of the data's size, or smaller. */
+/* Starts after a full multigrid start. The residual is about as large as the data, or smaller. */
 static void start_from(gmg_solver *s, gmg_iteration *it, gmg_correction c)
 {
   it->has_scale = 1;
@@ -139,8 +140,8 @@ const gmg_method gmg_refinement = {.start = start,
 
 /* --- what it needs ------------------------------------------------------------------------------------------------------- */
 
-/* The finest grid stays in the problem's type, as the first refined level, and comes once more as level 0. A full multigrid start
-   takes its boundary values from there to the coarser levels. */
+/* Level 0 becomes a copy in low precision. The finest grid in the problem's type becomes the first refined level. A full multigrid
+   start restricts boundary values from it. */
 static gmg_status refine_finest(gmg_solver *s, const gmg_axis axis[3])
 {
   s->refined[0] = s->level[0];
@@ -150,7 +151,7 @@ static gmg_status refine_finest(gmg_solver *s, const gmg_axis axis[3])
   return gmg_create_grid(s, s->levels_exec, &s->level[0], axis, s->params.fmg > 0);
 }
 
-/* A coarser level in the problem's type. f is the data of a full multigrid start, u its solution. */
+/* Builds a coarser refined level. f holds the data of a full multigrid start, u its solution. */
 static gmg_status refine_coarser(gmg_solver *s, int l, const gmg_axis axis[3])
 {
   gmg_level *R = &s->refined[l];
@@ -167,7 +168,8 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], int
   return may && gmg_fmg_needs_refinement(s, &s->level[l - 1].A) ? refine_coarser(s, l, axis) : GMG_OK;
 }
 
-/* A full multigrid start needs level 0's u as room for level 1's padded field in the problem's type. */
+/* Allocates the fields of corrections. A full multigrid start uses level 0's u as work space for the padded field of level 1 in the
+   problem's type. */
 static gmg_status create(gmg_solver *s)
 {
   static const gmg_scales unknown = {.one = 1};
@@ -205,7 +207,7 @@ static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
   return (gmg_correction){.z = L->u, .size = &s->scales->residual.size, .low = 1};
 }
 
-/* The residual's low-precision copy goes with it. */
+/* A step of the acceleration, which also updates the low-precision copy of the residual. */
 static double step(gmg_solver *s, gmg_iteration *it)
 {
   const double norm = s->vector->cg_update(&s->exec, s->finest->A.cells, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r,

@@ -1,10 +1,10 @@
-/* Work that is replayed instead of being enqueued again (gmg_graph_ops), where the backend does that. A recording belongs to the f
-   and u that it was made with. Making one takes as long as a few cycles of a small problem, so it is made when the same two come
-   for the second time. Called by solve, the iterations and the calls of the API. */
+/* Replays work instead of enqueueing it again, if the backend supports it (gmg_graph_ops). A recording belongs to one f and one u.
+   Recording takes as long as a few cycles of a small problem, so it is done when the same pair is used for the second time. Called
+   by solve, the iterations and API calls. */
 #include "iterate.h"
 
-/* A user's smoother may do anything, and times of levels are taken between their launches. Nested calls go into the outer
-   recording. */
+/* Whether work can be recorded now. A user's smoother may do anything, and level times are measured between launches, so neither is
+   recorded. Nested calls become part of the outer recording. */
 static int can_be_recorded(const gmg_solver *s)
 {
   const gmg_params *q = &s->params;
@@ -16,14 +16,14 @@ static int same(const gmg_recording *a, const gmg_recording *b)
   return a->work == b->work && a->f == b->f && a->u == b->u && a->has_values == b->has_values && a->cycle == b->cycle;
 }
 
-/* NULL: this work is new, or nothing is recorded. */
+/* Returns the entry of this work. NULL if the work is new (an entry is made), or cannot be recorded. */
 static gmg_recording *find(gmg_solver *s, gmg_work *work, const void *f, void *u)
 {
   const gmg_recording wanted = {.work = work, .f = f, .u = u, .has_values = s->has_values, .cycle = s->params.cycle};
   if (!can_be_recorded(s)) return NULL;
   for (int i = 0; i < GMG_RECORDINGS; i++)
     if (same(&s->recording[i], &wanted)) return &s->recording[i];
-  gmg_recording *r = &s->recording[s->next_recording++ % GMG_RECORDINGS]; /* the oldest makes room */
+  gmg_recording *r = &s->recording[s->next_recording++ % GMG_RECORDINGS]; /* replaces the oldest */
   if (r->graph) s->exec.graph->destroy(r->graph);
   *r = wanted;
   return NULL;

@@ -1,9 +1,11 @@
-/* The right-hand side that is really solved for. */
+/* The effective right-hand side: f with boundary values folded in, and with zero mean if the problem is singular. Called by solve
+   and by API calls. */
 #include "iterate.h"
 
 #include <math.h>
 
-/* What is left of a constant f is rounding, not data: it becomes 0. A norm that overflows stays, for the solve to refuse. */
+/* Removes the mean. The rest of a constant f is rounding, not data, and becomes 0. A norm that overflows is left for the solve to
+   refuse. */
 static double remove_mean(gmg_solver *s, const gmg_level *L)
 {
   const double before = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);

@@ -1,19 +1,20 @@
-/* gmg_solve(): cycles until the residual is small, stops falling at the rounding floor, grows, or time is up. */
+/* gmg_solve(): runs cycles until the residual is small, stops falling at the rounding floor, grows, or max_cycles is reached. The
+   only entry is the API call; cycles are run by stepper.c. */
 #include "iterate.h"
 
 #include <math.h>
 #include <omp.h>
 
-static const double MAX_GROWTH = 1e3;    /* of a residual: more than that is divergence */
-static const double MAX_GROWTH_CG = 1e8; /* conjugate gradients make the error fall, not the residual */
+static const double MAX_GROWTH = 1e3;    /* a residual that grows by more has diverged */
+static const double MAX_GROWTH_CG = 1e8; /* conjugate gradients reduce the error in every step, not the residual */
 static const double RATE_SLOW = 0.5;     /* a cycle that reduces less is slow */
 static const double RATE_STALLED = 0.98; /* a cycle that reduces less has stalled */
-static const double MAX_DRIFT = 2;       /* of the true residual over that by recursion: beyond it the recursion starts anew */
-static const double NEAR_FLOOR = 8;      /* within that times eps || |A| |u| || the rounding floor is reached */
+static const double MAX_DRIFT = 2;       /* if true residual / recursive residual is larger, the recursion restarts */
+static const double NEAR_FLOOR = 8;      /* the floor is reached within this factor of eps || |A| |u| || */
 
 /* --- how a solve ends ---------------------------------------------------------------------------------------------------- */
 
-/* One watched cycle tells where the blow-up began. It leaves the caller's iterate alone; the effective f makes room for it. */
+/* Runs one watched cycle to find the level of the divergence. The caller's iterate is unchanged, because the cycle uses f_eff. */
 static gmg_status diverged(gmg_solver *s, gmg_progress *p)
 {
   const void *f;
@@ -54,7 +55,7 @@ static gmg_status bad_rhs(gmg_solver *s, double norm)
 
 /* --- judging a residual ---------------------------------------------------------------------------------------------------- */
 
-/* The last residual is another one than was measured: it is judged again. */
+/* Judges the last residual again, with a corrected norm. */
 static void judge_again(gmg_solver *s, gmg_progress *p, double norm)
 {
   s->history[p->measured - 1] = norm;
@@ -62,9 +63,9 @@ static void judge_again(gmg_solver *s, gmg_progress *p, double norm)
   p->verdict = gmg_judge_next(&p->rule, &p->standing, norm);
 }
 
-/* Conjugate gradients update their residual by recursion, from which rounding takes the true one away. The true residual is
-   computed where the recursion meets the target, stalls or falls below the rounding of f. If they differ, the recursion starts
-   anew. If the true residual has stopped falling, it is at the floor. */
+/* Conjugate gradients update the residual by recursion, and rounding makes it drift from the true one. The true residual is
+   computed if the recursive one meets the target, stalls, or falls below the rounding of f. If they differ, the recursion restarts.
+   If the true residual has stopped falling, it is at the floor. */
 static int recursion_is_at_floor(gmg_solver *s, gmg_progress *p)
 {
   const int met = p->verdict == GMG_MET;
@@ -91,8 +92,8 @@ static int is_at_floor(gmg_solver *s, gmg_progress *p)
   return gmg_residual_now(p) <= NEAR_FLOOR * p->floor;
 }
 
-/* Where the cycle was left to gmg and F cycles turn out slow (a coarse grid that corrects too much does so more often in them),
-   the rest is done by V cycles. */
+/* If AUTO has chosen F cycles and they are slow, V cycles finish the solve. A coarse grid that overcorrects does so more often in
+   an F cycle. */
 static void reconsider_cycle(gmg_solver *s, gmg_progress *p)
 {
   enum { MIN_CYCLES = 12, SPAN = 6 };
@@ -103,7 +104,7 @@ static void reconsider_cycle(gmg_solver *s, gmg_progress *p)
   s->method->start(s, &p->it);
 }
 
-/* A full multigrid start that is worse than u = 0 (layers that no grid resolves, strong stretch) is no use. */
+/* Discards a full multigrid start that is worse than u = 0, as with layers that no grid resolves, or strong stretching. */
 static void forget_bad_start(gmg_solver *s, gmg_progress *p)
 {
   if (p->cycles != 1 || s->params.fmg == 0 || gmg_residual_now(p) <= s->history[0]) return;
@@ -118,7 +119,8 @@ static int monitor_stops(const gmg_solver *s, const gmg_progress *p)
   return s->params.monitor && s->params.monitor(s->params.monitor_data, p->cycles, gmg_residual_now(p), p->standing.target) != 0;
 }
 
-/* Whether the solve ends at its first residual, and how. With f = 0 a full multigrid start does not use the guess. */
+/* Whether the solve ends at its first residual, and with which status. A full multigrid start does not use the guess, so it ends
+   there only if f = 0. */
 static gmg_status judge_start(gmg_solver *s, gmg_progress *p, int *done)
 {
   const int starts_from_zero = s->params.fmg > 0;
@@ -131,7 +133,7 @@ static gmg_status judge_start(gmg_solver *s, gmg_progress *p, int *done)
   return GMG_OK;
 }
 
-/* Whether it ends after these cycles, and how. */
+/* Whether the solve ends after these cycles, and with which status. */
 static gmg_status judge(gmg_solver *s, gmg_progress *p, int *done)
 {
   gmg_status status = GMG_OK;
@@ -150,10 +152,10 @@ static gmg_status judge(gmg_solver *s, gmg_progress *p, int *done)
 
 /* --- a solve ---------------------------------------------------------------------------------------------------------------- */
 
-/* Whether ||f|| and the first residual are found in one pass. */
+/* Whether ||f|| and the first residual are measured in one pass. */
 static int in_one_pass(const gmg_solver *s) { return s->params.fmg == 0 && !s->singular && !s->method->norm_is_recursive; }
 
-/* The right-hand side, the guess and the iteration are made ready. */
+/* Prepares the right-hand side, the guess and the iteration. */
 static gmg_status start(gmg_solver *s, gmg_progress *p)
 {
   const gmg_params *q = &s->params;
@@ -172,7 +174,7 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   if (q->fmg > 0) return GMG_OK;
   if (s->singular) {
     const double u_norm = measured ? s->vector->norm2(&s->exec, L->A.cells, p->it.u) : 0;
-    if (!isfinite(u_norm)) return bad_guess(s, u_norm); /* u is left as it was */
+    if (!isfinite(u_norm)) return bad_guess(s, u_norm); /* u is unchanged */
     gmg_project(s, &s->exec, L, p->it.u);
   }
   s->method->start(s, &p->it);
@@ -184,7 +186,7 @@ static gmg_status run(gmg_solver *s, gmg_progress *p)
   int done = 0;
   gmg_step(s, p);
   gmg_status status = judge_start(s, p, &done);
-  if (!done && p->cycles > 0) status = judge(s, p, &done); /* a recorded loop does not stop at the first residual */
+  if (!done && p->cycles > 0) status = judge(s, p, &done); /* a recorded loop continues after the first residual */
   while (!done && p->cycles < s->params.max_cycles) {
     gmg_step(s, p);
     status = judge(s, p, &done);
@@ -211,7 +213,7 @@ static void solve_unmeasured(gmg_solver *s, const void *f, void *u)
   (void)solve(s, &p);
 }
 
-/* Where nobody measures nothing is decided on the way: a solve of few cycles is replayed as a whole. */
+/* An unmeasured solve makes no decisions, so a solve of few cycles is replayed as a whole. */
 static gmg_status replay_or_solve(gmg_solver *s, gmg_progress *p)
 {
   enum { MAX_RECORDED_CYCLES = 32 };
@@ -237,7 +239,7 @@ static void stop_clock(gmg_solver *s)
   for (int l = 0; l < s->levels; l++) s->report[l].seconds = s->clock.seconds[l];
 }
 
-/* Geometric mean over the last five cycles at most; a full multigrid start counts only if it is all there is. */
+/* Geometric mean over the last five cycles at most. A full multigrid start counts only if there are no other cycles. */
 static double mean_factor(const gmg_solver *s, const gmg_progress *p)
 {
   const int last = p->measured - 1, skip = s->params.fmg > 0 && last > 1;
@@ -246,7 +248,7 @@ static double mean_factor(const gmg_solver *s, const gmg_progress *p)
   if (steps > last - skip) steps = last - skip;
   if (steps < 1) return NAN;
   const int first = last - steps;
-  /* the last entry may follow on fewer cycles than the others */
+  /* the last entry may cover fewer cycles than the others */
   const int from_cycle = first * every, cycles = p->cycles - from_cycle;
   if (!(s->history[first] > 0)) return 0;
   return pow(s->history[last] / s->history[first], 1.0 / cycles);

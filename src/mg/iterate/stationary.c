@@ -1,4 +1,4 @@
-/* Cycles in the problem's type: u is improved in place. Called by solve through gmg_method, and by the acceleration. */
+/* Cycles in the problem's type, which improve u in place. Called by solve through gmg_method, and by the acceleration. */
 #include "iterate.h"
 
 #include <math.h>
@@ -9,13 +9,13 @@ double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm)
   return s->stencil->measure_residual(&s->exec, &s->finest->A, it->f, it->u, NULL, NULL, NULL, f_norm, GMG_WAIT);
 }
 
-/* Whether the device alone can find the first residual. */
+/* Whether the device can measure the first residual without the host. */
 int gmg_loop_measures_first(gmg_solver *s)
 {
   return s->params.fmg == 0 && !s->singular && !s->params.monitor && s->exec.graph->measures_first(s->context);
 }
 
-/* The finest grid is the coarsest, whose solver starts from zero. */
+/* With one level the finest grid is the coarsest. Its solver starts from zero, so it solves for a correction. */
 static void solve_residual(gmg_solver *s, const void *f, void *u)
 {
   gmg_level *L = &s->level[0];
@@ -74,7 +74,7 @@ const gmg_method gmg_stationary = {
 
 /* --- a correction for a residual --------------------------------------------------------------------------------------- */
 
-/* Level 0 has an f and a u of its own where it is the only one; else u is improved in place. */
+/* With one level, level 0 needs its own f and u. Otherwise u is improved in place. */
 static gmg_status create(gmg_solver *s)
 {
   if (s->levels == 1) GMG_TRY(gmg_create_correction_fields(s, 0));
@@ -82,7 +82,7 @@ static gmg_status create(gmg_solver *s)
   return GMG_OK;
 }
 
-/* The solver of the coarsest grid may change its f: it is given a copy. */
+/* With one level r is copied, because the solver of the coarsest grid may change it. */
 static void apply(gmg_solver *s, const void *r, void *z)
 {
   if (s->levels == 1) {

@@ -1,6 +1,6 @@
-/* The steps of a solve: cycles and the residuals that they leave. One stepper enqueues each cycle and waits for its residual; the
-   other one replays a recorded loop, in which the device itself applies the stopping rule. Both end with the host's judgement of
-   every residual, by the same rule (core/stopping.h). Called by solve. */
+/* The steps of a solve: cycles, and the residuals after them. One stepper enqueues each cycle and waits for its residual. The other
+   replays a recorded loop, in which the device applies the stopping rule. In both cases the host then judges every residual by the
+   same rule (core/stopping.h). Called by solve. */
 #include "iterate.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static void measured(gmg_solver *s, gmg_progress *p, double norm)
 
 /* --- by the host --------------------------------------------------------------------------------------------------------- */
 
-/* u = M^-1 f where there is a single level. */
+/* With one level u = M^-1 f. */
 static gmg_correction approximate(gmg_solver *s, const void *f, const void *f_eff, void *u)
 {
   if (s->levels > 1) return gmg_fmg_approximate(s, f, f_eff, u);
@@ -27,8 +27,8 @@ static void whole_start(gmg_solver *s, const void *f, void *u)
   gmg_add_correction(s, s->finest, approximate(s, f, gmg_current_rhs(s, f), u), u);
 }
 
-/* u becomes a full multigrid start (cycle/fmg.c), and the iteration begins there. f: as the caller gave it. Where its residual is
-   asked for and the start is not replayed, the last correction of a start on several levels goes with the residual that it leaves. */
+/* Computes a full multigrid start in u (cycle/fmg.c), and starts the iteration there. f: from the caller. If the start is not
+   replayed and its residual is measured, the last correction is added in the same pass that computes the residual. */
 static void full_multigrid(gmg_solver *s, const void *f, gmg_iteration *it)
 {
   if (!gmg_is_replayed(s, whole_start, f, it->u)) {
@@ -61,7 +61,7 @@ static void step_and_wait(gmg_solver *s, gmg_progress *p)
 
 /* --- by a recorded loop -------------------------------------------------------------------------------------------------- */
 
-/* Every residual is measured there, and the cycle must stay the same. */
+/* The recorded loop of this solve, or NULL. It requires that every residual is measured, and that the cycle does not change. */
 static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
 {
   const gmg_params *q = &s->params;
@@ -70,7 +70,7 @@ static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
   return gmg_recorded(s, s->method->loop, p->it.f, p->it.u, 1);
 }
 
-/* Does nothing where the device could do no cycle at all. */
+/* Runs the recorded loop. It does nothing if the device cannot run a single cycle. */
 static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
 {
   gmg_loop loop = {.rule = p->rule, .standing = p->standing, .measures_first = with_first};
@@ -90,7 +90,7 @@ static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
 
 /* --- either -------------------------------------------------------------------------------------------------------------- */
 
-/* A full multigrid start replaces the guess: the residual of u = 0 is f. */
+/* Measures the first residual. A full multigrid start replaces the guess, and the residual of u = 0 is f. */
 static void measure_first(gmg_solver *s, gmg_progress *p)
 {
   double *f_norm = isnan(p->standing.f_norm) ? &p->standing.f_norm : NULL;
