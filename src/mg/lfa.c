@@ -1,7 +1,7 @@
 /* Two-grid local Fourier analysis (Brandt 1977; Trottenberg, Oosterlee, Schueller 2001, chapters 3 and 4). A low frequency theta
    and its 2^axes - 1 aliases theta + pi b span an invariant space, in which every part of the cycle is a small matrix. Coarse modes
-   are numbered by the bits b of the axes that are not coarsened, because these axes have no aliasing. Called by plan and by tests.
- */
+   are numbered by the bits b of the axes that are not coarsened, because these axes have no aliasing. Called by plan and by
+   tests. */
 #include "solver.h"
 
 #include "smoothers/fourier.h"

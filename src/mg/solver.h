@@ -123,8 +123,8 @@ struct gmg_solver {
   gmg_clock clock;        /* accounts: the levels */
   gmg_recording recording[GMG_RECORDINGS];
   unsigned next_recording; /* the next to be replaced, modulo their number */
-  int replay_depth;              /* > 0 inside work that is recorded or replayed as a whole: its parts are not recorded separately
- */
+  int replay_depth;              /* > 0 inside work that is recorded or replayed as a whole: its parts are not recorded
+                                    separately */
   int capture_failed;        /* the work cannot be recorded, because the host takes part in it */
 };
 

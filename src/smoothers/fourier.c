@@ -1,4 +1,4 @@
-/* Symbols of the relaxations that smoothers are made of. */
+/* Symbols of the relaxation methods (fourier.h). Called by smoothers and by mg/lfa.c. */
 #include "fourier.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ void gmg_symbol_jacobi(gmg_symbol *s, double omega, int sweeps)
   gmg_matrix_power(s->modes, s->S, sweeps);
 }
 
-/* New values below, old values above. */
+/* Symbol of a lexicographic sweep: new values below, old values above. */
 void gmg_symbol_gauss_seidel(gmg_symbol *s, double omega, int reversed, int sweeps)
 {
   const double d = gmg_symbol_diag(s), sign = reversed ? -1 : 1;
@@ -66,8 +66,8 @@ void gmg_symbol_gauss_seidel(gmg_symbol *s, double omega, int reversed, int swee
   gmg_matrix_power(s->modes, s->S, sweeps);
 }
 
-/* One colour relaxes: e += colour (J - 1) omega e, and the mask (1 +- (-1)^(i+j+k)) / 2 sends half of a mode to its
-   opposite in all axes. */
+/* Relaxes one colour: e += colour (J - 1) omega e. The mask (1 +- (-1)^(i+j+k)) / 2 maps half of a mode to its alias in all
+   axes. */
 static void relax_colour(const gmg_symbol *s, double omega, int black, double _Complex (*sweep)[8])
 {
   const double d = gmg_symbol_diag(s);

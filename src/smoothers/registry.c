@@ -1,9 +1,10 @@
-/* The registry of built-in smoothers. A new one is a folder that defines gmg_smoother_NAME, and a line here. */
+/* The registry of built-in smoothers. A smoother NAME is a folder that defines gmg_smoother_NAME, and a line here. Called through
+   the API, and by mg and offload. */
 #include "smoother.h"
 
 #include <string.h>
 
-/* In the order of gmg_smoother_name(). */
+/* The order of gmg_smoother_name(). */
 #define SMOOTHERS(ROW) \
   ROW(jacobi)          \
   ROW(gauss_seidel)    \
@@ -87,11 +88,11 @@ void gmg_set_default_options(gmg_params *params)
   for (int i = 0; i < COUNT; i++)
     for (const gmg_option *o = registry[i]->options; o && o->name; o++) {
       char *member = (char *)params + o->offset;
-      const int whole = (int)o->fallback;
-      const size_t sizes[3] = {(size_t)whole, (size_t)whole, (size_t)whole};
+      const int integer = (int)o->fallback;
+      const size_t sizes[3] = {(size_t)integer, (size_t)integer, (size_t)integer};
       if (o->type == GMG_OPTION_DOUBLE) memcpy(member, &o->fallback, sizeof o->fallback);
       else if (o->type == GMG_OPTION_SIZES) memcpy(member, sizes, sizeof sizes);
-      else memcpy(member, &whole, sizeof whole);
+      else memcpy(member, &integer, sizeof integer);
     }
 }
 

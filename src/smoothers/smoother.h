@@ -1,4 +1,5 @@
-/* Built-in smoothers: what they have beyond the public gmg_smoother, and their registry. Calls core and stencil; called by mg. */
+/* Built-in smoothers: their private members besides the public gmg_smoother, and their registry. Calls core and stencil; called by
+   mg. */
 #ifndef GMG_SMOOTHER_PRIVATE_H
 #define GMG_SMOOTHER_PRIVATE_H
 
@@ -10,38 +11,39 @@
 #include <stddef.h>
 
 /* A member of gmg_params that belongs to a smoother. */
-typedef enum { GMG_OPTION_INT, GMG_OPTION_ENUM, GMG_OPTION_DOUBLE, GMG_OPTION_SIZES } gmg_option_type; /* SIZES: size_t[3], any */
+typedef enum { GMG_OPTION_INT, GMG_OPTION_ENUM, GMG_OPTION_DOUBLE, GMG_OPTION_SIZES } gmg_option_type; /* SIZES: size_t[3] of any
+                                                                                                          value */
 typedef struct gmg_option {
-  const char *name; /* of the member; NULL ends a table */
+  const char *name; /* name of the member; NULL ends a table */
   gmg_option_type type;
-  size_t offset;    /* of the member */
+  size_t offset;    /* offset of the member */
   double fallback;  /* its default */
-  double least, most; /* least <= value <= most; of a double least <= value < most */
+  double least, most; /* least <= value <= most; for doubles least <= value < most */
 } gmg_option;
 
-/* A row of such a table: GMG_OPTION(INT, passes, 1, 1, 100). */
+/* A row of such a table, for example GMG_OPTION(INT, passes, 1, 1, 100). */
 #define GMG_OPTION(type, member, fallback, least, most) \
   {#member, GMG_OPTION_##type, offsetof(gmg_params, member), fallback, least, most}
 
-/* Parameters of smoothing under a name (gmg_params_set_preset()). */
+/* A named set of smoothing parameters (gmg_params_set_preset()). */
 typedef struct gmg_preset {
   const char *name;
-  void (*use)(gmg_params *params); /* called when all options of all smoothers have their defaults */
+  void (*use)(gmg_params *params); /* called after all options of all smoothers were set to their defaults */
 } gmg_preset;
 
 /* Effect of one smoothing step on Fourier modes. */
 typedef struct gmg_symbol gmg_symbol; /* fourier.h */
 typedef void gmg_symbol_function(const gmg_operator *A, const gmg_params *params, gmg_leg leg, gmg_symbol *out);
 
-/* Traits of one symmetric linear map, the same at every call. For gmg_smoother::traits. */
+/* Traits of a fixed linear map with an adjoint. For gmg_smoother::traits. */
 unsigned gmg_traits_of_fixed_map(const gmg_params *params, int threads);
 
 /* A smoother of the library. Each folder NAME defines one, gmg_smoother_NAME, in NAME/NAME.c. */
 typedef struct gmg_builtin_smoother {
   gmg_smoother shown;
   gmg_symbol_function *symbol;          /* NULL: gmg_plan() predicts no factor */
-  /* How many red-black sweeps over a small level a step is equivalent to. One kernel may then do all small levels of a cycle. NULL,
-     or 0: a step is not equivalent to any. */
+  /* The number of red-black sweeps over a small level that are equivalent to one step. One kernel can then process all small levels
+     of a cycle. NULL or 0: a step is not equivalent to red-black sweeps. */
   int (*equivalent_red_black_sweeps)(const gmg_params *params);
   const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; NULL: none */
   const gmg_option *options;            /* its parameters; NULL: none */
@@ -58,7 +60,7 @@ gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: no
 const gmg_preset *gmg_preset_at(int i);                              /* of all smoothers; NULL past the last */
 void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */
 
-/* offload/offload.c: the smoother whose sweeps run on a device; s itself where it is none that offloads */
+/* offload/offload.c: the inner smoother of an offloading smoother; s itself for any other */
 const gmg_smoother *gmg_offloaded(const gmg_smoother *s);
 
 #endif

@@ -1,8 +1,8 @@
-/* Relaxation weights where the caller gives none. docs/weights.md records how the numbers were found.
-
-   Jacobi and Chebyshev: the range of eigenvalues of D^-1 A over the frequencies that the coarser grid cannot see is
-   known in closed form on any level, so the best weight is too (2/3, 4/5, 6/7 on isotropic grids in 1D, 2D, 3D).
-   Red-black: over-relaxation pays in proportion to how many axes couple strongly, and not at all along one. */
+/* Relaxation weights for params.omega = 0. docs/weights.md gives the measurements. Called by smoothers.
+   - Jacobi and Chebyshev: the range of eigenvalues of D^-1 A over the frequencies that the coarser grid cannot represent is known
+     in closed form, and so is the best weight: 2/3, 4/5, 6/7 on isotropic grids in 1D, 2D, 3D.
+   - Red-black: the gain from over-relaxation grows with the number of strongly coupled axes. With a single axis there is little or
+     none. */
 #include "weight.h"
 
 #include "stencil/stencil.h"
@@ -19,14 +19,14 @@ void gmg_high_frequency_range(const gmg_operator *A, double *lowest, double *hig
     if (A->coarsened[a]) weakest_coarsened = fmin(weakest_coarsened, A->coupling[a]);
   }
   if (weakest_coarsened == INFINITY) weakest_coarsened = weakest;
-  if (weakest_coarsened == INFINITY) weakest_coarsened = 0; /* no coupling at all: A is its diagonal */
+  if (weakest_coarsened == INFINITY) weakest_coarsened = 0; /* no couplings: A is its diagonal */
   const double diag = gmg_operator_reaction(A) + sum;
   *lowest = diag > 0 ? (gmg_operator_reaction(A) + 2 * weakest_coarsened) / diag : 1;
   *highest = diag > 0 ? (gmg_operator_reaction(A) + 2 * sum) / diag : 1;
-  if (*highest < 1.001 * *lowest) *highest = 1.001 * *lowest; /* keep the interval an interval */
+  if (*highest < 1.001 * *lowest) *highest = 1.001 * *lowest; /* keep the interval non-empty */
 }
 
-/* How many axes couple strongly, 1 to 3, as a real number; and which share of the diagonal they make up. */
+/* The number of strongly coupled axes, 1 to 3, as a real number; and the couplings' share of the diagonal. */
 static double strong_axes(const gmg_operator *A, double *share)
 {
   double sum = 0, most = 0;
@@ -38,8 +38,8 @@ static double strong_axes(const gmg_operator *A, double *share)
   return most > 0 ? sum / most : 1;
 }
 
-/* Best weights for 1, 2 and 3 equal axes without shift, by how the level transfers. In between they are interpolated linearly. They
-   tend to 1 as the shift takes over the diagonal. */
+/* Best weights for 1, 2 and 3 equal axes without shift, by transfer. Weights between them are interpolated linearly, and tend to 1
+   as the shift dominates the diagonal. */
 typedef enum { FULL_WEIGHTING, AVERAGING, ADJOINT, TRANSFERS } transfer;
 typedef double weight_table[TRANSFERS][3];
 

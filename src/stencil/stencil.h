@@ -78,8 +78,8 @@ typedef struct gmg_stencil_ops {
   /* -beta du/dx and du/dx on the faces of an axis; either may be NULL */
   void (*flux)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u, void *flux,
                void *gradient);
-  /* padded = u with one layer of ghosts, (n[a] + 2) along each axis, computed from boundary values; edges by planar extrapolation
- */
+  /* padded = u with one layer of ghosts, (n[a] + 2) along each axis, computed from boundary values; edges by planar
+     extrapolation */
   void (*pad)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
 } gmg_stencil_ops;
 

@@ -1,5 +1,5 @@
-/* Contexts on a CUDA device: creation, memory, and the conversion of CUDA errors to a status. Fills gmg_memory_cuda (core/exec.h).
- */
+/* Contexts on a CUDA device: creation, memory, and the conversion of CUDA errors to a status. Fills gmg_memory_cuda
+   (core/exec.h). */
 #include "device.h"
 #include "testing.h"
 

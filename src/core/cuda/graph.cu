@@ -140,8 +140,8 @@ static void loop_body_begin(gmg_context *c, int with_first)
   if (!r->conditional) return;
   cudaGraphDestroy(r->whole);
   r->conditional = 0, r->whole = NULL;
-  worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal)); /* the remaining work of this recording must not execute
- */
+  worked(cudaStreamBeginCapture(r->own, cudaStreamCaptureModeThreadLocal)); /* the remaining work of this recording must not
+                                                                               execute */
 }
 
 /* Instantiates a graph, including all memory that its launches need. */

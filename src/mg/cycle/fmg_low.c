@@ -38,8 +38,8 @@ static void convert_faces(gmg_solver *s)
                                 s->level[l].faces.g[a][side]);
 }
 
-/* Data are divided by about the norm of f, because they might leave the range of low precision. level[0].u is used as work space.
- */
+/* Data are divided by about the norm of f, because they might leave the range of low precision. level[0].u is used as work
+   space. */
 static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
 {
   const int last = s->refined_levels - 1;
@@ -79,8 +79,8 @@ static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
   return room;
 }
 
-/* Interpolates u to a refined level and improves it by params.fmg corrections. Returns the last correction, which the caller adds.
- */
+/* Interpolates u to a refined level and improves it by params.fmg corrections. Returns the last correction, which the caller
+   adds. */
 static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
 {
   const gmg_level *R = &s->refined[l], *L = &s->level[l];

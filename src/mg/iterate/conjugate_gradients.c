@@ -23,8 +23,8 @@ static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
   return it->norm;
 }
 
-/* Makes p conjugate to the previous direction. Flexible: with <z, A p> / <p, A p>; otherwise with <r, z> over its previous value.
- */
+/* Makes p conjugate to the previous direction. Flexible: with <z, A p> / <p, A p>; otherwise with <r, z> over its previous
+   value. */
 static void cycle(gmg_solver *s, gmg_iteration *it)
 {
   const gmg_exec *e = &s->exec;

@@ -37,8 +37,8 @@ typedef struct gmg_method {
 } gmg_method;
 extern const gmg_method gmg_stationary, gmg_refinement, gmg_conjugate_gradients;
 
-/* How a correction is computed from a residual: by a cycle in the problem's type (stationary.c) or in low precision (refinement.c).
- */
+/* How a correction is computed from a residual: by a cycle in the problem's type (stationary.c) or in low precision
+   (refinement.c). */
 typedef struct gmg_correction_ops {
   gmg_precision precision;    /* for reports */
   const gmg_fmg_ops *fmg;     /* functions for full multigrid starts */
@@ -67,8 +67,8 @@ const void *gmg_current_rhs(const gmg_solver *s, const void *f); /* where that r
 
 /* replay.c. Runs work, or replays its recording. */
 void gmg_replay(gmg_solver *s, gmg_work *work, const void *f, void *u);
-int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u); /* returns 0, and does nothing, if there is no recording
- */
+int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u); /* returns 0, and does nothing, if there is no
+                                                                               recording */
 gmg_graph *gmg_recorded(gmg_solver *s, gmg_work *work, const void *f, void *u, int loop); /* loop: record as a loop. NULL: not
                                                                                              possible now */
 void gmg_forget_recordings(gmg_solver *s); /* when data of the recordings change or end */

@@ -1,5 +1,5 @@
-/* gmg_solve(): runs cycles until the residual is small, stops falling at the rounding floor, grows, or max_cycles is reached. The
-   only entry is the API call; cycles are run by stepper.c. */
+/* gmg_solve(): runs cycles until the residual is small, stops falling at the rounding floor, grows, or max_cycles is reached.
+   stepper.c runs the cycles. Called through the API. */
 #include "iterate.h"
 
 #include <math.h>

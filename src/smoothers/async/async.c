@@ -1,5 +1,5 @@
-/* Block-asynchronous smoother async-(k) (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra, Gates, Tomov
-   2011). */
+/* The block-asynchronous smoother async-(k) (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra, Gates, Tomov
+   2011): traits, weight, symbol, parameters and preset. Its functions are in host/ and cuda/. */
 #include "core/backend.h"
 #include "async.h"
 
@@ -8,7 +8,7 @@
 
 static int local_sweeps_of_a_step(const gmg_params *p) { return p->local_sweeps * p->passes; }
 
-/* The deterministic twin is a fixed linear map. With overlap the restriction of the write-back makes it unsymmetric. */
+/* The deterministic twin is a fixed linear map. With overlap the restricted write-back makes it unsymmetric. */
 static unsigned traits(const gmg_params *p, int threads)
 {
   (void)threads;
@@ -25,7 +25,7 @@ double gmg_weight_async(const gmg_operator *A, const gmg_params *p)
   return gmg_red_black_over_relaxation(A, local_sweeps_of_a_step(p));
 }
 
-/* The limit of blocks that always see fresh values: every local sweep counts as a global one. */
+/* The symbol of blocks that always see fresh values: every local sweep counts as a global one. */
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
 {
   const double omega = gmg_weight_async(A, p);
@@ -35,7 +35,7 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
   else gmg_symbol_gauss_seidel(s, omega, reversed, sweeps);
 }
 
-/* A small level is a single block, unless the caller chose their shape. */
+/* A small level is a single block, unless the caller chose the block. */
 static int equivalent_red_black_sweeps(const gmg_params *p)
 {
   const int chosen = p->block[0] || p->block[1] || p->block[2];

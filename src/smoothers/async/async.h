@@ -1,9 +1,10 @@
-/* Block-asynchronous smoother async-(k): what its backends share. */
+/* Declarations that the backends of the async-(k) smoother share. */
 #ifndef GMG_SMOOTHERS_ASYNC_H
 #define GMG_SMOOTHERS_ASYNC_H
 
 #include "smoothers/smoother.h"
 
-double gmg_weight_async(const gmg_operator *A, const gmg_params *p); /* p->omega if given, else the best for the level */
+double gmg_weight_async(const gmg_operator *A, const gmg_params *p); /* p->omega if given, otherwise the best weight for the
+                                                                        level */
 
 #endif

@@ -1,4 +1,5 @@
-/* Chebyshev polynomial smoother (Adams, Brezina, Hu, Tuminaro 2003). Its degree is params.local_sweeps. */
+/* Chebyshev polynomial smoother (Adams, Brezina, Hu, Tuminaro 2003): symbol and parameters. Its degree is params.local_sweeps. Its
+   functions are in host.c and cuda.cu. */
 #include "smoothers/fourier.h"
 #include "core/backend.h"
 #include "smoothers/smoother.h"

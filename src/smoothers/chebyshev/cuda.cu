@@ -1,12 +1,13 @@
-/* Chebyshev polynomial smoother on a CUDA device (recurrence.h). State: the last correction d. Corrections alternate between u and
-   the level's scratch field: 40 bytes an unknown each in double, 32 for the first of a step, 24 for one from zero. */
+/* Chebyshev polynomial smoother on a CUDA device (recurrence.h). Called through gmg_smoother_ops. State: the last correction d.
+   Corrections alternate between u and the level's scratch field. In double each moves 40 bytes per unknown, the first of a step 32,
+   and one from zero 24. */
 extern "C" {
 #include "recurrence.h"
 }
 
 #include "stencil/operator/cuda/row.cuh"
 
-/* d = c0 d + c1 D^-1 (f - A u), to = u + d; d is not read where c0 is 0 */
+/* d = c0 d + c1 D^-1 (f - A u), to = u + d; d is not read if c0 is 0. */
 template <int kind>
 static __global__ void correction_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real c0, real c1, real *d,
                                          real *to)
@@ -19,7 +20,7 @@ static __global__ void correction_kernel(gmg_operator A, gmg_points p, const rea
   });
 }
 
-/* d = to = c1 D^-1 f: u and c0 are 0 */
+/* d = to = c1 D^-1 f: u and c0 are 0. */
 template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_points p, const real *f, real c1, real *d, real *to)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {

@@ -1,4 +1,4 @@
-/* Chebyshev polynomial smoother on host threads (recurrence.h). State: the last correction d. */
+/* Chebyshev polynomial smoother on host threads (recurrence.h). Called through gmg_smoother_ops. State: the last correction d. */
 #include "recurrence.h"
 
 #include "stencil/operator/host/grid_row.h"
@@ -15,7 +15,7 @@ static void correct(const gmg_smoother_level *l, const void *f, const void *u, v
   if (c0 == 0) l->exec->vector->fill(l->exec, l->A->cells, 0, d);
 #pragma omp parallel for schedule(static) num_threads(l->threads) if (l->A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) gmg_field_map(correction_point, l->A, t, f, u, (real)c0, (real)c1, d);
-  l->exec->vector->axpy(l->exec, l->A->cells, 1, d, to); /* which is u */
+  l->exec->vector->axpy(l->exec, l->A->cells, 1, d, to); /* to is u */
 }
 
 static void sweep(const gmg_smoother_level *l, void *d, const void *f, void *u, int steps, gmg_leg leg)

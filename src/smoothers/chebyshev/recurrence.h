@@ -1,12 +1,13 @@
-/* The recurrence of the Chebyshev smoother (Adams, Brezina, Hu, Tuminaro 2003): the polynomial in D^-1 A of the given degree
-   that is smallest over the frequencies the coarser grid cannot see. A backend includes it and passes the correction's function. */
+/* The recurrence of the Chebyshev smoother (Adams, Brezina, Hu, Tuminaro 2003). Of all polynomials of the given degree in D^-1 A it
+   is the smallest over the frequencies that the coarser grid cannot represent. Included by host.c and cuda.cu, which pass a
+   function for the correction. */
 #ifndef GMG_SMOOTHERS_CHEBYSHEV_RECURRENCE_H
 #define GMG_SMOOTHERS_CHEBYSHEV_RECURRENCE_H
 
 #include "smoothers/smoother.h"
 #include "smoothers/weight.h"
 
-/* d = c0 d + c1 D^-1 (f - A u), then to = u + d; d is not read where c0 is 0. u = NULL: it is 0. */
+/* d = c0 d + c1 D^-1 (f - A u), then to = u + d; d is not read if c0 is 0. u = NULL: u is 0. */
 typedef void gmg_chebyshev_correct(const gmg_smoother_level *l, const void *f, const void *u, void *to, double c0, double c1,
                                    void *d);
 
@@ -15,15 +16,15 @@ static inline int gmg_chebyshev_corrections(const gmg_smoother_level *l, int ste
   return steps * (l->params->local_sweeps > 1 ? l->params->local_sweeps : 1);
 }
 
-/* Corrections alternate between u and `other`; the last one ends in u. If their number is odd, the first reads `other`, which must
-   hold u. other = u: all in place. */
+/* Corrections alternate between u and `other`, and the last one ends in u. If their number is odd, the first reads `other`, which
+   must be a copy of u. other = u: all in place. */
 static inline void gmg_chebyshev_sweep(const gmg_smoother_level *l, void *d, const void *f, void *u, void *other, int steps,
                                        gmg_start start, gmg_chebyshev_correct *correct)
 {
   double low, high;
   gmg_high_frequency_range(l->A, &low, &high);
   const double theta = (high + low) / 2, delta = (high - low) / 2, sigma = theta / delta;
-  void *const at[2] = {u, other}; /* by the number of corrections left, modulo 2 */
+  void *const at[2] = {u, other}; /* indexed by the number of corrections left, modulo 2 */
   int left = gmg_chebyshev_corrections(l, steps);
   for (int s = 0; s < steps; s++) {
     double rho = 1 / sigma;

@@ -1,6 +1,6 @@
-/* Gauss-Seidel in lexicographic order on a CUDA device, exactly. Unknowns with the same i + j + k do not depend on each other, so
-   the planes i + j + k = constant are relaxed one by one (Lamport 1974). A reference, not a competitor: a sweep is n0 + n1 + n2
-   launches, and in 1D one thread does it all. */
+/* Exact Gauss-Seidel in lexicographic order on a CUDA device. Unknowns with equal i + j + k do not depend on each other, so the
+   planes i + j + k = constant are relaxed one after the other (Lamport 1974). It is a reference, and slow: a sweep takes n0 + n1 +
+   n2 launches, and in 1D one thread relaxes everything. Called through gmg_smoother_ops. */
 extern "C" {
 #include "smoothers/weight.h"
 }
@@ -16,7 +16,7 @@ static __global__ void plane_kernel(gmg_operator A, gmg_points lines, size_t pla
 }
 
 template <int kind>
-static __global__ void line_kernel(gmg_operator A, const real *f, real *u, real omega, int backward)
+static __global__ void serial_kernel(gmg_operator A, const real *f, real *u, real omega, int backward)
 {
   for (size_t i = 0; i < A.n[0]; i++) gmg_relax_at<kind>(A, backward ? A.n[0] - 1 - i : i, 0, 0, f, u, omega);
 }
@@ -31,7 +31,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   const gmg_points lines = gmg_points_of(n);
   const gmg_grid one = {dim3(1), dim3(1), 0};
   for (int s = 0; s < steps; s++) {
-    if (A->dim == 1) gmg_launch(l->exec, "gauss_seidel", GMG_BY_KIND(A, line_kernel), one, *A, f, u, omega, backward);
+    if (A->dim == 1) gmg_launch(l->exec, "gauss_seidel", GMG_BY_KIND(A, serial_kernel), one, *A, f, u, omega, backward);
     for (size_t d = 0; d < planes && A->dim > 1; d++)
       gmg_launch(l->exec, "gauss_seidel", GMG_BY_KIND(A, plane_kernel), gmg_grid_of(lines), *A, lines, backward ? planes - 1 - d : d,
                  f, u, omega);

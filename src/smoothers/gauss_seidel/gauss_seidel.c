@@ -1,9 +1,10 @@
-/* Gauss-Seidel in lexicographic order. On several host threads it is not deterministic unless params.deterministic asks for it. */
+/* Gauss-Seidel in lexicographic order: traits, symbol and parameters. With several host threads it is deterministic only if
+   params.deterministic is set. Its functions are in host.c and cuda.cu. */
 #include "core/backend.h"
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"
 
-/* One thread (or deterministic) is the true sequential method. */
+/* With one thread, or params.deterministic, it is the sequential method. */
 static unsigned traits(const gmg_params *p, int threads)
 {
   return threads == 1 || p->deterministic ? gmg_traits_of_fixed_map(p, threads) : 0;

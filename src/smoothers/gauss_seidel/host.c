@@ -1,9 +1,10 @@
-/* Gauss-Seidel in lexicographic order on host threads. One thread (or params.deterministic) is the true sequential method, the
-   CPU reference of Anzt, Dongarra, Gates, Tomov (2011). With more, each thread owns a block of rows, Gauss-Seidel inside, the
-   newest values across; shared values are read and written by relaxed atomics. Only the new value behind an unknown along its
-   row is not known ahead. So a row is relaxed in pieces, each in two passes. The first finds b and c of new value = b + c times
-   the new value behind, for all unknowns at once. The second follows this recurrence with the value in a register. The whole
-   formula, with its division, takes ten times as long. */
+/* Gauss-Seidel in lexicographic order on host threads. Called through gmg_smoother_ops. With one thread, or params.deterministic,
+   it is the sequential method, the CPU reference of Anzt, Dongarra, Gates, Tomov (2011). With more, each thread owns a block of
+   rows: Gauss-Seidel inside, the newest values across. Shared values are read and written by relaxed atomics.
+
+   In a row, only the new value of the previous unknown is not known in advance. So a row is relaxed in pieces, each in two passes.
+   The first computes b and c of new value = b + c (previous new value) for all unknowns at once. The second evaluates this
+   recurrence with the value in a register. The full formula, with its division, takes ten times as long. */
 #include "smoothers/weight.h"
 
 #include "core/host/atomics.h"
@@ -11,11 +12,11 @@
 
 #include <omp.h>
 
-/* Unknowns of a piece: a cache line, so that processors begin the first pass of the next piece during the second pass of this
-   one. With pieces of 512 a sweep at 1000^2 takes 1.5 times as long, a reversed one at 100^3 2.5 times. */
+/* Unknowns of a piece: a cache line. The processor then starts the first pass of the next piece during the second pass of this one.
+   With pieces of 512 a sweep takes 1.5 times as long at 1000^2, and a reversed one 2.5 times at 100^3. */
 enum { PIECE = 64 / sizeof(real) };
 
-/* A row at work, where its unknowns are. */
+/* A row being relaxed, and its fields. */
 typedef struct {
   const gmg_line *l;
   const real *f;
@@ -23,7 +24,7 @@ typedef struct {
   real omega;
 } row;
 
-/* Any unknown: also one that looks around a wrap, or that another thread reads or writes beside. */
+/* Relaxes any unknown, also one with a neighbour across a seam, or one that another thread may access. */
 GMG_INLINE void relax_one(const int dim, const int kind, const row *r, size_t i)
 {
   const gmg_line *l = r->l;
@@ -35,7 +36,7 @@ GMG_INLINE void relax_one(const int dim, const int kind, const row *r, size_t i)
   gmg_store(u + i, gmg_row_relaxed(dim, kind, gmg_line_row(dim, kind, l, i), near, r->f[i], gmg_load(u + i), r->omega));
 }
 
-/* The two numbers of an unknown, whose neighbour behind counts as 0 in `near`. */
+/* The numbers b and c of an unknown. Its previous neighbour counts as 0 in `near`. */
 GMG_INLINE void recurrence_at(const int dim, const int kind, const int backward, gmg_row a, gmg_neighbours near, real f, real u, real omega,
                               real *b, real *c)
 {
@@ -44,7 +45,8 @@ GMG_INLINE void recurrence_at(const int dim, const int kind, const int backward,
   *c = weight * inverse * (backward ? a.hi[0] : a.lo[0]);
 }
 
-/* Unknowns from .. from + n - 1, not the ends of the row. behind: the new value there. Returns the last one. */
+/* Relaxes unknowns from .. from + n - 1, without the ends of the row. behind: new value of the previous unknown. Returns the last
+   new value. */
 GMG_INLINE real relax_piece(const int dim, const int kind, const int uniform, const int backward, const row *r, size_t from, size_t n,
                             real behind)
 {
@@ -64,7 +66,7 @@ GMG_INLINE real relax_piece(const int dim, const int kind, const int uniform, co
   return behind;
 }
 
-/* Unknowns begin .. end - 1, not the ends of the row. */
+/* Relaxes unknowns begin .. end - 1, without the ends of the row. */
 GMG_INLINE void relax_inside(const int dim, const int kind, const int uniform, const int backward, const row *r, size_t begin, size_t end)
 {
   size_t left = end - begin;
@@ -74,7 +76,7 @@ GMG_INLINE void relax_inside(const int dim, const int kind, const int uniform, c
   if (left) relax_piece(dim, kind, uniform, backward, r, backward ? begin : end - left, left, behind);
 }
 
-/* A segment of a row, of whose neighbours in other rows this thread owns all. */
+/* Relaxes a segment of a row whose neighbours in other rows all belong to this thread. */
 GMG_INLINE void relax_private(const int dim, const int kind, const int backward, const row *r, const gmg_task *w)
 {
   const size_t begin = w->begin, end = w->end;
@@ -89,7 +91,7 @@ GMG_INLINE void relax_shared(const int dim, const int kind, int backward, const 
   for (size_t i = w->begin; i < w->end; i++) relax_one(dim, kind, r, backward ? w->begin + w->end - 1 - i : i);
 }
 
-/* Whether tasks first .. last - 1 hold all that this one reads in other rows, and all that reads it there. */
+/* Whether tasks first .. last - 1 contain all neighbours of this one in other rows. */
 static int is_private(const gmg_operator *A, const gmg_task *w, size_t first, size_t last)
 {
   const size_t j[] = {gmg_below(A, 1, w->j), gmg_above(A, 1, w->j), w->j, w->j};

@@ -1,5 +1,6 @@
-/* Weighted Jacobi on a CUDA device. Steps alternate between u and the level's scratch field, 24 bytes an unknown each in double.
-   An odd number of them first copies u to the scratch field (16 bytes). The first step from zero needs no neighbours (16 bytes). */
+/* Weighted Jacobi on a CUDA device. Called through gmg_smoother_ops. Steps alternate between u and the level's scratch field. In
+   double each moves 24 bytes per unknown. An odd number of steps first copies u to the scratch field (16 bytes). The first step
+   from zero reads no neighbours (16 bytes). */
 extern "C" {
 #include "smoothers/weight.h"
 }
@@ -20,7 +21,7 @@ template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { to[c] = omega * (f[c] / gmg_row_at<kind>(A, i, j, k).diag); });
 }
 
-/* u = NULL: it is 0. */
+/* u = NULL: u is 0. */
 static void step(const gmg_smoother_level *l, const void *f, const void *u, void *to)
 {
   const double omega = gmg_weight_jacobi(l->A, l->params);
@@ -31,7 +32,7 @@ static void step(const gmg_smoother_level *l, const void *f, const void *u, void
 
 static void relax(const gmg_smoother_level *l, const void *f, void *u, int steps, gmg_start start)
 {
-  void *const at[2] = {u, l->scratch}; /* by the number of steps left, modulo 2 */
+  void *const at[2] = {u, l->scratch}; /* indexed by the number of steps left, modulo 2 */
   for (int left = steps; left > 0; left--) {
     const int reads = start != GMG_FROM_ZERO || left < steps;
     step(l, f, reads ? at[left % 2] : NULL, at[(left - 1) % 2]);

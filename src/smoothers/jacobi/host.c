@@ -1,4 +1,4 @@
-/* Weighted Jacobi on host threads: all unknowns from the values before the sweep. */
+/* Weighted Jacobi on host threads. Called through gmg_smoother_ops. */
 #include "smoothers/weight.h"
 
 #include "stencil/operator/host/grid_row.h"

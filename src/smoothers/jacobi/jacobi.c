@@ -1,4 +1,5 @@
-/* Weighted Jacobi: all unknowns from the values before the sweep. */
+/* Weighted Jacobi: symbol and parameters. All unknowns are relaxed from the values before the sweep. Its functions are in host.c
+   and cuda.cu. */
 #include "core/backend.h"
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"

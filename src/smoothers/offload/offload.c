@@ -1,5 +1,6 @@
-/* A smoother that sweeps elsewhere: multigrid in the memory of the host, sweeps on a device (Anzt, Dongarra, Gates, Tomov 2011).
-   A decorator: it copies u and f there, lets the inner smoother sweep, and copies u back. It knows the device only as an exec. */
+/* An offloading smoother: multigrid on the host, sweeps on a device (Anzt, Dongarra, Gates, Tomov 2011). It is a decorator: it
+   copies u and f to the device, calls the inner smoother, and copies u back. It knows the device only as an exec. Called through
+   the API and gmg_smoother_ops. */
 #include "smoothers/smoother.h"
 
 #include "gmg_cuda.h"
@@ -11,42 +12,42 @@
 enum { SWEEPS, TRANSFERS }; /* accounts of the clock */
 
 typedef struct offload {
-  gmg_smoother smoother; /* what its user holds */
-  gmg_context *device;   /* BORROWED, as is inner */
+  gmg_smoother smoother; /* the public part */
+  gmg_context *device;   /* BORROWED, like inner */
   const gmg_smoother *inner;
   const gmg_trace_ops *trace;
   gmg_clock clock;
   char name[96];
 } offload;
 
-/* A level's twin on the device. */
-typedef struct twin {
+/* A copy of a level on the device. */
+typedef struct device_level {
   gmg_exec exec;
   gmg_operator A;
-  gmg_params params; /* the solver's, with the inner smoother */
+  gmg_params params; /* the solver's parameters, with the inner smoother */
   gmg_smoother_level level;
   const gmg_smoother_ops *ops;
-  void *inner; /* its state */
+  void *inner; /* state of the inner smoother */
   void *f, *u;
-} twin;
+} device_level;
 
 static offload *offload_of(const gmg_params *p) { return (offload *)p->smoother; }
 
 static unsigned traits(const gmg_params *p, int threads)
 {
-  (void)threads; /* of the host */
+  (void)threads; /* threads of the host */
   gmg_params q = *p;
   q.smoother = offload_of(p)->inner;
   return gmg_smoother_traits(&q, offload_of(p)->device->threads);
 }
 
-static gmg_status field(twin *t, const char *what, void **p)
+static gmg_status field(device_level *t, const char *what, void **p)
 {
   return gmg_exec_alloc(&t->exec, what, t->A.cells * t->exec.real_size, p);
 }
 
-/* Replaces an array, unless NULL, by a copy of it on the device. */
-static gmg_status copy_array(twin *t, size_t bytes, const void **array)
+/* Replaces an array, unless it is NULL, by a copy on the device. */
+static gmg_status copy_array(device_level *t, size_t bytes, const void **array)
 {
   void *p = NULL;
   if (!*array) return GMG_OK;
@@ -56,7 +57,7 @@ static gmg_status copy_array(twin *t, size_t bytes, const void **array)
   return GMG_OK;
 }
 
-static gmg_status copy_operator(twin *t, const gmg_operator *A)
+static gmg_status copy_operator(device_level *t, const gmg_operator *A)
 {
   gmg_operator *B = &t->A;
   *B = *A;
@@ -69,7 +70,7 @@ static gmg_status copy_operator(twin *t, const gmg_operator *A)
   return copy_array(t, A->cells * t->exec.real_size, &B->sigma);
 }
 
-static gmg_status create_twin(const offload *o, const gmg_smoother_level *l, twin *t)
+static gmg_status create_device_level(const offload *o, const gmg_smoother_level *l, device_level *t)
 {
   void *scratch = NULL;
   t->exec = gmg_exec_make(o->device, l->A->type, 0);
@@ -89,7 +90,7 @@ static gmg_status create_twin(const offload *o, const gmg_smoother_level *l, twi
   return t->ops->setup ? t->ops->setup(&t->level, &t->inner) : GMG_OK;
 }
 
-/* The solver's context gets the text that the device's has. */
+/* Copies the error text of the device's context to the solver's context. */
 static gmg_status pass_on(const offload *o, const gmg_smoother_level *l, gmg_status status)
 {
   gmg_context *host = l->exec->context;
@@ -100,18 +101,18 @@ static gmg_status pass_on(const offload *o, const gmg_smoother_level *l, gmg_sta
 static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
   const offload *o = offload_of(l->params);
-  twin *t = calloc(1, sizeof *t);
+  device_level *t = calloc(1, sizeof *t);
   *state = t;
   if (!t) return gmg_fail(l->exec->context, GMG_ERR_MEMORY, "an offloaded level could not be allocated");
   GMG_VISIT(o->device);
   o->device->error[0] = 0;
-  return pass_on(o, l, create_twin(o, l, t));
+  return pass_on(o, l, create_device_level(o, l, t));
 }
 
 static gmg_status update(const gmg_smoother_level *l, void *state)
 {
   const offload *o = offload_of(l->params);
-  twin *t = state;
+  device_level *t = state;
   const gmg_operator *A = l->A;
   const gmg_memory_ops *memory = t->exec.memory;
   GMG_VISIT(o->device);
@@ -127,7 +128,7 @@ static gmg_status update(const gmg_smoother_level *l, void *state)
 
 static void destroy(const gmg_smoother_level *l, void *state)
 {
-  twin *t = state;
+  device_level *t = state;
   if (!t) return;
   GMG_VISIT(offload_of(l->params)->device);
   if (t->ops && t->ops->destroy) t->ops->destroy(&t->level, t->inner);
@@ -135,7 +136,7 @@ static void destroy(const gmg_smoother_level *l, void *state)
   free(t);
 }
 
-static void sweep_there(const twin *t, int steps, gmg_leg leg, gmg_start start)
+static void sweep_there(const device_level *t, int steps, gmg_leg leg, gmg_start start)
 {
   if (start == GMG_FROM_ZERO && t->ops->sweep_from_zero) {
     t->ops->sweep_from_zero(&t->level, t->inner, t->f, t->u, steps, leg);
@@ -145,8 +146,8 @@ static void sweep_there(const twin *t, int steps, gmg_leg leg, gmg_start start)
   t->ops->sweep(&t->level, t->inner, t->f, t->u, steps, leg);
 }
 
-/* A device that has failed leaves NaN behind, so that the solve ends there and then. */
-static void run(const gmg_smoother_level *l, const twin *t, const void *f, void *u, int steps, gmg_leg leg, gmg_start start)
+/* Runs a sweep. If the device fails, u becomes NaN, which ends the solve. */
+static void run(const gmg_smoother_level *l, const device_level *t, const void *f, void *u, int steps, gmg_leg leg, gmg_start start)
 {
   offload *o = offload_of(l->params);
   const gmg_memory_ops *memory = t->exec.memory;
@@ -168,7 +169,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   run(l, state, f, u, steps, leg, GMG_FROM_CURRENT);
 }
 
-/* Without a u to send. */
+/* Does not copy u to the device. */
 static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   run(l, state, f, u, steps, leg, GMG_FROM_ZERO);

@@ -1,28 +1,26 @@
-/* Red-black Gauss-Seidel with over-relaxation on a CUDA device. Unknowns with i + j + k even are red and go first (last on a
-   reversed leg); phases and strips at the seams of odd periodic axes as in red_black/host.c.
+/* Red-black Gauss-Seidel with over-relaxation on a CUDA device. Called through gmg_smoother_ops and gmg_fused_ops. Unknowns with
+   even i + j + k are red and are relaxed first (last on a reversed leg). Phases and strips at the seams of odd periodic axes are as
+   in red_black/host.c.
 
-   A pass over memory for every colour takes 48 bytes an unknown in double. Large levels with constant coefficients have both
-   colours in one (relax/cuda/plane_sweep.cuh), 24 bytes, with the same result: blocks of unknowns relax one layer around their own
-   again, from values before the sweep. Those must still be there, so
+   One pass over memory per colour moves 48 bytes per unknown in double. On large levels with constant coefficients one pass relaxes
+   both colours (relax/cuda/plane_sweep.cuh), moves 24 bytes, and has the same result. For that, each block also relaxes one layer
+   around its own unknowns, from values before the sweep. These must not be overwritten, so
+   - two sweeps write to the level's scratch field and back;
+   - one sweep writes in place what no other block reads, which is nearly everything. The two layers beside other blocks are written
+     to the scratch field, from which a second kernel copies them (about 8 bytes per unknown; a copy of everything would move 16);
+   - a sweep from zero reads no u, and writes in place: 16 bytes.
 
-     two sweeps go to the level's scratch field and back;
-     one sweep writes in place what no other block looks at, nearly all, and the two layers beside other blocks to the scratch
-     field, from where a second kernel brings them (about 8 bytes an unknown; a copy of everything would be 16);
-     one from zero, which reads no u, writes in place: 16 bytes.
-
-   A leg of one sweep is a pass, too, again with the same result:
-
-     down from zero it also restricts the residual it leaves (17 bytes in 3D, and not 33). A block then needs to know
-     what the others leave one layer around its own unknowns: for that the ring beyond must have been through the first
-     half sweep, which from zero is the weight times f over the diagonal. No value comes from another block, and every
-     coarse value from one alone;
-     up to the finest level of a mixed cycle it takes the correction in and updates u in double (25 bytes, and not 45).
-     What it reads it does not write;
-     in double in 3D the way down leaves u in another field (double buffering), and the way up brings it back with the
+   A leg with one sweep is also a single pass, with the same result:
+   - Downwards from zero it also restricts its residual: 17 instead of 33 bytes in 3D. A block then also needs the final values in
+     the layer around its own unknowns, which depend on a first half sweep in the ring. From zero that is the weight times f over
+     the diagonal, so no value comes from another block. Every coarse value is written by one block.
+   - Upwards to the finest level of a mixed-precision cycle it prolongs the correction and updates u in double: 25 instead of 45
+     bytes. It reads and writes different fields.
+   - In double in 3D the downward leg writes u to another field (double buffering), and the upward leg writes it back with the
      correction.
 
-   In 2D rows stream through warps (relax/cuda/row_sweep.cuh); legs are a pass in float. 1D but for odd periodic
-   axes has a kernel of its own for all sizes and coefficients (red_black/line.cuh). */
+   In 2D, rows stream through warps (relax/cuda/row_sweep.cuh); in float, a leg is a single pass. 1D has its own kernel
+   (red_black/line.cuh), except on odd periodic axes. */
 extern "C" {
 #include "smoothers/weight.h"
 }
@@ -39,7 +37,7 @@ enum { SEAM_WIDTH = 2 };
 typedef struct {
   size_t colour, phase;
   int strip;
-  int seam[3]; /* 1 where the last unknown of the axis meets the first with the same colour */
+  int seam[3]; /* 1 if the last unknown of the axis and the first have the same colour and are neighbours */
 } part;
 
 template <int kind>
@@ -79,19 +77,20 @@ static void sweep_by_colours(const gmg_smoother_level *l, const void *f, void *u
 
 typedef struct {
   int fused;
-  size_t max_bytes; /* of shared memory */
+  size_t max_bytes; /* bytes of shared memory */
   gmg_blocks blocks;
-  gmg_blocks update_blocks; /* rows in 2D: of a pass that updates another field */
+  gmg_blocks update_blocks; /* rows in 2D: blocks of a pass that updates another field */
 } red_black_state;
 
-/* On smaller levels launches count, and not bytes. */
+/* Whether one pass relaxes both colours. On smaller levels the number of launches counts, not bytes. */
 static int goes_in_one_pass(const gmg_operator *A)
 {
   enum { MIN_CELLS = 500000 };
   return A->cells >= MIN_CELLS && is_uniform_level(A);
 }
 
-/* In 3D one sweep, plain and from zero; with the residual restricted; into a field in double, and with the correction before. */
+/* Passes of one sweep in 3D: plain; from zero; from zero with restriction; with an update in double; with prolongation and
+   update. */
 static const plane_pass passes[] = {PLANE_PASS(2, 0),
                                     PLANE_PASS(2, PASS_FROM_ZERO),
                                     PLANE_PASS(2, PASS_FROM_ZERO | PASS_RESTRICT),
@@ -99,15 +98,15 @@ static const plane_pass passes[] = {PLANE_PASS(2, 0),
                                     PLANE_PASS(2, PASS_UPDATE | PASS_PROLONG),
                                     {-1}};
 
-/* NULL: there is none. */
+/* NULL if there is no such pass. */
 static const plane_pass *pass_of(const gmg_smoother_level *l, const red_black_state *r, int kind)
 {
   return l->A->dim == 3 ? plane_pass_of(passes, kind, r->max_bytes) : NULL;
 }
 
-enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; of which at once */
+enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; planes at a time */
 
-/* What interface_copy has comes back. In 3D most columns have nothing but near the ends of blocks along them. */
+/* Copies interface_copy back to u. In 3D most columns only have values near the ends of blocks along them. */
 static __global__ void __launch_bounds__(ACROSS * LINES)
     interface_kernel(uniform_level s, unsigned across, unsigned lines, const real *copy, real *u)
 {
@@ -118,7 +117,7 @@ static __global__ void __launch_bounds__(ACROSS * LINES)
   const int all = seen_by_others(s, 0, i) || (s.n[1] > 1 && seen_by_others(s, 1, j));
   const int v = begin % s.own[2], own = min(s.own[2], s.n[2] - begin + v);
   const int column = column_offset(s.at, i, j);
-  if (!all && v >= 2 && v + end - begin <= own - 2) return; /* inside a block */
+  if (!all && v >= 2 && v + end - begin <= own - 2) return; /* inside a block: nothing to copy */
   for (int first = begin; first < end; first += AT_ONCE) {
     real value[AT_ONCE];
     int wanted[AT_ONCE];
@@ -142,7 +141,7 @@ static void copy_interfaces(const gmg_smoother_level *l, const uniform_level &s,
   gmg_launch(l->exec, "red_black", interface_kernel, grid, s, across, lines, copy, u);
 }
 
-/* One sweep. from = NULL: u is 0. interface_copy = to: all goes there. */
+/* One sweep. from = NULL: u is 0. If interface_copy = to, everything is written there. */
 static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, int kind, const void *f,
                         const void *from, void *to, void *interface_copy, const update &o, const restriction &g)
 {
@@ -197,13 +196,13 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   relax(l, state, f, u, steps, leg, 1);
 }
 
-/* One sweep from a u that is not 0 into another field, and the residual in a pass of its own. */
+/* One sweep from a given u to another field, and the restricted residual in a separate pass. */
 static void presmooth_to_other_field(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, void *to,
                                      const gmg_map map[3], void *coarse)
 {
   const uniform_level s = level_of(l, r, GMG_LEG_DOWN);
   plain_sweep(l, r, s, f, u, to, to);
-  gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: room */
+  gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: work space */
 }
 
 static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps,

@@ -1,12 +1,12 @@
-/* Red-black Gauss-Seidel with over-relaxation on host threads. Unknowns with i + j + k even are red and go first
-   (last on a reversed leg).
+/* Red-black Gauss-Seidel with over-relaxation on host threads. Called through gmg_smoother_ops. Unknowns with even i + j + k are
+   red and are relaxed first (last on a reversed leg).
 
-   A colour's unknowns do not see each other, except around a periodic axis of odd size: at that seam two faces of one
-   colour meet. There a colour is relaxed in phases: an unknown's phase is the number of such axes on which it is the last
-   one. Neighbours of one colour differ in phase by one, so no race remains, the result does not depend on the number of
-   threads, and the newest values are used across the seam. (Reading old ones from a copy instead is Jacobi there and does
-   not bear over-relaxation: factor 0.26 on a periodic 65^3, where walls give 0.12.) A strip of two unknowns on each side
-   of a seam is swept once more, first: 0.118 instead of 0.160, for a face's worth of work. */
+   Unknowns of one colour are not neighbours, except at the seam of a periodic axis of odd size, where two faces of one colour meet.
+   There a colour is relaxed in phases. The phase of an unknown is the number of such axes on which it is the last one. Neighbours
+   of one colour differ by one in phase. So there is no race, the result does not depend on the number of threads, and the newest
+   values are used across the seam. (Old values, read from a copy, are Jacobi at the seam, which does not tolerate over-relaxation:
+   factor 0.26 on a periodic 65^3, instead of 0.12 with walls.) First, a strip of two unknowns on each side of a seam is swept once
+   more: 0.118 instead of 0.160, for the work of one face. */
 #include "smoothers/weight.h"
 
 #include "stencil/operator/host/grid_row.h"
@@ -15,7 +15,7 @@
 
 enum { STRIP = 2 };
 
-/* 1 where the last unknown of the axis meets the first with the same colour. */
+/* 1 if the last unknown of the axis and the first have the same colour and are neighbours. */
 static size_t seam(const gmg_operator *A, int a) { return A->wraps[a] && A->n[a] % 2; }
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
@@ -35,7 +35,8 @@ GMG_INLINE void relax_one(const int dim, const int kind, const gmg_line *l, cons
   u[i] = gmg_row_relaxed(dim, kind, gmg_line_row(dim, kind, l, i), near, f[i], u[i], omega);
 }
 
-/* The unknowns of a colour from begin to end; the two ends of the line, which may look around a wrap, by name. */
+/* Relaxes the unknowns of a colour from begin to end. The two ends of the line are relaxed separately, because their neighbours may
+   lie across a seam. */
 GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, const gmg_task *w, const real *f, real *u,
                       size_t colour, const real *inverse, real omega, size_t begin, size_t end)
 {
@@ -50,7 +51,7 @@ GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_lev
                            real omega)
 {
   const gmg_operator *A = level->A;
-  const size_t tasks = gmg_tasks(A), n = A->n[0], last = n - seam(A, 0); /* from `last` on the phase is one more */
+  const size_t tasks = gmg_tasks(A), n = A->n[0], last = n - seam(A, 0); /* from `last` on the phase is larger by one */
 #pragma omp parallel for schedule(static) num_threads(level->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_task_at(A, t);
@@ -69,7 +70,7 @@ GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_lev
   }
 }
 
-/* One colour of line m of a slice: a plane in 3D, the line itself in 2D. */
+/* Relaxes one colour of line m of a slice. A slice is a plane in 3D, and a line in 2D. */
 GMG_INLINE void relax_in_slice(const int dim, const int kind, const gmg_operator *A, const real *f, real *u, size_t colour,
                                size_t slice, size_t m, gmg_inverse *known, real omega)
 {
@@ -79,9 +80,9 @@ GMG_INLINE void relax_in_slice(const int dim, const int kind, const gmg_operator
   relax(dim, kind, &l, &w, f + w.offset, u + w.offset, colour, inverse, omega, 0, w.end);
 }
 
-/* One pass over memory relaxes both colours: in a thread's share of the slices the second colour follows the first one slice
-   and one line behind; at the ends of the share it waits until the neighbours' first colour is done. The same values as
-   two passes. */
+/* Relaxes both colours in one pass over memory. In a thread's share of the slices the second colour follows the first by one slice
+   and one line. At the ends of the share it waits until the neighbours have relaxed their first colour. The values are the same as
+   with two passes. */
 GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, int reversed,
                            real omega)
 {

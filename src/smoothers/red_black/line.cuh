@@ -1,10 +1,10 @@
-/* Red-black relaxation in 1D, both colours in one pass over memory: 24 bytes an unknown in double, or 16 from zero,
-   where a pass for every colour takes 48; and one launch where there is one thread block. For red_black/cuda.cu.
+/* Red-black relaxation in 1D, both colours in one pass over memory. In double it moves 24 bytes per unknown, or 16 from zero; one
+   pass per colour moves 48. A level of one thread block takes one launch. Included by red_black/cuda.cu.
 
-   A thread has an unknown of the first colour and the next one, of the second. That one's other neighbour is the next
-   thread's: it is relaxed here once more, from values before the sweep, so the result is that of one colour after the
-   other. In place a thread block writes what no other one looks at; the two unknowns where it begins and the one where
-   it ends go to the level's scratch field, from where a second kernel brings them. */
+   A thread has one unknown of the first colour, and the next one, of the second. The other neighbour of the second unknown belongs
+   to the next thread. It is relaxed here once more, from values before the sweep, so the result is that of one colour after the
+   other. A thread block writes in place what no other block reads. Its first two unknowns and its last one are written to the
+   level's scratch field, from which a second kernel copies them. */
 #ifndef GMG_SMOOTHERS_RED_BLACK_LINE_H
 #define GMG_SMOOTHERS_RED_BLACK_LINE_H
 
@@ -14,8 +14,8 @@ enum { LINE_THREADS = 256 };
 
 typedef struct {
   gmg_operator A;
-  long n, pairs, before; /* the first pair begins so many unknowns before the axis does, or behind that if it wraps */
-  int wraps, alike;      /* rows inside are alike */
+  long n, pairs, before; /* the first pair begins this many unknowns before the axis; with wrapping, this may be -1 */
+  int wraps, alike;      /* 1: all inner rows are equal */
   real omega;
 } line_sweep;
 
@@ -31,7 +31,7 @@ static line_sweep line_sweep_of(const gmg_operator *A, int reversed, real omega)
 
 static unsigned line_blocks(const line_sweep &s) { return (unsigned)((s.pairs + LINE_THREADS - 1) / LINE_THREADS); }
 
-/* Unknown i, around the wrap; -1: beyond a wall. */
+/* Index of unknown i, wrapped; -1: beyond a wall. */
 static __device__ __forceinline__ long index_in_line(const line_sweep &s, long i)
 {
   if (i >= 0 && i < s.n) return i;
@@ -59,10 +59,10 @@ static __device__ __forceinline__ real relaxed_in_line(const line_sweep &s, cons
                          here, s.omega);
 }
 
-/* from = NULL: u is 0. interface_copy = to: all goes there. */
+/* from = NULL: u is 0. If interface_copy = to, everything is written there. */
 template <int kind>
 static __global__ void __launch_bounds__(LINE_THREADS)
-    line_kernel(line_sweep s, const real *f, const real *from, real *to, real *interface_copy)
+    two_colour_line_kernel(line_sweep s, const real *f, const real *from, real *to, real *interface_copy)
 {
   const long pair = (long)blockIdx.x * LINE_THREADS + threadIdx.x, i = 2 * pair - s.before;
   real first = 0, second = 0;
@@ -73,7 +73,7 @@ static __global__ void __launch_bounds__(LINE_THREADS)
     first = relaxed_in_line<kind>(s, f, i, u[0], u[1], u[2]);
     second = relaxed_in_line<kind>(s, f, i + 1, first, u[2], relaxed_in_line<kind>(s, f, i + 2, u[2], u[3], u[4]));
   }
-  __syncthreads(); /* to may be from */
+  __syncthreads(); /* `to` may be `from` */
   if (pair >= s.pairs) return;
   const int begins = threadIdx.x == 0, ends = threadIdx.x == LINE_THREADS - 1 || pair == s.pairs - 1;
   const long at[2] = {index_in_line(s, i), index_in_line(s, i + 1)};
@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(LINE_THREADS)
   if (at[1] >= 0) (begins || ends ? interface_copy : to)[offset_in_line(s, at[1])] = second;
 }
 
-/* What interface_copy has comes back: a thread a block's. */
+/* Copies interface_copy back to u, with one thread per block. */
 static __global__ void line_interface_kernel(line_sweep s, unsigned blocks, const real *copy, real *u)
 {
   const unsigned b = blockIdx.x * blockDim.x + threadIdx.x;
@@ -99,7 +99,7 @@ static void relax_line(const gmg_smoother_level *l, const line_sweep &s, const v
                        void *interface_copy)
 {
   const gmg_grid grid = {dim3(line_blocks(s)), dim3(LINE_THREADS), 0};
-  gmg_launch(l->exec, "red_black", GMG_BY_KIND(l->A, line_kernel), grid, s, f, from, to, interface_copy);
+  gmg_launch(l->exec, "red_black", GMG_BY_KIND(l->A, two_colour_line_kernel), grid, s, f, from, to, interface_copy);
 }
 
 static void sweep_line(const gmg_smoother_level *l, const void *f, void *u, int steps, gmg_leg leg, int from_zero)

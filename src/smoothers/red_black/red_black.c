@@ -1,4 +1,4 @@
-/* Red-black Gauss-Seidel with over-relaxation: one colour after the other. */
+/* Red-black Gauss-Seidel with over-relaxation: traits, symbol and parameters. Its functions are in host.c and cuda.cu. */
 #include "core/backend.h"
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"

@@ -1,4 +1,4 @@
-/* Partition of a level into blocks, and block orders (Chow, Anzt, Dongarra 2015: the order is a lever). */
+/* Division of a level into blocks, and block orders (partition.h). Chow, Anzt, Dongarra (2015) study the effect of the order. */
 #include "partition.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* Blocks of unknowns and the order in which they are handed out. Used by the asynchronous smoother of any backend. */
+/* Blocks of unknowns, and the order in which they are relaxed. Called by the asynchronous smoother on all backends, and by
+   red-black on CUDA. */
 #ifndef GMG_SMOOTHERS_RELAX_PARTITION_H
 #define GMG_SMOOTHERS_RELAX_PARTITION_H
 
@@ -10,11 +11,11 @@ typedef struct gmg_blocks {
   size_t total;
 } gmg_blocks;
 
-/* The caller's block where given, else about `preferred`, evened out so that no thin block remains at the end (65 unknowns
-   in blocks of 64 cost a factor 2 in rate). Never larger than the level. */
+/* Divides a level into blocks: the caller's shape if given, otherwise about `preferred`, balanced so that no thin block remains at
+   the end (65 unknowns in blocks of 64 double the convergence factor). Blocks are never larger than the level. */
 gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3]);
 
-/* order[0 .. total): block numbers (axis 0 fastest) in the order wanted. */
+/* order[0 .. total): numbers of blocks (axis 0 fastest) in the requested order. */
 void gmg_blocks_order(const gmg_blocks *b, gmg_block_order kind, unsigned long seed, int *order);
 
 #endif

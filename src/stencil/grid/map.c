@@ -291,8 +291,8 @@ gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, 
   gmg_status status;
   table t = {0};
   int *wrap = NULL;
-  const int values = kind != GMG_MAP_INTERPOLATE && kind != GMG_MAP_FACES; /* maps of values wrap; those of ghosts and faces do not
- */
+  const int values = kind != GMG_MAP_INTERPOLATE && kind != GMG_MAP_FACES; /* maps of values wrap; those of ghosts and faces do
+                                                                              not */
   if (build(&t, kind, fine, coarse)) wrap = make_wrap(&t, values && gmg_axis_periodic(fine));
   if (wrap) {
     narrow(&t);

@@ -1,44 +1,41 @@
-/* Block-asynchronous smoother async-(k) on a CUDA device (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra,
-   Gates, Tomov 2011). One thread block relaxes one block of unknowns.
+/* The block-asynchronous smoother async-(k) on a CUDA device (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra,
+   Gates, Tomov 2011): the table of kernel variants, and their common functions. Called through gmg_smoother_ops and gmg_fused_ops.
 
-   It holds its unknowns, `overlap` layers around them and a ring that is only read in shared memory, relaxes them k
-   times from whatever values surround them, and writes back its own (restricted, as in Cai, Sarkis 1999). Nothing
-   waits: blocks start as multiprocessors become free, in the given order, and those of a second pass do not wait for
-   the first where a pass has more of them than the device has room for (passes_at_once()). What blocks share is read
-   and written by relaxed atomics (core/cuda/atomics.cuh): fresh, and never torn.
+   One thread block relaxes one block of unknowns. It loads its unknowns, `overlap` layers around them, and a ring that is only
+   read. It relaxes them k times, whatever the surrounding values are, and writes back its own (restricted, as in Cai, Sarkis 1999).
+   Nothing waits. Blocks start in the given order as multiprocessors become free. If a pass has more blocks than the device has room
+   for, the next pass does not wait for it (passes_at_once()). Shared values are read and written by relaxed atomics
+   (core/cuda/atomics.cuh). In the deterministic twin every block reads a copy made before the pass.
 
-   Deterministic twin: every block reads a copy made before the pass.
-
-   There are many variants of taking a level, each with kernels of its own in a file of its own. Here is the table of
-   them, and what they have in common. With dynamic assignment resident thread blocks take blocks of unknowns from a
-   queue (relax/cuda/scheduling.cuh); planes_faces and tiles_packed cannot do that and refuse such levels. */
+   With dynamic assignment, resident thread blocks take blocks of unknowns from a queue (relax/cuda/scheduling.cuh). planes_faces
+   and tiles_packed do not support this, and refuse such levels. */
 #include "variant.h"
 
 extern "C" {
 #include "smoothers/async/testing.h"
 }
 
-/* The first that suits takes the level. */
+/* A level uses the first variant that accepts it. */
 static const async_variant *const variants[] = {
-    &R(async_line),         /* 1D: stretches of a line */
-    &R(async_planes_faces), /* 3D, coefficients on faces: planes stream */
+    &R(async_line),         /* 1D: segments of a line */
+    &R(async_planes_faces), /* 3D, coefficients on faces: plane sweep */
 #if GMG_REAL_F32
-    &R(async_tiles_packed), /* 3D, the cache holds the level: tiles of patches */
+    &R(async_tiles_packed), /* 3D, levels that fit in the cache: packed tiles */
 #endif
-    &R(async_rows),         /* 2D: rows stream through warps */
-    &R(async_planes),       /* 3D: planes stream */
-    &R(async_tiles),        /* 2D, 3D, all coefficients: tiles wholly on chip */
-    &R(async_reference),    /* what is left */
+    &R(async_rows),         /* 2D: row sweep */
+    &R(async_planes),       /* 3D: plane sweep */
+    &R(async_tiles),        /* 2D, 3D, all coefficients: tiles */
+    &R(async_reference),    /* everything else */
 };
 
 /* --- passes ----------------------------------------------------------------------------------------------------------- */
 
-/* Blocks of a launch wait for nobody. Where the device has room for more than a pass, those of the next would begin
-   beside it and find what was there before both: on 10^4 unknowns in 1D four passes a step reduced no more than one.
-   There every pass has a launch. */
+/* How many passes one launch runs. Blocks of a launch do not wait for each other. If the device has room for more than one pass,
+   the blocks of the next would start at the same time and see only old values: on 10^4 unknowns in 1D, four passes per step then
+   reduced the error no more than one. So each pass then has its own launch. */
 static size_t passes_at_once(const gmg_smoother_level *l, const async_state *s, size_t passes)
 {
-  enum { MAX_RESIDENT = 32, MAX_PASSES = 65535 }; /* thread blocks that a multiprocessor has room for; grid.blocks.y at most */
+  enum { MAX_RESIDENT = 32, MAX_PASSES = 65535 }; /* maximum of thread blocks per multiprocessor; maximum of grid.blocks.y */
   if (s->blocks.total < MAX_RESIDENT * processors_of(l)) return 1;
   return passes < MAX_PASSES ? passes : MAX_PASSES;
 }
@@ -59,7 +56,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   R(async_run_passes)(l, (const async_state *)state, passes_of(l, steps), f, u, leg == GMG_LEG_UP_REVERSED);
 }
 
-/* As on the host: with overlap the first pass may as well find zeros around every block, and then reads f alone. */
+/* As on the host: with overlap, blocks of the first pass may see zeros around them, and then read only f. */
 static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   const async_state *s = (const async_state *)state;
@@ -70,8 +67,8 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   R(async_run_passes)(l, s, fresh ? passes : passes - 1, f, u, reversed);
 }
 
-/* The last pass also restricts the residual. Not for the deterministic twin: what blocks add to a coarse value they
-   share they add in any order. */
+/* The last pass also restricts the residual. Not in the deterministic twin, because blocks add to shared coarse values in any
+   order. */
 static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps,
                               gmg_start start, const gmg_map *map, void *coarse)
 {
@@ -81,7 +78,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, void *state, const vo
          s->variant->presmooth_restrict(l, s, passes, f, u, to, start, map, coarse);
 }
 
-/* The last pass as the deterministic twin does it, which with overlap costs no rate: it writes nothing that is read. */
+/* The last pass reads and writes different fields, like the deterministic twin. With overlap this does not slow convergence. */
 static int postsmooth_update(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg,
                              const gmg_update_target *to)
 {
@@ -91,7 +88,7 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
          s->variant->postsmooth_update(l, s, passes, f, u, leg == GMG_LEG_UP_REVERSED, to);
 }
 
-/* Up in one pass; as it writes nothing that is read, so does the one down. */
+/* Whether the upward leg runs in one pass that reads and writes different fields. The downward leg then does so, too. */
 static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *restrict_, const gmg_map *prolong)
 {
   const async_state *s = (const async_state *)state;
@@ -99,7 +96,7 @@ static int double_buffered(const gmg_smoother_level *l, const void *state, const
          s->variant->double_buffered(l, s, restrict_, prolong);
 }
 
-/* What goes with dynamic assignment, and what does not fit on the device. */
+/* Refuses parameters that contradict each other, and blocks that do not fit on the device. */
 static gmg_status check(const gmg_smoother_level *l, const async_state *s)
 {
   gmg_context *c = l->exec->context;
@@ -118,7 +115,7 @@ static gmg_status check(const gmg_smoother_level *l, const async_state *s)
   return GMG_OK;
 }
 
-/* How many thread blocks of a kernel are resident. */
+/* Number of resident thread blocks of a kernel. */
 static size_t resident_of(const gmg_smoother_level *l, const async_state *s, const void *kernel)
 {
   const gmg_params *p = l->params;
@@ -131,7 +128,7 @@ static size_t resident_of(const gmg_smoother_level *l, const async_state *s, con
   return p->in_flight && most > (size_t)p->in_flight ? (size_t)p->in_flight : most;
 }
 
-/* Device memory has to be there before its contents: on a dry exec nothing is. */
+/* Allocates first and fills afterwards, because on a dry exec there is no memory to fill. */
 static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
   gmg_exec *e = l->exec;

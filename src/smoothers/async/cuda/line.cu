@@ -1,13 +1,14 @@
-/* The asynchronous smoother's pass in 1D, constant coefficients, rows alike but for the ends of the axis; any overlap, number of
-   local sweeps and order, red-black or Jacobi. cuda/reference.cu does the same, slowly.
+/* The asynchronous smoother's pass in 1D, for constant coefficients and rows that are equal except at the ends of the axis; any
+   overlap, number of local sweeps and order, red-black or Jacobi. cuda/reference.cu computes the same, slowly. Called through its
+   async_variant.
 
-   A thread block has a stretch of the axis: its own unknowns, `overlap` layers around them and a ring that is only read. u and f
-   are read once, as they lie, and change places in shared memory, so that a thread then has LINE_PER neighbouring unknowns in
-   registers; of its neighbours it needs one value a half sweep: from the next lane, or, at the end of a warp, through shared
-   memory and one barrier. That leaves all the time to memory: at 64 registers a multiprocessor has 1024 threads, with 128 bytes
-   asked for each, 128 kB in flight where 4 TB/s need about 25.
+   A thread block processes a segment of the axis: its own unknowns, `overlap` layers around them, and a ring that is only read. u
+   and f are loaded once, coalesced, and transposed in shared memory. A thread then has LINE_PER neighbouring unknowns in registers.
+   It needs one neighbouring value per half sweep: from the next lane or, at the end of a warp, through shared memory and one
+   barrier. The pass is then limited by memory alone. At 64 registers a multiprocessor has 1024 threads. Each requests 128 bytes, so
+   128 kB are in flight. 4 TB/s need about 25 kB.
 
-   Place v of the stretch is unknown origin + v of the axis, and the origin is such that the first colour has the even places. */
+   Place v of the segment is unknown origin + v of the axis. The origin is chosen so that the first colour has the even places. */
 #include "variant.h"
 
 #include "core/cuda/atomics.cuh"
@@ -15,13 +16,13 @@
 
 enum {
   LINE_PER = 64 / sizeof(real),    /* unknowns of a thread */
-  LINE_LEAD = 32 / sizeof(real),   /* places before the own unknowns: room for the ring, and reads begin with a sector */
-  LINE_SPARE = 128 / sizeof(real), /* places that the default stretch leaves, so that stretches begin with a cache line */
-  LINE_MAX_THREADS = 1024,                /* threads */
+  LINE_LEAD = 32 / sizeof(real),   /* places before the own unknowns: space for the ring; loads start at a 32-byte sector */
+  LINE_SPARE = 128 / sizeof(real), /* places that the default segment leaves free, so that segments begin at a cache line */
+  LINE_MAX_THREADS = 1024,                /* maximum number of threads */
   LINE_FAR = 2 * LINE_MAX_THREADS * LINE_PER
 };
 
-/* Coefficients of a row; those of the first, of the inner ones and of the last are in shared memory. */
+/* Coefficients of a row. Those of the first, the inner and the last rows are in shared memory. */
 typedef struct {
   real lo, hi, inverse;
 } line_row;
@@ -29,28 +30,28 @@ enum { FIRST_ROW, INNER_ROW, LAST_ROW, LINE_ROWS };
 
 typedef struct {
   long n;
-  int wraps, own, overlap, sweeps, extra; /* extra: more sweeps for a stretch at a seam */
+  int wraps, own, overlap, sweeps, extra; /* extra: additional sweeps for a segment at a seam */
   int reversed;
   unsigned total;
-  const int *order; /* NULL: natural, and nothing waits for it */
+  const int *order; /* NULL: natural order, which saves a load */
   const void *lo, *hi, *diag[3];
   real shift, omega;
 } line_pass;
 
-/* Threads for stretches of so many own unknowns; more than LINE_MAX_THREADS: too long. */
+/* Threads for segments with this many own unknowns. More than LINE_MAX_THREADS: too long. */
 static size_t line_threads(size_t own, int overlap)
 {
   const size_t places = LINE_LEAD + 1 + own + (size_t)overlap + 1;
   return (places + 32 * LINE_PER - 1) / (32 * LINE_PER) * 32;
 }
 
-/* u and f, values passed between warps (two rounds, to either side), rows */
+/* Shared memory: u and f; values passed between warps (two rounds, both sides); rows. */
 static size_t line_bytes(size_t threads)
 {
   return 2 * threads * (LINE_PER + 1) * sizeof(real) + 4 * (LINE_MAX_THREADS / 32) * sizeof(real) + LINE_ROWS * sizeof(line_row);
 }
 
-/* Where the places of the stretch are that are relaxed, and the ends of the axis: its unknown 0 and, beyond the last, n. */
+/* The places from low to high - 1 are relaxed. zero and end are the ends of the axis: its unknown 0, and n. */
 typedef struct {
   int low, high, zero, end;
 } line_places;
@@ -60,13 +61,13 @@ static __device__ __forceinline__ real relaxed_in_line(const line_row a, real le
   return u + omega * ((f + a.lo * left + a.hi * right) * a.inverse - u);
 }
 
-/* The row of place v; around a periodic axis, the ends of the axis come again. */
+/* The row of place v. Across the seam of a periodic axis the end rows appear again. */
 static __device__ __forceinline__ line_row row_at_place(const line_row *rows, const line_places &p, int v)
 {
   return rows[v == p.zero || v == p.end ? FIRST_ROW : v == p.zero - 1 || v == p.end - 1 ? LAST_ROW : INNER_ROW];
 }
 
-/* One colour of the unknowns u of a thread, which are at v and on; `beside`: what lies before them (colour 0) or after. */
+/* Relaxes one colour of a thread's unknowns u, which begin at place v. beside: the value before them (colour 0) or after them. */
 template <int colour, int checked>
 static __device__ __forceinline__ void relax_colour(real (&u)[LINE_PER], const real (&f)[LINE_PER], real beside, line_row inner,
                                                     const line_row *rows, const line_places &p, int v, real omega)
@@ -80,7 +81,7 @@ static __device__ __forceinline__ void relax_colour(real (&u)[LINE_PER], const r
   }
 }
 
-/* All of them, by Jacobi. */
+/* Relaxes all of a thread's unknowns by Jacobi. */
 template <int checked>
 static __device__ __forceinline__ void relax_all(real (&u)[LINE_PER], const real (&f)[LINE_PER], real before, real after,
                                                  line_row inner, const line_row *rows, const line_places &p, int v, real omega)
@@ -94,9 +95,9 @@ static __device__ __forceinline__ void relax_all(real (&u)[LINE_PER], const real
   }
 }
 
-/* Stretch number `block_index` in the order given. */
+/* Relaxes segment number `block_index` in the given order. */
 template <int coloured>
-static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block_index, const real *f, const real *from, real *to)
+static __device__ __forceinline__ void relax_segment(line_pass s, unsigned block_index, const real *f, const real *from, real *to)
 {
   constexpr int PER = LINE_PER, WARPS = LINE_MAX_THREADS / 32;
   extern __shared__ double memory[];
@@ -104,7 +105,7 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block
   real *tile_u = (real *)memory, *tile_f = tile_u + threads * (PER + 1), *edge = tile_f + threads * (PER + 1);
   line_row *rows = (line_row *)(edge + 4 * WARPS);
 
-  /* where the stretch lies */
+  /* position of the segment */
   const unsigned b = s.reversed ? s.total - 1 - block_index : block_index;
   const long begin = (s.order ? (long)s.order[b] : (long)b) * s.own;
   const int own = (int)min((long)s.own, s.n - begin), reach = s.overlap + 1;
@@ -113,7 +114,7 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block
   line_places p = {lead - reach, lead + own + reach, (int)max(-origin, -(long)LINE_FAR), (int)min(s.n - origin, (long)LINE_FAR)};
   if (!s.wraps) p.low = max(p.low, p.zero), p.high = min(p.high, p.end);
 
-  /* u and f as they lie */
+  /* load u and f, coalesced */
   real u[PER], rhs[PER];
   const auto read = [&](int folded) {
 #pragma unroll
@@ -124,7 +125,7 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block
       rhs[i] = there ? __ldg(f + g) : (real)0;
     }
   };
-  if (p.low < p.zero || p.high > p.end) read(1); /* around a periodic axis */
+  if (p.low < p.zero || p.high > p.end) read(1); /* the segment crosses the seam */
   else read(0);
   if (me < LINE_ROWS) {
     const size_t i = me == FIRST_ROW ? 0 : me == INNER_ROW ? 1 : (size_t)s.n - 1;
@@ -132,7 +133,7 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block
     rows[me] = {gmg_at(s.lo, i), gmg_at(s.hi, i), 1 / diag};
   }
 
-  /* to the threads: one place is left free after each thread's, or all would be in the same banks */
+  /* transpose. One place after each thread's is left free to avoid bank conflicts */
   const int mine = me * (PER + 1), as_read = me + me / PER, step = threads + threads / PER;
 #pragma unroll
   for (int i = 0; i < PER; i++) tile_u[as_read + i * step] = u[i], tile_f[as_read + i * step] = rhs[i];
@@ -140,16 +141,16 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block
 #pragma unroll
   for (int r = 0; r < PER; r++) u[r] = tile_u[mine + r], rhs[r] = tile_f[mine + r];
 
-  /* the ring is not relaxed, unless it is a wall; most warps need not look */
+  /* the ring is not relaxed; most warps need no checks */
   p.low = max(p.low, lead - s.overlap), p.high = min(p.high, lead + own + s.overlap);
   const line_row inner = rows[INNER_ROW];
   const int v = me * PER, begins = warp * 32 * PER, ends = begins + 32 * PER;
   const int plain = begins >= p.low && ends <= p.high && begins > p.zero && ends < p.end;
   const int sweeps = s.sweeps + (begin < reach || begin + own + reach > s.n ? s.extra : 0);
-  real *const last = edge, *const first = edge + 2 * WARPS; /* of a warp; two rounds of each */
+  real *const last = edge, *const first = edge + 2 * WARPS; /* last and first value of each warp, in two rounds */
 #pragma unroll 1
   for (int k = 0; k < sweeps; k++) {
-    const int round = coloured ? 0 : (k & 1) * WARPS; /* colours wait for each other anyway */
+    const int round = coloured ? 0 : (k & 1) * WARPS; /* red-black has a barrier per colour anyway */
     if (lane == 31) last[round + warp] = u[PER - 1];
     if (!coloured && lane == 0) first[round + warp] = u[0];
     __syncthreads();
@@ -172,11 +173,11 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block
     }
   }
 
-  /* own unknowns back */
+  /* write back the own unknowns */
 #pragma unroll
   for (int r = 0; r < PER; r++) tile_u[mine + r] = u[r];
   __syncthreads();
-  const int as_written = lead + me + (lead + me) / PER; /* past the own unknowns this reads f: not written */
+  const int as_written = lead + me + (lead + me) / PER; /* after the own unknowns this reads f, which is not written */
 #pragma unroll
   for (int i = 0; i < PER; i++) u[i] = tile_u[as_written + i * step];
 #pragma unroll
@@ -186,14 +187,14 @@ static __device__ __forceinline__ void relax_stretch(line_pass s, unsigned block
 
 template <int coloured, int dynamic>
 static __global__ void __launch_bounds__(LINE_MAX_THREADS, 1)
-    line_kernel(line_pass s, const real *f, const real *from, real *to, work_queue queue)
+    async_line_kernel(line_pass s, const real *f, const real *from, real *to, work_queue queue)
 {
-  for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_stretch<coloured>(s, block_index, f, from, to); });
+  for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_segment<coloured>(s, block_index, f, from, to); });
 }
 
-/* --- levels that are taken so ----------------------------------------------------------------------------------------- */
+/* --- levels and launches ---------------------------------------------------------------------------------------------- */
 
-/* Stretches of a line: as long as pays, but two for each multiprocessor. */
+/* Chooses segments: as long as useful, but at least two per multiprocessor. */
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
@@ -217,8 +218,8 @@ typedef void kernel(line_pass, const real *, const real *, real *, work_queue);
 static kernel *kernel_of(const gmg_smoother_level *l)
 {
   const int dynamic = is_dynamic(l->params);
-  if (l->params->local == GMG_LOCAL_RED_BLACK) return dynamic ? line_kernel<1, 1> : line_kernel<1, 0>;
-  return dynamic ? line_kernel<0, 1> : line_kernel<0, 0>;
+  if (l->params->local == GMG_LOCAL_RED_BLACK) return dynamic ? async_line_kernel<1, 1> : async_line_kernel<1, 0>;
+  return dynamic ? async_line_kernel<0, 1> : async_line_kernel<0, 0>;
 }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
@@ -236,7 +237,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
                        (unsigned)s->blocks.total, order_of(l, s), A->lo[0], A->hi[0],
                        {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
   const async_launch k = launch_of(l, s, passes);
-  const size_t first = gmg_offset(gmg_layout_of(A), 0, 0, 0); /* the kernel's fields begin with unknown 0 */
+  const size_t first = gmg_offset(gmg_layout_of(A), 0, 0, 0); /* the kernel's fields begin at unknown 0 */
   const real *const u = from ? (const real *)from + first : NULL;
   gmg_launch(l->exec, "async", kernel_of(l), k.grid, x, (const real *)f + first, u, (real *)to + first, k.queue);
 }

@@ -1,16 +1,18 @@
-/* 3D levels with constant coefficients as planes that stream through thread blocks (relax/cuda/plane_sweep.cuh): which,
-   and the launches. Legs are such passes, too. At 512^3 on an H200 the one that restricts takes 1.49 ms in double
-   instead of 2.0, from zero in float 0.59 instead of 0.88; the one that takes the correction in and updates another
-   field 1.24 instead of 1.80. */
+/* Plane sweep (relax/cuda/plane_sweep.cuh) on 3D levels with constant coefficients: accepts levels, and launches. Fused legs are
+   passes of the same kind. At 512^3 on an H200:
+   - restricting, in double: 1.49 instead of 2.0 ms;
+   - restricting from zero, in float: 0.59 instead of 0.88 ms;
+   - prolonging and updating another field: 1.24 instead of 1.80 ms. */
 #include "variant.h"
 
 #include "smoothers/relax/cuda/plane_sweep.cuh"
 
-/* MIN_CELLS_RESTRICT: on larger levels a pass over a u that is not 0 restricts, too. In float it takes 0.157 instead of 0.167 ms
-   at 256^3, but 57 instead of 52 us at 128^3. In double a solve at 256^3 takes 5.0 ms with it, and 4.5 without.
-   MIN_CELLS_DOUBLE_BUFFERED: on larger levels u is double buffered. A V(1,1) cycle at 512^3 in double takes 3.95 ms so. It takes
-   4.06 if coarser levels do so, too: their blocks are short, and the instructions of the steps at their ends are not in the
-   cache yet. */
+/* MIN_CELLS_RESTRICT: on larger levels a pass that does not start from zero also restricts. In float it takes 0.157 instead of
+   0.167 ms at 256^3, but 57 instead of 52 us at 128^3. In double a solve at 256^3 takes 5.0 ms with it, and 4.5 ms without.
+
+   MIN_CELLS_DOUBLE_BUFFERED: larger levels are double-buffered. A V(1,1) cycle at 512^3 in double then takes 3.95 ms. It takes 4.06
+   ms if coarser levels are double-buffered, too. Their blocks are short, and the instructions of their first and last steps are not
+   in the cache yet. */
 enum { MIN_CELLS_RESTRICT = sizeof(real) == 8 ? 1 << 26 : 1 << 22, MIN_CELLS_DOUBLE_BUFFERED = 1 << 26 };
 
 static const plane_pass passes[] = {PLANE_PASS(4, 0),
@@ -21,8 +23,7 @@ static const plane_pass passes[] = {PLANE_PASS(4, 0),
                                     PLANE_PASS(4, PASS_UPDATE | PASS_PROLONG),
                                     {-1}};
 
-/* Shared memory is set apart in steps, and what it leaves is the L1 cache: one step more, and the cycle takes 5.08
-   instead of 4.58 ms. */
+/* Shared memory is reserved in steps, and the rest is the L1 cache. One step more, and the cycle takes 5.08 instead of 4.58 ms. */
 static_assert(plane_shape<4>::blocks * (plane_pass_bytes<4>(PASS_PROLONG) + 1024) <= (sizeof(real) == 8 ? 196 : 164) * 1024,
               "the way up takes a step more of shared memory than the pass");
 
@@ -75,7 +76,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
 {
   const size_t first = start == GMG_FROM_ZERO && passes > 1, between = passes - 1 - first;
   const int zero = start == GMG_FROM_ZERO && passes == 1;
-  /* small levels only where the caller wants such blocks */
+  /* on small levels only if the caller chose the blocks */
   const int pays = zero || to != u || l->params->block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
   const plane_pass *last = pass_of(l, s, PASS_RESTRICT | (zero ? PASS_FROM_ZERO : 0));
   restriction r;

@@ -1,5 +1,5 @@
-/* Levels with coefficients on the faces as planes that stream through thread blocks (relax/cuda/plane_sweep_faces.cuh):
-   which, in what blocks, and the launches. */
+/* Plane sweep (relax/cuda/plane_sweep_faces.cuh) on levels with coefficients on faces: accepts levels, chooses blocks, and
+   launches. Called through its async_variant. */
 #include "variant.h"
 
 #include "smoothers/relax/cuda/plane_sweep_faces.cuh"
@@ -9,13 +9,12 @@ static int suits(const gmg_smoother_level *l)
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   for (int a = 0; a < 3; a++)
-    if (A->wraps[a] && A->n[a] % 2) return 0; /* at a seam colours meet */
+    if (A->wraps[a] && A->n[a] % 2) return 0; /* at a seam two unknowns of one colour meet */
   if (!A->face[0] || A->dim != 3 || !face_columns_lie_alike(A)) return 0;
   return A->cells <= 0x7fffffff && is_large(l, MIN_CELLS_PLANES) && !is_dynamic(p) && is_usual(p);
 }
 
-/* Blocks for planes that stream through; 0 where the level or the caller has others, that leave half of the threads idle or hardly
-   fill the pipeline. */
+/* Chooses blocks. Returns 0 if the given blocks do not fit, leave half of the threads idle, or hardly fill the pipeline. */
 static int face_blocks(const gmg_smoother_level *l, gmg_blocks *b)
 {
   const gmg_operator *A = l->A;
@@ -34,7 +33,7 @@ static int face_blocks(const gmg_smoother_level *l, gmg_blocks *b)
   return least > 0;
 }
 
-/* Of shared memory. */
+/* Bytes of shared memory. */
 static size_t bytes_of(const gmg_operator *A, int lines)
 {
   static const size_t bytes[2][2] = {{face_slot<GMG_FACES, 0>::bytes, face_slot<GMG_FACES, 1>::bytes},
@@ -42,18 +41,18 @@ static size_t bytes_of(const gmg_operator *A, int lines)
   return bytes[A->sigma != NULL][lines];
 }
 
-/* A field of the caller's may begin anywhere. */
-static int comes_by_lines(const gmg_operator *A, const void *f) { return face_fields_have_lines(A) && (uintptr_t)f % 16 == 0; }
+/* Whether coefficients and f are loaded by whole lines. A field of the caller may have any alignment. */
+static int loads_by_lines(const gmg_operator *A, const void *f) { return face_fields_have_lines(A) && (uintptr_t)f % 16 == 0; }
 
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
-  s->bytes = bytes_of(l->A, 1), s->threads = dim3(FACE_THREADS); /* value by value takes less */
+  s->bytes = bytes_of(l->A, 1), s->threads = dim3(FACE_THREADS); /* loading value by value takes less */
   return suits(l) && s->bytes + FACE_ALONG_BYTES <= s->max_bytes && face_blocks(l, &s->blocks);
 }
 
 typedef void (*face_kernel)(face_level, const real *, const real *, real *);
 
-/* Of a pass over a u, and from zero. */
+/* The kernels of a pass over a given u, and from zero. */
 static const face_kernel *kernels_of(const gmg_operator *A, int lines)
 {
 #define KERNELS(kind, wraps, by_lines) {face_plane_kernel<kind, wraps, by_lines, 0>, face_plane_kernel<kind, wraps, by_lines, 1>}
@@ -65,7 +64,7 @@ static const face_kernel *kernels_of(const gmg_operator *A, int lines)
   return kernels[A->sigma != NULL][A->wraps[2]][lines];
 }
 
-/* Kernels are common to levels, and each asks for the same. */
+/* Levels share kernels, and each requests the same amount of memory. */
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   (void)s;
@@ -91,7 +90,7 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, in
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
                 int reversed)
 {
-  const int lines = comes_by_lines(l->A, f);
+  const int lines = loads_by_lines(l->A, f);
   const gmg_grid grid = {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
   gmg_launch(l->exec, "async", kernels_of(l->A, lines)[from == NULL], grid, level_of(l, s, reversed), f, from, to);
 }

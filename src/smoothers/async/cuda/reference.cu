@@ -1,5 +1,6 @@
-/* The asynchronous smoother's pass for whatever no other kernel takes: any dimension, coefficients, overlap and block that fits in
-   shared memory. Slow and obviously right: the oracle of the others in tests. */
+/* The asynchronous smoother's reference kernel, for everything that no other variant accepts: any dimension, coefficients, overlap,
+   and block that fits in shared memory. It is slow and simple, and the tests compare the other variants with it. Called through its
+   async_variant. */
 #include "variant.h"
 
 #include "core/cuda/atomics.cuh"
@@ -10,11 +11,11 @@ static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32,
 /* The blocks of a level as tiles. */
 typedef struct {
   gmg_blocks blocks;
-  int margin[3];  /* layers of a tile around its block: overlap and the ring, or the ring alone */
-  int size[3];    /* of a tile */
-  int longest;    /* of them */
-  int versions;   /* Jacobi keeps u before a sweep apart */
-  size_t bytes;   /* of shared memory */
+  int margin[3];  /* layers around the block: overlap and ring, or the ring alone */
+  int size[3];    /* size of a tile */
+  int longest;    /* the longest of these */
+  int versions;   /* Jacobi also stores u before the sweep */
+  size_t bytes;   /* bytes of shared memory */
   const int *order;
 } reference_tiles;
 
@@ -37,12 +38,12 @@ static reference_tiles tiles_of(const gmg_smoother_level *l)
 }
 
 typedef struct {
-  int local, sweeps, extra; /* extra: more sweeps for a block at a seam */
+  int local, sweeps, extra; /* extra: additional sweeps for a block at a seam */
   int reversed;
   real omega;
 } relaxation;
 
-/* Axis coefficients and the unknown of every tile coordinate (-1: beyond a wall), in shared memory. */
+/* In shared memory: axis coefficients, and the unknown of every tile coordinate (-1: beyond a wall). */
 typedef struct {
   real *lo[3], *hi[3], *diag[3];
   int *place[3];
@@ -65,7 +66,7 @@ static __device__ __forceinline__ gmg_row row_in_tile(const gmg_operator &A, con
   return r;
 }
 
-/* Block number `block_index` in the order given. */
+/* Relaxes block number `block_index` in the given order. */
 template <int kind>
 static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const reference_tiles &s, const relaxation &how,
                                                   size_t block_index, const real *f, const real *from, real *to)
@@ -76,7 +77,7 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
   tile_axes t;
   for (int a = 0; a < 3; a++, rest += 3 * s.longest) t.lo[a] = rest, t.hi[a] = rest + s.longest, t.diag[a] = rest + 2 * s.longest;
   for (int a = 0; a < 3; a++) t.place[a] = (int *)rest + a * s.longest;
-  /* where the tile lies */
+  /* position of the tile */
   const size_t b = (size_t)s.order[how.reversed ? s.blocks.total - 1 - block_index : block_index];
   const size_t at[3] = {b % s.blocks.count[0], b / s.blocks.count[0] % s.blocks.count[1],
                         b / (s.blocks.count[0] * s.blocks.count[1])};
@@ -105,7 +106,7 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
     if (s.versions == 2) u[cells + c] = u[c];
   }
   __syncthreads();
-  /* relaxed k times */
+  /* relax k times */
   const int coloured = how.local == GMG_LOCAL_RED_BLACK, sweeps = how.sweeps + (seam ? how.extra : 0);
   const int stages = coloured ? 2 * sweeps : sweeps, wx = coloured ? (sx - 1) / 2 : sx - 2, wy = sy - 2, wz = sz - 2;
   real *old = u, *next = s.versions == 2 ? u + cells : u;
@@ -116,7 +117,7 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
       if (coloured) v[0] = 1 + 2 * m + ((parity + 1 + v[1] + v[2] + stage + how.reversed) & 1);
       const int i = v[0] < sx - 1 ? t.place[0][v[0]] : -1, j = t.place[1][v[1]], k = t.place[2][v[2]];
       if (i < 0 || j < 0 || k < 0) continue;
-      /* the ring at a tile cut short by the level's end lies further in */
+      /* in a tile that the end of the level cuts short, the ring is further inside */
       if (v[0] > own[0] + 2 * s.margin[0] - 2 || v[1] > own[1] + 2 * s.margin[1] - 2 || v[2] > own[2] + 2 * s.margin[2] - 2)
         continue;
       const int c = (v[2] * sy + v[1]) * sx + v[0];
@@ -130,7 +131,7 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
       old = next, next = swap;
     }
   }
-  /* own unknowns back */
+  /* write back the own unknowns */
   const int mine = own[0] * own[1] * own[2];
   for (int c = me; c < mine; c += GMG_THREADS) {
     const int z = c / (own[0] * own[1]), y = (c - z * own[0] * own[1]) / own[0], x = c - z * own[0] * own[1] - y * own[0];
@@ -153,7 +154,7 @@ static auto kernel_of(const gmg_smoother_level *l)
   return is_dynamic(l->params) ? GMG_BY_KIND(l->A, reference_kernel, 1) : GMG_BY_KIND(l->A, reference_kernel, 0);
 }
 
-/* Any level. */
+/* Accepts any level. */
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const reference_tiles t = tiles_of(l);

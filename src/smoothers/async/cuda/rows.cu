@@ -1,11 +1,11 @@
-/* Levels in 2D as rows that stream through the registers of warps (relax/cuda/row_sweep.cuh, row_restrict.cuh): which,
-   and the launches. */
+/* Row sweep (relax/cuda/row_sweep.cuh, row_restrict.cuh) on 2D levels: accepts levels, and launches. Called through its
+   async_variant. */
 #include "variant.h"
 
 #include "smoothers/relax/cuda/row_restrict.cuh"
 
-enum { MIN_CELLS_ROWS = 300000 }; /* on smaller levels tiles take less time: 512^2 6 instead of 15 us */
-enum { HALVES = 4 };              /* half sweeps of a pass: two local sweeps */
+enum { MIN_CELLS_ROWS = 300000 }; /* on smaller levels tiles are faster: 512^2 takes 6 instead of 15 us */
+enum { HALVES = 4 };              /* half sweeps per pass: two local sweeps */
 
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
@@ -38,16 +38,16 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
 }
 
 #if GMG_REAL_F32
-/* From zero in one pass. */
+/* The downward leg from zero, in one pass. */
 static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
                               gmg_start start, const gmg_map *map, void *coarse)
 {
   const double omega = gmg_weight_async(l->A, l->params);
-  (void)to; /* in 2D it is u */
+  (void)to; /* in 2D it equals u */
   return start == GMG_FROM_ZERO && passes == 1 && rows_restrict<HALVES>(l->exec, l->A, &s->blocks, omega, map, f, u, coarse);
 }
 
-/* With a correction in one pass. */
+/* The upward leg; with a coarse correction only in one pass. */
 static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
                              const gmg_update_target *to)
 {

@@ -1,10 +1,10 @@
-/* Levels as tiles wholly on chip (relax/cuda/tile.cuh): which, in what blocks, and the launches. */
+/* Tiles (relax/cuda/tile.cuh): accepts levels, chooses blocks, and launches. Called through its async_variant. */
 #include "variant.h"
 
 #include "smoothers/relax/cuda/tile.cuh"
 
-/* Unknowns relaxed together along the axes, where there are so many blocks for every multiprocessor. Small levels take small
-   ones: what counts there is how long one block takes, and below about 200 threads that falls no more. */
+/* The relaxed unknowns of a tile along the axes, used if there are at least `blocks` blocks per multiprocessor. Small levels have
+   small tiles: there the time of one block counts, and below about 200 threads it does not decrease further. */
 typedef struct {
   size_t relaxed[3];
   size_t blocks;
@@ -15,11 +15,11 @@ static const tile_choice tile_choices[2][2][TILE_CHOICES] = {
     {{{{32, 6, 10}, 8}, {{18, 10, 10}, 1}, {{10, 10, 10}, 0}},
      {{{sizeof(real) == 8 ? 16 : 32, sizeof(real) == 8 ? 9 : 8, 14}, 4}, {{16, 9, 10}, 1}, {{10, 10, 10}, 0}}}};
 
-/* How the blocks of a level lie in tiles. */
+/* Shape of the tiles of a level. */
 typedef struct {
   dim3 threads;
-  int margin[3], pitch, column; /* of a tile: columns of a line, reals of a column */
-  size_t bytes;                /* of shared memory; 0: they do not fit */
+  int margin[3], pitch, column; /* pitch: columns of a line; column: reals of a column */
+  size_t bytes;                /* bytes of shared memory; 0: the tiles do not fit */
 } tile_shape;
 
 static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b, size_t max_bytes)
@@ -46,7 +46,7 @@ static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b
   return t;
 }
 
-/* Blocks for tiles: the caller's, or as large as pays. */
+/* Chooses the blocks: the caller's, or as large as useful. */
 static tile_shape tile_blocks(const gmg_smoother_level *l, size_t max_bytes, gmg_blocks *b)
 {
   const gmg_operator *A = l->A;
@@ -73,7 +73,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 
 typedef void kernel(tile_level, const real *, const real *, real *, work_queue);
 
-/* By dimension, kind and local; whether assignment is dynamic. */
+/* Kernels by dimension, kind, local relaxation, and dynamic assignment. */
 #define KERNEL(dim, kind, local) {tile_kernel<dim, kind, local, 0>, tile_kernel<dim, kind, local, 1>}
 #define KERNELS(dim, kind) {KERNEL(dim, kind, GMG_LOCAL_RED_BLACK), KERNEL(dim, kind, GMG_LOCAL_JACOBI)}
 #define KERNELS_OF(dim) \
@@ -91,7 +91,7 @@ static kernel *kernel_of(const gmg_smoother_level *l)
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   const void *kernel = allow_shared(l, (const void *)kernel_of(l), s->max_bytes);
-  if (gmg_kind_of(l->A) & GMG_FACES) /* room for two blocks is not given unasked */
+  if (gmg_kind_of(l->A) & GMG_FACES) /* without this, there is no room for two thread blocks */
     gmg_cuda_note(gmg_device_of(l->exec),
                   cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
                   "async");

@@ -1,26 +1,29 @@
-/* Levels that the cache holds as tiles of patches (relax/cuda/tile_packed.cuh): which, in what blocks, and the launches. */
+/* Packed tiles (relax/cuda/tile_packed.cuh) on levels that fit in the cache: accepts levels, chooses blocks, and launches. Called
+   through its async_variant. */
 #include "variant.h"
 
 #include "smoothers/relax/cuda/tile_packed.cuh"
 
 #if GMG_REAL_F32
 
-enum { MAX_CELLS_PACKED = 5000000 }; /* unknowns of a level for which patches are faster than planes that stream */
+enum { MAX_CELLS_PACKED = 5000000 }; /* on larger levels the plane sweep is faster */
 
 typedef struct {
-  /* whether u is 0 before; whether pairs are aligned */
+  /* [from zero][pairs are aligned] */
   void (*kernel[2][2])(patch_level s, const real *f, const real *from, real *to);
-  /* whether a correction comes in; whether pairs are aligned */
+  /* [with a coarse correction][pairs are aligned] */
   void (*update[2][2])(patch_level s, const real *f, const real *from, update o);
-  void (*restrict_)(patch_level s, const real *f, real *to, restriction r); /* from 0, pairs aligned */
-  int threads, max_own[3]; /* own unknowns of a block */
+  void (*restrict_)(patch_level s, const real *f, real *to, restriction r); /* from zero, pairs aligned */
+  int threads, max_own[3]; /* maximum of own unknowns of a block */
   size_t bytes, update_bytes;
 } patch_passes;
 
-/* The larger a block, the less of what it loads and relaxes is its neighbours'; the smaller, the more multiprocessors
-   have one. In us on an H200, launched one after the other, with u and from zero: large 16.3 and 12.8 at 128^3 (planes
-   that stream: about 34), middle 3.9 and 3.3 at 64^3, small 2.6 and 2.3 at 32^3. More warps with fewer registers each
-   lose: nothing may be spilled while so much is on its way. */
+/* Three shapes. In larger blocks a smaller part of the loaded and relaxed unknowns belongs to neighbours. With smaller blocks more
+   multiprocessors have one. Times on an H200 in us, launched one after the other, given u and from zero:
+   - large, at 128^3: 16.3 and 12.8 (plane sweep: about 34);
+   - middle, at 64^3: 3.9 and 3.3;
+   - small, at 32^3: 2.6 and 2.3. More warps with fewer registers each are slower, because nothing may be spilled while so many
+     loads are in flight. */
 #define KERNEL(shape)                                                                                                \
   {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}}, \
    {{patch_kernel_update<shape, 0, 0>, patch_kernel_update<shape, 0, 1>},                                            \
@@ -35,14 +38,14 @@ enum { PATCH_SHAPES = 3 };
 static const patch_passes functions[PATCH_SHAPES] = {KERNEL(patch_large), KERNEL(patch_middle), KERNEL(patch_small)};
 #undef KERNEL
 
-/* The largest blocks of which there are enough for the device, or the caller's in the smallest tile that holds them: 1
-   + the shape; 0 where none does. */
+/* Chooses the largest shape that gives enough blocks for the device, or the smallest one that holds the caller's blocks. Returns 1
+   + the shape, or 0 if there is none. */
 static int patch_blocks(const gmg_smoother_level *l, gmg_blocks *b)
 {
   const gmg_operator *A = l->A;
   const size_t processors = processors_of(l);
   const int given = l->params->block[0] > 0;
-  if (A->n[0] % 2 || A->n[2] < 12) return 0; /* pairs; a wall to a patch */
+  if (A->n[0] % 2 || A->n[2] < 12) return 0; /* pairs need an even n[0]; a patch may have only one wall */
   for (int i = 0; i < PATCH_SHAPES; i++) {
     const int shape = given ? PATCH_SHAPES - 1 - i : i, *max_own = functions[shape].max_own;
     size_t want[3] = {(size_t)max_own[0], (size_t)max_own[1], (size_t)max_own[2]}, fits = 1;
@@ -55,7 +58,7 @@ static int patch_blocks(const gmg_smoother_level *l, gmg_blocks *b)
   return 0;
 }
 
-/* The places of blocks from their numbers. */
+/* Replaces the numbers of blocks by their positions. */
 static void renumber(const gmg_blocks *b, int *order)
 {
   for (size_t t = 0; t < b->total; t++) {
@@ -77,10 +80,10 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return 1;
 }
 
-static size_t update_bytes_of(const async_state *s, int whole)
+static size_t update_bytes_of(const async_state *s, int aligned)
 {
   const patch_passes *f = function_of(s);
-  return whole && f->update_bytes <= s->max_bytes ? f->update_bytes : s->bytes;
+  return aligned && f->update_bytes <= s->max_bytes ? f->update_bytes : s->bytes;
 }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
@@ -113,23 +116,23 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
                 int reversed)
 {
   const patch_level x = level_of(l, s, reversed);
-  const int whole = ((uintptr_t)f | (uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
-  gmg_launch_early(l->exec, "async", function_of(s)->kernel[!from][whole], launch_of(l, s, passes).grid, x, f, from, to);
+  const int aligned = ((uintptr_t)f | (uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
+  gmg_launch_early(l->exec, "async", function_of(s)->kernel[!from][aligned], launch_of(l, s, passes).grid, x, f, from, to);
 }
 
-/* The coarse field, before a pass adds to it. */
+/* Sets the coarse field to zero before a pass adds to it. */
 static __global__ void __launch_bounds__(GMG_THREADS) clear_kernel(int n, real *x)
 {
   gmg_wait_for_predecessor();
   for (int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x); c < n; c += (int)gridDim.x * GMG_THREADS) x[c] = 0;
 }
 
-/* From zero, in one pass. */
+/* The downward leg from zero, in one pass. */
 static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
                               gmg_start start, const gmg_map *map, void *coarse)
 {
   restriction r;
-  (void)to; /* in float it is u */
+  (void)to; /* in float it equals u */
   if (start != GMG_FROM_ZERO || passes != 1 || ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair)) return 0;
   if (!restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
   const gmg_grid clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
@@ -138,15 +141,14 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   return 1;
 }
 
-/* The coarse correction on its way in. A launch less; where it pays was profiled at e55d834 (kernels alone, by ncu): in
-   us on an H200 8.4 instead of 4.2 and 5.3 apart at 64^3, where a launch counts, but 34.3 instead of 8.5 and 21.2 at
-   128^3. */
+/* Whether a pass also prolongs the coarse correction. It saves a launch, but not always time. Profile at e55d834 (kernels alone, by
+   ncu, on an H200): at 64^3 8.4 instead of 4.2 and 5.3 us, where a launch counts; at 128^3 34.3 instead of 8.5 and 21.2 us. */
 static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
 {
   const gmg_blocks *b = &s->blocks;
   if (function_of(s) == &functions[0] && !l->params->block[0]) return 0;
   for (int a = 0; a < 3; a++)
-    if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2)) return 0; /* all by pairs */
+    if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2)) return 0; /* pairs along all axes */
   return 1;
 }
 
@@ -156,11 +158,11 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   const patch_passes *p = function_of(s);
   const int corrects = to->coarse != NULL;
   if (corrects && (passes > 1 || !patches_can_prolong(l, s, to))) return 0;
-  const int whole = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && (uintptr_t)to->x % sizeof(double2) == 0 &&
+  const int aligned = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && (uintptr_t)to->x % sizeof(double2) == 0 &&
                     p->update_bytes <= s->max_bytes;
-  const gmg_grid grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s, whole)};
+  const gmg_grid grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s, aligned)};
   R(async_run_passes)(l, s, passes - 1, f, u, reversed);
-  gmg_launch_early(l->exec, "async", p->update[corrects][whole], grid, level_of(l, s, reversed), f, u, update_of(to, l->A));
+  gmg_launch_early(l->exec, "async", p->update[corrects][aligned], grid, level_of(l, s, reversed), f, u, update_of(to, l->A));
   return 1;
 }
 

@@ -1,5 +1,5 @@
-/* A variant takes a level in its own way, with kernels of its own; cuda/async.cu has the table of them. What they
-   share: their interface, a level's state, launches and passes. */
+/* Kernel variants of the asynchronous smoother: their interface, the state of a level, launches and passes. Each variant is one
+   file; cuda/async.cu has the table. Included by the variants and by cuda/async.cu. */
 #ifndef GMG_SMOOTHERS_ASYNC_CUDA_VARIANT_H
 #define GMG_SMOOTHERS_ASYNC_CUDA_VARIANT_H
 
@@ -15,51 +15,52 @@ extern "C" {
 
 #include "smoothers/relax/cuda/scheduling.cuh"
 
-enum { SEAM_SWEEPS = 2 }; /* more red-black sweeps for a block at a seam, where colours meet */
+enum { SEAM_SWEEPS = 2 }; /* additional red-black sweeps for a block at a seam, where two unknowns of one colour meet */
 
-/* On smaller levels filling the pipeline of planes takes longer than relaxing tiles as a whole: 64^3 to 1e-10 1.57
+/* On smaller levels tiles are faster than the plane sweep, whose pipeline must be filled: a solve at 64^3 to 1e-10 takes 1.57
    instead of 1.84 ms. */
 static const size_t MIN_CELLS_PLANES = 500000;
 
 typedef struct async_variant async_variant;
 
-/* How a level is taken. */
+/* State of a level. */
 typedef struct {
   const async_variant *variant;
   gmg_blocks blocks;
-  gmg_blocks update_blocks; /* rows: of a pass that updates another field */
-  size_t bytes, max_bytes;  /* of shared memory: what a plain pass takes, what there is */
-  dim3 threads;             /* of a thread block */
-  int shape;                /* packed tiles: which of theirs */
-  int *order;               /* [blocks.total], device */
-  real *before;             /* deterministic: u before the pass */
-  size_t resident;          /* dynamic assignment: thread blocks that take blocks from the queue; 0: each has one block */
-  unsigned long long *next; /* of the queue, device */
+  gmg_blocks update_blocks; /* rows: blocks of a pass that updates another field */
+  size_t bytes, max_bytes;  /* shared memory: of a plain pass; available */
+  dim3 threads;             /* threads of a thread block */
+  int shape;                /* packed tiles: number of the shape */
+  int *order;               /* [blocks.total], device memory */
+  real *before;             /* deterministic: copy of u before the pass */
+  size_t resident;          /* dynamic assignment: resident thread blocks; 0: static, each has one block */
+  unsigned long long *next; /* counter of the queue, device memory */
 } async_state;
 
-/* A thread block to every block and pass (grid.blocks.y), or as many as are resident and take blocks from the queue. */
+/* A launch: one thread block per block and pass (grid.blocks.y), or the resident ones, which take blocks from the queue. */
 typedef struct {
   gmg_grid grid;
   work_queue queue;
 } async_launch;
 
-/* What a variant cannot do is NULL. */
+/* The functions of a variant. NULL: not supported. */
 struct async_variant {
-  /* Whether it suits, .max_bytes being known; then fills .blocks, .bytes, .threads, and what is its own. */
+  /* Returns 1 if the variant accepts the level, given .max_bytes. Then fills .blocks, .bytes, .threads, and its own members. */
   int (*lay_out)(const gmg_smoother_level *l, async_state *s);
-  /* Shared memory for its kernels; returns the one for dynamic assignment where that is asked for, NULL where it has none. */
+  /* Allows its kernels to use shared memory. Returns the kernel for dynamic assignment if that was requested; NULL if there is
+     none. */
   const void *(*prepare)(const gmg_smoother_level *l, const async_state *s);
-  /* All blocks, `passes` times over, in one launch. from = NULL: u is 0 before. */
+  /* Relaxes all blocks, `passes` times, in one launch. from = NULL: u is 0. */
   void (*run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
               int reversed);
-  /* As in gmg_fused_ops, the last of `passes` being fused with the transfer; not with dynamic assignment. Of a deterministic level
-     only postsmooth_update. */
+  /* As in gmg_fused_ops. The last of `passes` is fused with the transfer. Not with dynamic assignment. On a deterministic level
+     only postsmooth_update is called. */
   int (*presmooth_restrict)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
                             gmg_start start, const gmg_map *map, void *coarse);
   int (*postsmooth_update)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
                            const gmg_update_target *to);
   int (*double_buffered)(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong);
-  /* From the numbers of blocks to what its kernels have in their place. */
+  /* Converts numbers of blocks to what its kernels use instead. */
   void (*renumber)(const gmg_blocks *b, int *order);
 };
 
@@ -75,19 +76,19 @@ static inline int is_dynamic(const gmg_params *p)
 
 static inline int has_chosen_blocks(const gmg_params *p) { return p->block[0] || p->block[1] || p->block[2]; }
 
-/* Whether blocks are as the caller wants them, or the level has so many unknowns. */
+/* Whether the caller chose the blocks, or the level has at least this many unknowns. */
 static inline int is_large(const gmg_smoother_level *l, size_t cells)
 {
   return has_chosen_blocks(l->params) || l->A->cells >= cells;
 }
 
-/* The relaxation inside blocks that rows and planes are made for. */
+/* The relaxation inside blocks for which the row and plane sweeps are written. */
 static inline int is_usual(const gmg_params *p)
 {
   return p->local == GMG_LOCAL_RED_BLACK && p->local_sweeps == 2 && p->overlap == 1;
 }
 
-/* NULL: natural. */
+/* NULL: natural order. */
 static inline const int *order_of(const gmg_smoother_level *l, const async_state *s)
 {
   return l->params->order == GMG_ORDER_NATURAL ? NULL : s->order;
@@ -97,14 +98,14 @@ static inline size_t processors_of(const gmg_smoother_level *l) { return (size_t
 
 /* --- launches --------------------------------------------------------------------------------------------------------- */
 
-/* Returns the kernel. */
+/* gmg_allow_shared() that returns the kernel. */
 static inline const void *allow_shared(const gmg_smoother_level *l, const void *kernel, size_t bytes)
 {
   gmg_allow_shared(l->exec, kernel, bytes);
   return kernel;
 }
 
-/* The queue starts anew. Only enqueues. */
+/* Makes a launch, and resets the queue. Only enqueues. */
 static inline async_launch launch_of(const gmg_smoother_level *l, const async_state *s, size_t passes)
 {
   const unsigned blocks = (unsigned)s->blocks.total;
@@ -117,7 +118,7 @@ static inline async_launch launch_of(const gmg_smoother_level *l, const async_st
   return k;
 }
 
-/* So many passes in place, or as the deterministic twin. */
+/* Runs passes in place, or as the deterministic twin. Defined in async.cu. */
 void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed);
 
 #endif

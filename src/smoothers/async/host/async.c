@@ -1,31 +1,29 @@
-/* Block-asynchronous smoother async-(k) on host threads (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt,
-   Dongarra, Gates, Tomov 2011).
+/* The block-asynchronous smoother async-(k) on host threads (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra,
+   Gates, Tomov 2011). Called through gmg_smoother_ops.
 
-   Threads take blocks in the given order: the next one when they are done with one, or those that are theirs beforehand.
-   A block relaxes its unknowns and `overlap` layers around them k times in a private tile, from whatever values surround
-   it, and writes back only its own unknowns (restricted, as in Cai, Sarkis 1999). Nothing waits: not block for block, nor
-   a pass for the one before it within a call. Values that blocks share are read and written by relaxed atomics, so a block
-   finds its surroundings as they are when it gets there, never torn.
+   Threads take blocks in the given order: the next one (dynamic assignment), or those assigned to them (static). A block relaxes
+   its unknowns and `overlap` layers around them k times in a private tile, whatever the surrounding values are. It writes back only
+   its own unknowns (restricted, as in Cai, Sarkis 1999). Nothing waits: neither blocks, nor the passes within a call. Shared values
+   are read and written by relaxed atomics, so a block sees them as they are at that moment, never torn. In the deterministic twin
+   every block reads a copy made before the pass.
 
-   Deterministic twin: every block reads a copy made before the pass.
-
-   The tile is never there as a whole. Planes stream through it along the last axis: plane p is read, plane p - 1 gets
-   half a sweep, p - 2 the next half, and so on, and the plane that has had all of them is written back. Every half sweep
-   sees just what it would see if the one before it had swept the whole tile, and a few planes stay in the cache. Lines lie
-   in the tile with their even columns first and their odd ones after (host/tile.h): a colour is contiguous. */
+   The tile is never stored as a whole. Planes stream through it along the last axis: plane p is read, plane p - 1 gets the first
+   half sweep, p - 2 the second, and so on. A plane that has had all half sweeps is written back. Every half sweep sees the same
+   values as if the previous one had swept the whole tile, and only a few planes must fit in the cache. Lines are stored with even
+   columns first and odd columns after them (host/tile.h), so a colour is contiguous. */
 #include "smoothers/async/async.h"
 
 #include "tile_relax.h"
 
 #include <omp.h>
 
-/* Long lines; 32 of them and six planes in flight fit a megabyte of cache. */
+/* Long lines. 32 of them in six planes fit in a megabyte of cache. */
 static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {1024, 64, 1}, {256, 32, 64}};
 
 static int stages_of(const gmg_params *p, int sweeps) { return p->local == GMG_LOCAL_RED_BLACK ? 2 * sweeps : sweeps; }
 
-/* At a seam two faces of one colour meet and the blocks on its sides disagree on colours. Two more sweeps there make up
-   for it: factor 0.052 instead of 0.075 on a periodic 65^3 (0.032 with walls), for a layer of blocks. */
+/* At a seam two faces of one colour meet, and the blocks on its sides disagree on colours. Two additional sweeps compensate: factor
+   0.052 instead of 0.075 on a periodic 65^3 (0.032 with walls), for one layer of blocks. */
 static int sweeps_of(const gmg_params *p, int seam)
 {
   return p->local_sweeps + (seam && p->local == GMG_LOCAL_RED_BLACK ? 2 : 0);
@@ -52,7 +50,7 @@ static async_state layout(const gmg_smoother_level *l)
     s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? (size_t)s.reach : 1;
     side[a] = s.blocks.shape[a] + 2 * s.margin[a] + (a == 0 ? LEAD : 0);
   }
-  /* no more planes than needed: they fill the cache */
+  /* no more planes than needed, because they fill the cache */
   const size_t in_flight = (size_t)stages_of(p, sweeps_of(p, has_seam(A))) + 2;
   s.half = (side[0] / 2 + 1 + 15) / 16 * 16; /* whole cache lines */
   s.rows = side[s.row];
@@ -63,7 +61,7 @@ static async_state layout(const gmg_smoother_level *l)
   s.tile_bytes = (s.fields * s.slots * s.plane + AXIS_LINES * 2 * s.half + 2 * SIDES * s.side) * sizeof(real);
   s.tile_bytes = (s.tile_bytes + 127) / 128 * 128;
   s.threads = s.blocks.total < (size_t)l->threads ? (int)s.blocks.total : l->threads;
-  if (p->in_flight && s.threads > p->in_flight) s.threads = p->in_flight; /* each has one block at a time */
+  if (p->in_flight && s.threads > p->in_flight) s.threads = p->in_flight; /* each thread has one block at a time */
   return s;
 }
 
@@ -92,16 +90,16 @@ static gmg_status update(const gmg_smoother_level *l, void *state)
   return GMG_OK;
 }
 
-/* How a tile is relaxed: by colour, from the version before, or one unknown after the other. */
+/* The relaxation of a tile: by colour, from the previous version (Jacobi), or one unknown after the other. */
 typedef struct {
   gmg_local_kind local;
-  int reversed, backward; /* colours the other way round; Gauss-Seidel the other way round */
+  int reversed, backward; /* reversed: colours in reversed order; backward: Gauss-Seidel in reversed order */
   int stages;
-  int zero; /* the first half sweep finds zeros everywhere */
+  int zero; /* all values are 0 before the first half sweep */
   real omega;
 } relaxation;
 
-/* Half a sweep (or one) over line j of a plane. */
+/* A half sweep (red-black) or a sweep over line j of a plane. */
 static inline void relax_line(int dim, int kind, tile *t, const gmg_operator *A, const planes *p, long j, const relaxation *how)
 {
   const int form = GMG_FORM(dim, kind);
@@ -112,7 +110,7 @@ static inline void relax_line(int dim, int kind, tile *t, const gmg_operator *A,
   if (how->local != GMG_LOCAL_GAUSS_SEIDEL) {
     for (c.odd = first; c.odd <= last; c.odd++) {
       c.begin = (begin - c.odd + 1) / 2, c.end = (end - c.odd + 1) / 2;
-      if (p->zero && !(kind & GMG_SIGMA)) /* which needs all couplings for its weights */
+      if (p->zero && !(kind & GMG_SIGMA)) /* sigma needs all couplings for its weights */
         relax_zeros(kind, t, p, &c, how->omega);
       else
         relax_columns(form, t, p, &c, how->omega);
@@ -128,18 +126,17 @@ static inline void relax_line(int dim, int kind, tile *t, const gmg_operator *A,
 
 static int inside(const long range[2], long i) { return i >= range[0] && i < range[1]; }
 
-/* Stage 1, 2, ... of line j of a plane. */
+/* Applies stage 1, 2, ... to line j of a plane. */
 static inline void stage_line(int dim, int kind, tile *t, const gmg_operator *A, const planes *p, long j, const relaxation *how)
 {
   if (j < 0 || j >= t->size[t->s->row]) return;
-  if (t->s->versions > 1) /* what is not relaxed stays as it is */
+  if (t->s->versions > 1) /* copies the values that are not relaxed */
     memcpy(p->out + (size_t)j * 2 * t->s->half, p->u + (size_t)j * 2 * t->s->half, 2 * t->s->half * sizeof(real));
   if (p->relaxed && inside(t->relax[t->s->row], j)) relax_line(dim, kind, t, A, p, j, how);
 }
 
-/* Planes stream through the tile, and lines through each plane: while line j of plane p is read, stage s is at line j - s of
-   plane p - s, so that what a stage needs was touched by the one before it a moment ago. A backward sweep comes from the
-   other end. */
+/* Planes stream through the tile, and lines through each plane. When line j of plane p is read, stage s is at line j - s of plane p
+   - s, so that the data of a stage are still in the cache. A backward sweep starts at the other end. */
 static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const real *f, const real *from, real *to,
                        const relaxation *how)
 {
@@ -148,7 +145,7 @@ static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const 
 #define ROW(m) (how->backward ? last_row - (m) : (m))
   for (long p = 0; p <= last + stages; p++) {
     planes stage[MAX_STAGES + 1];
-    const int first = p > last ? (int)(p - last) : 1, most = p < stages ? (int)p : (int)stages; /* stages with a plane */
+    const int first = p > last ? (int)(p - last) : 1, most = p < stages ? (int)p : (int)stages; /* the stages that have a plane */
     const long done = PLANE(p - stages);
     for (int s = first; s <= most; s++) stage[s] = planes_at(kind, t, s, PLANE(p - s), how->reversed);
     if (first == 1) stage[1].zero = how->zero;
@@ -168,7 +165,7 @@ static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const 
 #undef ROW
 }
 
-/* Block number b in the order that was given, all passes counted through. */
+/* Relaxes block number b in the given order. b counts through all passes. */
 static void relax_block(const async_state *s, const gmg_smoother_level *l, tile *t, relaxation how, size_t b, const real *f,
                         const real *from, real *to)
 {
@@ -176,13 +173,13 @@ static void relax_block(const async_state *s, const gmg_smoother_level *l, tile 
   const size_t at = b % s->blocks.total;
   const int seam = place(t, A, (size_t)s->order[how.reversed ? s->blocks.total - 1 - at : at]);
   how.stages = stages_of(l->params, sweeps_of(l->params, seam));
-  how.zero = !from && how.local != GMG_LOCAL_GAUSS_SEIDEL; /* which sees its own new values at once */
+  how.zero = !from && how.local != GMG_LOCAL_GAUSS_SEIDEL; /* Gauss-Seidel uses its own new values at once */
   t->part = (t->pieces[0].end - t->pieces[0].begin) / how.stages / CACHE_LINE * CACHE_LINE + CACHE_LINE;
   relax_tile(A->dim, gmg_kind_of(A), t, A, f, from, to, &how);
 }
 
-/* All blocks, `passes` times over, without a barrier in between. from = NULL: u is 0. The team always has all the context's
-   threads: a smaller one would end threads that the next loop of the cycle has to start again. */
+/* Relaxes all blocks, `passes` times, without a barrier. from = NULL: u is 0. The OpenMP team always has all threads of the
+   context. A smaller team would end threads that the next loop of the cycle must start again. */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
                        real *to, int reversed)
 {
@@ -226,9 +223,9 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   run_passes(l, state, (size_t)(steps * l->params->passes), f, u, leg == GMG_LEG_UP_REVERSED);
 }
 
-/* In the first pass every block finds zeros around it, as in the deterministic twin: it reads f alone, shares nothing, and
-   has its first half sweep nearly for nothing. With overlap the rate does not suffer; without, it would, and fresh
-   neighbours are worth filling u with zeros. */
+/* In the first pass every block sees zeros around it, as in the deterministic twin. It reads only f, shares nothing, and its first
+   half sweep costs almost nothing. With overlap this does not slow convergence. Without overlap it would, so u is filled with
+   zeros, and blocks see fresh neighbours. */
 static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   const async_state *s = state;

@@ -1,7 +1,7 @@
-/* The tile of the asynchronous smoother on the host: where it lies, what of the level it covers, what a line of it looks
-   like. A line is stored with its even columns first and its odd columns after them, so that the unknowns of one colour,
-   and all their neighbours, are contiguous: column 2 m is even[m], 2 m + 1 is odd[m], and the neighbours of even[m] along
-   the line are odd[m - 1] and odd[m]. Included by host/tile_io.h. */
+/* The tile of the asynchronous smoother on the host: its memory, its position in the level, and the layout of its lines. A line is
+   stored with its even columns first and its odd columns after them. The unknowns of one colour, and all their neighbours, are then
+   contiguous. Column 2 m is even[m], 2 m + 1 is odd[m]. The neighbours of even[m] along the line are odd[m - 1] and odd[m].
+   Included by host/tile_io.h. */
 #ifndef GMG_SMOOTHERS_ASYNC_HOST_TILE_H
 #define GMG_SMOOTHERS_ASYNC_HOST_TILE_H
 
@@ -11,58 +11,58 @@
 
 #include <string.h>
 
-/* What a plane holds besides its versions of u. Coefficients only where they are arrays. With coefficients on faces every row
-   is multiplied by its control volume, by which it becomes symmetric: then one number a face is all there is, the coupling
-   across it, and a relaxation reads it from both sides. A face is the one below; where there is no neighbour it holds 0. */
+/* The fields of a plane after its versions of u. Coefficients are stored only if they are arrays. With coefficients on faces every
+   row is multiplied by its control volume, which makes it symmetric. Then there is one number per face, the coupling across it,
+   which relaxation reads from both sides. A face is stored with the unknown above it. Without a neighbour it is 0. */
 enum { RHS, INVERSE, FACE_X, FACE_Y, FACE_Z, COEFFICIENTS };
-/* Lines of a tile that all planes share. */
+/* Lines that all planes of a tile share. */
 enum { LO, HI, COUPLING, VOLUME, SCRATCH, SHARED_INVERSE, KNOWN_INVERSES = 4, AXIS_LINES = SHARED_INVERSE + KNOWN_INVERSES };
-/* Column of a block's first own unknown: even, and its half of the line begins on a cache line. */
+/* LEAD: column of a block's first own unknown. It is even, and its half of the line begins at a cache line. */
 enum { CACHE_LINE = 64 / sizeof(real), LEAD = 2 * CACHE_LINE };
 /* Coefficients of a row or a plane. */
 enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDE_VOLUME, SIDES };
 
 typedef struct {
   gmg_blocks blocks;
-  size_t margin[3];    /* layers of a tile around its block: overlap and a ring that is only read; at least the ring */
-  int reach;           /* how far the tiles of other blocks reach into a block */
-  int row, stream;     /* axes of the lines in a plane and of the planes; an axis that is not there is 2 */
-  int versions;        /* Jacobi keeps u after every sweep apart */
-  size_t fields, slots, rows, half; /* a plane's fields; planes in flight; lines of a plane; half a line */
+  size_t margin[3];    /* layers around the block: overlap, and a ring that is only read; at least the ring */
+  int reach;           /* layers of a block that the tiles of other blocks read */
+  int row, stream;     /* axis of the lines in a plane, and of the planes; a missing axis is 2 */
+  int versions;        /* Jacobi stores u after every sweep separately */
+  size_t fields, slots, rows, half; /* fields of a plane; planes in flight; lines of a plane; half the length of a line */
   size_t plane;        /* reals of a plane of a field */
-  size_t side;         /* length of the longer of the row and the stream axis of a tile */
+  size_t side;         /* length of the row axis or the stream axis of a tile, whichever is longer */
   int *order;          /* [blocks.total] */
   char *tiles;         /* one per thread */
   size_t tile_bytes;
   int threads;
-  real *before;        /* deterministic: u before the pass */
-  real *inverse;       /* one over the diagonal (fill_inverse), or NULL: the same in all lines, or nearly */
+  real *before;        /* deterministic: copy of u before the pass */
+  real *inverse;       /* 1 / diagonal (fill_inverse()); NULL if it is the same in nearly all lines */
 } async_state;
 
-/* A stretch of tile columns whose unknowns are consecutive: more than one where the tile runs around a periodic axis. */
+/* A run of tile columns whose unknowns are consecutive. There are several if the tile crosses the seam of a periodic axis. */
 typedef struct {
   long begin, end;
-  size_t global; /* unknown at begin */
+  size_t global; /* index of the unknown at `begin` */
 } piece;
 
 enum { MAX_PIECES = 8 };
 
-/* One block at work. Tile coordinates count from `origin`, which may lie outside the level. */
+/* A block being relaxed. Tile coordinates start at `origin`, which may be outside the level. */
 typedef struct {
   const async_state *s;
   real *memory;
-  real *shared, *sides[2]; /* AXIS_LINES lines; SIDES values for every row, and for every plane */
+  real *shared, *sides[2]; /* shared: AXIS_LINES lines; sides: SIDES values for every row, and for every plane */
   long origin[3], size[3];
-  long exist[3][2];        /* what there is: all of it, but for what lies beyond walls */
+  long exist[3][2];        /* the part of the tile that exists: all of it, except beyond walls */
   long relax[3][2], own[3][2];
   piece pieces[MAX_PIECES];
-  int count;               /* of pieces */
-  size_t parity;           /* of the origin: colour of a cell = (parity + i + j + k) % 2 */
-  real inverse_of[KNOWN_INVERSES]; /* SHARED_INVERSE + these hold 1 / (diag + this) */
-  int oldest;              /* of them: the next to go */
-  int alone;               /* no other thread writes what is read, or reads what is written */
+  int count;               /* number of pieces */
+  size_t parity;           /* parity of the origin: colour of a cell = (parity + i + j + k) % 2 */
+  real inverse_of[KNOWN_INVERSES]; /* lines SHARED_INVERSE + i contain 1 / (diag + inverse_of[i]) */
+  int oldest;              /* index of the next to be replaced */
+  int alone;               /* no other thread reads or writes the same values */
   size_t passes;
-  long part;               /* of a line that is asked for at once: whole cache lines */
+  long part;               /* part of a line that is prefetched at once, in whole cache lines */
 } tile;
 
 static tile tile_memory(const async_state *s, int thread)
@@ -96,7 +96,7 @@ static size_t global_index(const tile *t, const gmg_operator *A, int a, long i)
 
 /* --- natural order to even and odd columns, and back ------------------------------------------------------------------ */
 
-/* shared, a constant where these are inlined: other threads may be writing or reading the level's values, so they go one by one. */
+/* shared: other threads may read or write the level's values, so they are accessed one at a time. A constant after inlining. */
 GMG_INLINE real take(const int shared, const real *p) { return shared ? gmg_load(p) : *p; }
 
 GMG_INLINE void put(const int shared, real *p, real v)
@@ -105,8 +105,8 @@ GMG_INLINE void put(const int shared, real *p, real v)
   else *p = v;
 }
 
-/* Columns begin .. end - 1 of a line from consecutive values, times c times `by`, which is in the order of the tile; by = NULL: as
-   they are. */
+/* Splits consecutive values to columns begin .. end - 1 of a line, times c by. `by` is in the order of the tile; NULL: values are
+   copied unchanged. */
 GMG_INLINE void split_values(const int shared, const real *from, long begin, long end, size_t half, real c, const real *by,
                              real *restrict line)
 {
@@ -139,7 +139,7 @@ GMG_INLINE void merge_values(const int shared, const real *restrict line, long b
   if (begin + odd_first + 2 * pairs < end) put(shared, to + 2 * pairs, even[pairs]);
 }
 
-/* What there is of these columns from an array along axis 0, wherever they lie. */
+/* Splits the existing columns of an array along axis 0, in all pieces of the tile. */
 GMG_INLINE void split_columns(const int shared, const tile *t, const real *from, long begin, long end, real c, const real *by,
                               real *line)
 {
@@ -150,7 +150,7 @@ GMG_INLINE void split_columns(const int shared, const tile *t, const real *from,
   }
 }
 
-/* The ring beyond walls is read, under couplings that are 0: it must hold numbers. */
+/* Clears the ring beyond walls. It is read with couplings that are 0, so it must not hold NaN. */
 static void clear_ring(const tile *t, real *line)
 {
   const size_t half = t->s->half;
@@ -158,17 +158,17 @@ static void clear_ring(const tile *t, real *line)
   for (long i = t->exist[0][1]; i < t->size[0]; i++) line[(size_t)(i / 2) + (i % 2 ? half : 0)] = 0;
 }
 
-/* A whole line of the tile. */
+/* Splits a whole line of the tile. */
 static void split_line(const tile *t, const real *from, real *line)
 {
   split_columns(0, t, from, t->exist[0][0], t->exist[0][1], 1, NULL, line);
   clear_ring(t, line);
 }
 
-/* Control volumes count in mean widths, or they would leave the range of float. */
+/* Control volumes are divided by the mean width, because they might leave the range of float. */
 static real volume_along(const gmg_operator *A, int a, size_t i) { return ((const real *)A->weight[a])[i] / (real)A->h[a]; }
 
-/* The coefficients of every row or plane of the tile. */
+/* Loads the coefficients of every row or plane of the tile. */
 static void read_sides(const tile *t, const gmg_operator *A, int a, real *to)
 {
   const real *lo = A->lo[a], *hi = A->hi[a], *diag = A->diag[a];
@@ -179,7 +179,7 @@ static void read_sides(const tile *t, const gmg_operator *A, int a, real *to)
   }
 }
 
-/* Control volumes along axis 0, and what couples a column to the one below it in a symmetric row. */
+/* Loads control volumes along axis 0, and the couplings of symmetric rows to the column below. */
 static void read_volumes(const tile *t, const gmg_operator *A)
 {
   const real *lo = A->lo[0];
@@ -190,8 +190,8 @@ static void read_volumes(const tile *t, const gmg_operator *A)
   }
 }
 
-/* Places the tile of a block. Along a periodic axis it runs on around the wrap, even onto copies of its own unknowns; at a
-   wall the overlap ends. Returns 1 if it meets a seam: the wrap of a periodic axis of odd size. */
+/* Places the tile of a block. On a periodic axis it wraps, and may cover copies of its own unknowns; at a wall the overlap ends.
+   Returns 1 if it contains a seam: the end of a periodic axis of odd size. */
 static int place(tile *t, const gmg_operator *A, size_t block)
 {
   const gmg_blocks *b = &t->s->blocks;
@@ -208,7 +208,7 @@ static int place(tile *t, const gmg_operator *A, size_t block)
     t->relax[a][0] = t->exist[a][0] > begin + 1 ? t->exist[a][0] : begin + 1;
     t->relax[a][1] = t->exist[a][1] < size - 1 ? t->exist[a][1] : size - 1;
     t->own[a][0] = own, t->own[a][1] = size - margin;
-    t->parity += (size_t)(origin + 2 * LEAD); /* even shift: keeps it positive */
+    t->parity += (size_t)(origin + 2 * LEAD); /* an even shift keeps it positive */
     seam |= A->wraps[a] && n % 2 && (origin + begin < 0 || origin + size > n);
   }
   t->count = 0;

@@ -1,11 +1,11 @@
-/* How the lines of a level get into the asynchronous smoother's tile and out of it, beside other threads. Included by
+/* Copies lines of a level to the asynchronous smoother's tile and back, while other threads do the same. Included by
    host/tile_relax.h. */
 #ifndef GMG_SMOOTHERS_ASYNC_HOST_TILE_IO_H
 #define GMG_SMOOTHERS_ASYNC_HOST_TILE_IO_H
 
 #include "tile.h"
 
-/* Where a line of the level begins, and its row and plane. */
+/* Row, plane and offset of a line of the level. */
 typedef struct {
   size_t j, k, offset;
 } level_line;
@@ -17,8 +17,8 @@ static level_line level_line_at(const tile *t, const gmg_operator *A, long q, lo
   return (level_line){J, K, gmg_offset(gmg_layout_of(A), 0, J, K)};
 }
 
-/* One over the diagonal of a line's rows, where it differs from unknown to unknown; of symmetric rows with coefficients on
-   faces. It waits in a field of its own: the division, and six faces to a row, would cost as much as a sweep. */
+/* 1 / diagonal of a line's rows, if it differs between unknowns. With coefficients on faces it belongs to the symmetric rows. It is
+   computed once, because the division and six faces per row would cost as much as a sweep. */
 GMG_INLINE void inverse_of_form(const int dim, const int kind, const gmg_operator *A, const gmg_task w, real *restrict to)
 {
   const gmg_line line = gmg_line_coefficients(A, w.j, w.k), *const l = &line;
@@ -43,8 +43,8 @@ static void fill_inverse(const gmg_operator *A, int threads, real *to)
   }
 }
 
-/* What of a line of u no other block touches during the pass: written by none of them (to be read), or neither written nor
-   read (to be written). A block that may be in work twice, for two passes, has nothing to itself. */
+/* The columns of a line of u that no other block touches during the pass. For reading: no other block writes them. For writing:
+   none reads or writes them. A block that two passes may process at once has no private columns. */
 typedef struct {
   long begin, end;
 } columns_alone;
@@ -66,7 +66,7 @@ static columns_alone private_columns(const tile *t, long q, long j, int to_write
   return (columns_alone){begin + reach[0], end - reach[0]};
 }
 
-/* Line j of plane q of u. */
+/* Reads line j of plane q of u. */
 static void read_u(const tile *t, const real *from, long q, long j, real *line)
 {
   if (t->alone) {
@@ -86,7 +86,7 @@ static void read_product(const tile *t, const real *from, real c, int by, real *
   clear_ring(t, line);
 }
 
-/* Right-hand side and couplings of a line, times its control volumes. */
+/* Reads right-hand side and couplings of a line, multiplied by its control volumes. */
 static void read_symmetric(const tile *t, const gmg_operator *A, level_line at, const real *f, long q, long j)
 {
   const int first = t->s->versions;
@@ -99,10 +99,10 @@ static void read_symmetric(const tile *t, const gmg_operator *A, level_line at, 
   if (A->dim > 2) read_product(t, l.z_face[0], volume * z[SIDE_LO], VOLUME, field_line(t, first + FACE_Z, q, j));
 }
 
-/* Line j of plane q of everything; u = NULL: zeros. */
+/* Reads line j of plane q of all fields; u = NULL: zeros. */
 static void read_line(int kind, const tile *t, const gmg_operator *A, const real *u, const real *f, long q, long j)
 {
-  const int first = t->s->versions; /* of the fields that are not u */
+  const int first = t->s->versions; /* the first field that is not u */
   if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) {
     for (int field = 0; field < (int)t->s->fields; field++) memset(field_line(t, field, q, j), 0, 2 * t->s->half * sizeof(real));
     return;
@@ -119,14 +119,14 @@ static void read_line(int kind, const tile *t, const gmg_operator *A, const real
   if (kind != GMG_CONSTANT) split_line(t, t->s->inverse + at.offset, field_line(t, first + INVERSE, q, j));
 }
 
-/* Memory is slow to answer a thread that first waits and then computes. So a line is asked for some lines ahead, in parts
-   between the stages: 104 -> 95 ms a cycle at 256^3, where asking for it all at once gained nothing. */
+/* Lines are prefetched ahead, in parts between the stages: 95 instead of 104 ms per cycle at 256^3. Prefetching a line at once
+   gained nothing. */
 enum { LINES_AHEAD = 4 };
 
 typedef struct {
   const real *from[6];
   int count;
-  long n, part; /* reals, in all and at a time */
+  long n, part; /* number of reals: in total, and at a time */
 } prefetch;
 
 static inline void next_line(int kind, const tile *t, const gmg_operator *A, const real *u, const real *f, long q, long j,
@@ -151,7 +151,7 @@ static inline void ask_for_part(const prefetch *p, int part)
     for (int a = 0; a < p->count; a++) __builtin_prefetch(p->from[a] + i, 0, 2);
 }
 
-/* Own unknowns of line j of plane q, back to the level. */
+/* Writes the own unknowns of line j of plane q back to the level. */
 static void write_line(const tile *t, const gmg_operator *A, long q, long j, real *u)
 {
   const long begin = t->own[0][0], end = t->own[0][1];

@@ -1,19 +1,18 @@
-/* Where the columns of one parity in a line of the asynchronous smoother's tile stand, with all their surroundings, and how
-   they are relaxed. Included by host/async.c alone. */
+/* Relaxation in the asynchronous smoother's tile, for the columns of one parity in a line. Included by host/async.c alone. */
 #ifndef GMG_SMOOTHERS_ASYNC_HOST_TILE_RELAX_H
 #define GMG_SMOOTHERS_ASYNC_HOST_TILE_RELAX_H
 
 #include "tile_io.h"
 
-/* Where a plane and its neighbours stand in memory: their lines 0. */
+/* Pointers to a plane and its neighbouring planes, at line 0. */
 typedef struct {
   real *out;
   const real *u, *y_lo, *y_hi, *z_lo, *z_hi, *f, *inverse;
-  const real *x_face, *y_face[2], *z_face[2]; /* couplings across the faces below and, but along x, above */
+  const real *x_face, *y_face[2], *z_face[2]; /* couplings across the lower faces and, except along x, the upper faces */
   const real *side; /* coefficients of the plane */
-  size_t colour;    /* of column 0 of line 0 in the stage that is done here */
-  int relaxed;      /* or only read */
-  int zero;         /* nothing in the tile has been relaxed yet, and all of u is 0 */
+  size_t colour;    /* colour of column 0 in line 0, in this stage */
+  int relaxed;      /* 1: relaxed in this stage; 0: only read */
+  int zero;         /* all of u is still 0 */
 } planes;
 
 enum { MAX_STAGES = 256 };
@@ -41,8 +40,8 @@ static planes planes_at(int kind, const tile *t, int stage, long q, int reversed
   return p;
 }
 
-/* One over the diagonal along a line of constant coefficients. It differs from line to line only where the other axes'
-   share does: inside, along a wall or two. */
+/* 1 / diagonal along a line with constant coefficients. It depends on the line only through the diagonal of the other axes, which
+   has few values: inside, at one wall, at two. */
 static const real *shared_inverse(tile *t, const gmg_operator *A, const planes *p, long j)
 {
   const real y = t->sides[0][SIDES * j + SIDE_DIAG], z = p->side[SIDE_DIAG];
@@ -57,17 +56,17 @@ static const real *shared_inverse(tile *t, const gmg_operator *A, const planes *
   return line;
 }
 
-/* The half line of one parity in which begin .. end - 1 are to be relaxed. */
+/* The columns of one parity, of which begin .. end - 1 are relaxed. */
 typedef struct {
   long j, begin, end;
   int odd;
-  const real *inverse; /* where all lines share it */
+  const real *inverse; /* 1 / diagonal if all lines share it */
 } columns;
 
 GMG_INLINE void relax_form(const int dim, const int kind, const tile *t, const planes *p, const columns *c, real omega)
 {
   const size_t half = t->s->half, mine = c->odd ? half : 0, line = (size_t)c->j * 2 * half, at = line + mine;
-  const size_t left = line + half - mine - !c->odd; /* and right, one further on */
+  const size_t left = line + half - mine - !c->odd; /* the right neighbour is one further */
   const real *axis1 = dim == 3 ? t->sides[0] + SIDES * c->j : p->side;
   const real y_lo = axis1[SIDE_LO], y_hi = axis1[SIDE_HI], z_lo = p->side[SIDE_LO], z_hi = p->side[SIDE_HI];
   const real *lo = shared_line(t, LO) + mine, *hi = shared_line(t, HI) + mine;
@@ -77,14 +76,14 @@ GMG_INLINE void relax_form(const int dim, const int kind, const tile *t, const p
   const real *x_face[2] = {p->x_face + at, p->x_face + left + 1};
   const real *y_face[2] = {p->y_face[0] + at, p->y_face[1] + at}, *z_face[2] = {p->z_face[0] + at, p->z_face[1] + at};
   const long begin = c->begin, end = c->end;
-  real *out = p->out + at; /* may be u: no value that is read at another m is written */
+  real *out = p->out + at; /* out may be u: no value read at another m is written */
 #pragma omp simd
   for (long m = begin; m < end; m++) {
     gmg_row row;
     gmg_neighbours near = {.lo = {u_x[m]}, .hi = {u_x[m + 1]}};
     if (dim > 1) near.lo[1] = u_y[0][m], near.hi[1] = u_y[1][m];
     if (dim > 2) near.lo[2] = u_z[0][m], near.hi[2] = u_z[1][m];
-    if (kind & GMG_FACES) { /* the row times its control volume (tile_coupling) */
+    if (kind & GMG_FACES) { /* the row is multiplied by its control volume (tile.h) */
       row.lo[0] = x_face[0][m], row.hi[0] = x_face[1][m];
       if (dim > 1) row.lo[1] = y_face[0][m], row.hi[1] = y_face[1][m];
       if (dim > 2) row.lo[2] = z_face[0][m], row.hi[2] = z_face[1][m];
@@ -97,8 +96,7 @@ GMG_INLINE void relax_form(const int dim, const int kind, const tile *t, const p
   }
 }
 
-/* A function of its own, not inlined: in the middle of a larger one the compiler keeps the loop's pointers on the stack and
-   fetches them anew for every vector. */
+/* Not inlined: inside a larger function the compiler keeps the loop's pointers on the stack, and reloads them for every vector. */
 static __attribute__((noinline)) void relax_columns(int form, const tile *t, const planes *p, const columns *c, real omega)
 {
 #define RELAX(dim, kind) \

@@ -1,5 +1,5 @@
-/* Where passes over faces (plane_sweep_faces.cuh) keep a plane's coefficients in shared memory, and how whole lines of
-   them come there. */
+/* Layout of a plane's coefficients in shared memory for the plane sweep over faces (plane_sweep_faces.cuh, which includes this
+   file), and loading of whole lines. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_FACE_ROWS_H
 #define GMG_SMOOTHERS_RELAX_CUDA_FACE_ROWS_H
 
@@ -11,12 +11,12 @@ enum {
   FACE_WIDE = 32, FACE_DEEP = sizeof(real) == 8 ? 8 : 16, FACE_THREADS = FACE_WIDE * FACE_DEEP,
   FACE_NUMBERS = 12, FACE_STEPS = FACE_NUMBERS / 2, FACE_ROWS = 6,
   FACE_PITCH = FACE_WIDE + 2, FACE_PLANE = FACE_PITCH * (FACE_DEEP + 2), FACE_MAX_PLANES = 128, FACE_FILL = 14,
-  FACE_EARLY = 8, FACE_LATE = 16, /* planes that a step may name before the first and after the last */
+  FACE_EARLY = 8, FACE_LATE = 16, /* planes that a step may access before the first and after the last */
   FACE_ALONG = FACE_EARLY + FACE_MAX_PLANES + FACE_LATE, FACE_ALONG_BYTES = FACE_ALONG * 2 * sizeof(real)
 };
 
-/* Where in a slot of shared memory a plane's coefficients are; lines of each field, one behind the other. Where lines
-   come by 16 bytes they begin with whole ones, and a line's first value is up to `unit` - 1 later. */
+/* Positions of a plane's coefficients in a slot of shared memory, with the lines of each field one behind the other. Lines that are
+   loaded 16 bytes at a time are aligned, and the first value of a line is at most `unit` - 1 places later. */
 template <int kind, int lines> struct face_slot {
   static constexpr int unit = lines ? 16 / (int)sizeof(real) : 1, units = (FACE_WIDE + 2 * unit - 1) / unit, pitch = units * unit;
   static constexpr int field = pitch * FACE_DEEP, fields = kind & GMG_SIGMA ? 5 : 4;
@@ -26,14 +26,13 @@ template <int kind, int lines> struct face_slot {
 };
 
 struct face_level : block_level {
-  gmg_layout_32 field; /* of unknowns */
-  pitches face_at[2];  /* of the faces across axes 0, 1; those across axis 2 lie as unknowns do */
-  const real *lo[3], *hi[3], *face[3], *sigma; /* of the diagonal: the coupling, or the wall term where nothing is beyond */
+  gmg_layout_32 field; /* layout of unknowns */
+  pitches face_at[2];  /* faces across axes 0 and 1; those across axis 2 have the layout of unknowns */
+  const real *lo[3], *hi[3], *face[3], *sigma; /* parts of the diagonal: coupling, or wall term without a neighbour */
   real shift, omega;
 };
 
-/* Which 16 bytes of every plane a thread asks for. Where there are none it asks for something near by: nobody looks at that but to
-   multiply it by 0. */
+/* The 16 bytes of every plane that a thread loads. If they do not exist, it loads others nearby, which are only multiplied by 0. */
 template <int kind> struct face_lines {
   typedef face_slot<kind, 1> slot;
   static constexpr int unit = slot::unit, total = (slot::fields * FACE_DEEP + 1) * slot::units;
@@ -41,9 +40,9 @@ template <int kind> struct face_lines {
   const real *from[rounds];
   unsigned pitch[rounds];
   real *to[rounds];
-  int is_z, there; /* bits, by round */
+  int is_z, there; /* one bit per round */
 
-  /* i: what the first value of a line is; line_of(line, more): which unknown (or face) of axis 1 */
+  /* i: index of the first value of a line; line_of(line, more): index along axis 1 of an unknown, or with more = 1 of a face */
   template <class Line>
   __device__ __forceinline__ void begin(const face_level &s, const real *f, real *stage, int me, int i, Line line_of)
   {
@@ -51,7 +50,7 @@ template <int kind> struct face_lines {
     is_z = there = 0;
 #pragma unroll
     for (int r = 0; r < rounds; r++) {
-      /* in the last round those at work have no column of the ring */
+      /* in the last round, the active threads have no column of the ring */
       const int mine = r * FACE_THREADS + (r + 1 < rounds ? me : FACE_THREADS - 1 - me), row = mine / slot::units;
       const int field = min(row / FACE_DEEP, slot::fields - 1), x = field == 2, y = field == slot::fields - 1;
       const real *const array = field == 0 ? s.face[2] : field == 1 ? f : x ? s.face[0] : y ? s.face[1] : s.sigma;
@@ -66,7 +65,7 @@ template <int kind> struct face_lines {
     }
   }
 
-  /* plane k of the level to slot `at`; not all: only the faces below it */
+  /* loads plane k of the level to slot `at`; all = 0: only its lower faces */
   __device__ __forceinline__ void send(unsigned k, int at, int all) const
   {
 #pragma unroll
@@ -75,7 +74,7 @@ template <int kind> struct face_lines {
   }
 };
 
-/* Where they can come so: lines of every field begin with whole 16 bytes, or as many later as they are counted up to there. */
+/* Whether lines can be loaded 16 bytes at a time: the lines of every field are aligned, or offset by their own index. */
 static inline int face_fields_have_lines(const gmg_operator *A)
 {
   enum { UNIT = 16 / sizeof(real) };

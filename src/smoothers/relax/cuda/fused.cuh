@@ -1,6 +1,6 @@
-/* What a pass over a level can do besides relaxing it, in the words that all engines share: start from zero, take the
-   coarse correction in, restrict the residual that it leaves, and leave u, scaled, in a field of doubles. Included by
-   the engines; it knows none of them. */
+/* Operations that a pass over a level can include besides relaxation: starting from zero, prolonging the coarse correction,
+   restricting the residual, and storing the scaled u in a field of doubles. Included by the row and plane sweeps and by packed
+   tiles. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_FUSED_H
 #define GMG_SMOOTHERS_RELAX_CUDA_FUSED_H
 
@@ -11,15 +11,16 @@ extern "C" {
 #include "smoothers/fused.h"
 }
 
-/* Kinds of pass, to be combined. */
+/* Kinds of a pass; they can be combined. */
 enum {
-  PASS_FROM_ZERO = 1, /* u is 0 before */
-  PASS_PROLONG = 2,   /* the coarse correction is interpolated and added as u is read */
-  PASS_RESTRICT = 4,  /* the residual of what is written is restricted */
-  PASS_UPDATE = 8     /* u goes to the update target, not back: nothing is written that is read, as in the deterministic twin */
+  PASS_FROM_ZERO = 1, /* u is 0 before the pass */
+  PASS_PROLONG = 2,   /* the coarse correction is interpolated, and added to u as it is read */
+  PASS_RESTRICT = 4,  /* the residual of the result is restricted */
+  PASS_UPDATE = 8     /* u is written to the update target: the pass reads and writes different fields, like the deterministic
+                         twin */
 };
 
-/* Only corrections of the narrower type go up to a field of another type. */
+/* Only float corrections update a field of another type. */
 #if GMG_REAL_F32
 #define IN_FLOAT(function) function
 #else
@@ -28,15 +29,15 @@ enum {
 
 /* --- PASS_UPDATE and PASS_PROLONG -------------------------------------------------------------------------------------- */
 
-/* Where u goes, x = size u + keep x, and the correction that u gets before. Axes as in block_level. */
+/* The destination of u, x = size u + keep x, and the correction added to u before. Axes as in block_level. */
 typedef struct {
   double *x;
   const double *size;    /* NULL: 1 */
   int keep;              /* 0 or 1 */
-  const real *coarse;    /* NULL: there is no correction */
-  gmg_map map[3];        /* prolongation */
-  pitches at;            /* of the coarse field */
-  gmg_pair_family along; /* its weights along, the same for most rows */
+  const real *coarse;    /* NULL: no correction */
+  gmg_map map[3];        /* maps of prolongation */
+  pitches at;            /* layout of the coarse field */
+  gmg_pair_family along; /* weights along the columns, the same for most rows */
 } update;
 
 static inline update update_of(const gmg_update_target *to, const gmg_operator *A)
@@ -50,10 +51,10 @@ static inline update update_of(const gmg_update_target *to, const gmg_operator *
   return o;
 }
 
-/* Doubles are not scaled: they come back as they are. */
+/* Doubles are not scaled: in double, u is only copied. */
 static __device__ __forceinline__ double update_scale(const update &o) { return o.size ? *o.size : 1; }
 
-/* An addition that nobody waits for: one pass writes every unknown once. */
+/* Adds without waiting for the result. A pass writes every unknown once. */
 static __device__ __forceinline__ void put_update(const update &o, double scale, int offset, real value)
 {
 #if GMG_REAL_F32
@@ -64,7 +65,7 @@ static __device__ __forceinline__ void put_update(const update &o, double scale,
 #endif
 }
 
-/* Weights of fine index i: as in the level, or beyond a wall or around a periodic axis. */
+/* Weights of fine index i, which may be beyond a wall or wrap around a periodic axis. */
 static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map &m, int i, int n, int wraps, int exists)
 {
   if (!exists) return {0, 0};
@@ -73,21 +74,21 @@ static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map
 
 /* --- PASS_RESTRICT ----------------------------------------------------------------------------------------------------- */
 
-/* Averages over 2 x 2 x 2 unknowns: of nothing but the values that the pass writes, so that it is the residual of what
-   stands in u when all blocks are done, whatever they saw of each other. A coarse value is
+/* Restriction by averaging over 2 x 2 x 2 unknowns. It only uses values that the pass writes, so it restricts the residual of the
+   final u, whatever values the blocks have read from each other. A coarse value is
 
-     weight (sum of f - D u over its 8 unknowns + c_x, c_y, c_z times u of the neighbours across its faces),
+   weight (sum of f - D u over its 8 unknowns + c_x, c_y, c_z times u of the neighbours across its faces),
 
-   D being the diagonal less the couplings inside the 8. It is the sum of what each unknown gives: to its own 8, and to
-   those beyond the nearest faces. A block adds up what its own unknowns give, and adds that to the coarse level, where
-   cells at its faces get the rest from its neighbours. */
+   where D is the diagonal less the couplings among the 8. It is a sum of contributions of single unknowns: to their own coarse
+   value, and to those across the nearest faces. A block adds the contributions of its own unknowns to the coarse level. Coarse
+   values at its faces get the rest from neighbouring blocks. */
 typedef struct {
-  real *coarse; /* zeros before the pass, unless a block knows what others leave beside it */
-  gmg_layout_32 at; /* of the coarse field */
+  real *coarse; /* zero before the pass, unless blocks are self-contained */
+  gmg_layout_32 at; /* layout of the coarse field */
   real weight;
 } restriction;
 
-/* 0 where that does not apply: averages of 8, all with one weight, and blocks of whole ones. */
+/* Returns 0 if this does not apply. It requires averages of 8 with equal weights, and blocks of whole groups of 8. */
 static inline int restriction_of(restriction *r, void *coarse, const gmg_operator *A, const gmg_map map[3], const gmg_blocks *b)
 {
   r->weight = 1, r->coarse = (real *)coarse, r->at = gmg_layout_32_of(gmg_layout_of_rows(map));

@@ -1,4 +1,5 @@
-/* Levels with constant coefficients and their blocks as the kernels of rows and planes see them; the thread blocks of planes. */
+/* Geometry of levels and blocks for the kernels of rows, planes and tiles, and the thread blocks of the plane sweep. Included by
+   them. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_GEOMETRY_H
 #define GMG_SMOOTHERS_RELAX_CUDA_GEOMETRY_H
 
@@ -8,48 +9,48 @@ extern "C" {
 #include "smoothers/relax/partition.h"
 }
 
-/* Numbers c < count with low <= first + c <= high, as bits. */
+/* Bits c < count with low <= first + c <= high. */
 static __device__ __forceinline__ unsigned bit_range(int first, int count, int low, int high)
 {
   const int start = min(max(low - first, 0), count), end = min(max(high + 1 - first, 0), count);
   return ((1u << end) - 1) & ~((1u << start) - 1);
 }
 
-/* x, of which the compiler does not know that it has computed with it before: it would keep all that follows from x at
-   hand, and spill what counts. */
+/* Hides from the compiler that it has computed with x before. It would keep everything that follows from x in registers, and spill
+   more important values. */
 static __device__ __forceinline__ unsigned opaque(unsigned x)
 {
   asm volatile("" : "+r"(x));
   return x;
 }
 
-/* Columns of a thread block go by pairs: 32 across the first axis, at most `rows` behind each other; `blocks` of them to a
-   multiprocessor, as there are registers. Measured on an H200: double 1.36 ms at 512^3 with 10 rows, 1.6 with 8, 9 or
-   11; 12 leave the L1 cache too little to land in. One sweep has fewer planes at work, and takes more rows to the same
-   memory (not measured yet). Float 0.75 ms with 2 x 8 rows, 0.80 with 16, 0.90 with 10. */
+/* Shape of a thread block of the plane sweep. Columns are assigned in pairs: 32 across the first axis, at most `rows` behind each
+   other. `blocks` thread blocks per multiprocessor limit registers. On an H200 at 512^3 in double a pass takes 1.36 ms with 10
+   rows, and 1.6 with 8, 9 or 11; 12 leave too little L1 cache. One sweep has fewer planes in flight, and fits more rows in the same
+   memory (not measured yet). In float it takes 0.75 ms with 2 x 8 rows, 0.80 with 16, and 0.90 with 10. */
 template <int stages> struct plane_shape {
-  static constexpr int wide = sizeof(real) == 8, keeps_f = !wide; /* keeps_f: f stays in registers once it is there */
-  /* planes from the first half sweep's to the last one's, and more */
+  static constexpr int wide = sizeof(real) == 8, keeps_f = !wide; /* keeps_f: f stays in registers once it is loaded */
+  /* the planes between the first and the last half sweep, and some more */
   static constexpr int steps = stages == 2 ? 6 : 8, slots = 2 * steps;
   static constexpr int rows = stages == 2 ? (wide ? 12 : 10) : wide ? 10 : 8, threads = 32 * rows, blocks = wide ? 1 : 2;
-  /* in shared memory: A's, B's, and f of both columns */
+  /* in shared memory: columns A, columns B, and f of both */
   static constexpr int pitch = 32 + 2, plane = pitch * (rows + 2), colour = slots * plane;
   static constexpr int reals = 2 * colour + slots * 2 * threads;
 };
 
-/* Kernels of planes and rows see axes across (0, 1) and along (2) the columns; in 2D axis 1 has one unknown. What they need of a
-   layout along these axes: the compiler keeps a parameter of more than 128 bytes in another way, which costs the row sweep in float
-   4 % more instructions. */
+/* The axes of kernels of planes and rows: across (0, 1) and along (2) the columns. In 2D axis 1 has one unknown. `pitches` is the
+   part of a layout that they need. A full layout makes the kernel parameters larger than 128 bytes. The compiler then accesses them
+   differently, which costs the row sweep in float 4 % more instructions. */
 typedef struct {
   int row, plane, first;
 } pitches;
 
 static inline pitches pitches_of(gmg_layout l, int dim) { return {(int)l.row, (int)gmg_pitch(l, dim - 1), (int)l.first}; }
 
-/* The first unknown of a field; NULL stays. */
+/* Pointer to the first unknown of a field; NULL stays NULL. */
 static inline real *first_unknown(const pitches &p, const void *x) { return x ? (real *)x + p.first : NULL; }
 
-/* All of a layout along these axes. */
+/* A full layout along these axes. */
 static inline gmg_layout_32 layout_along(gmg_layout l, int dim)
 {
   gmg_layout_32 x = gmg_layout_32_of(l);
@@ -57,15 +58,15 @@ static inline gmg_layout_32 layout_along(gmg_layout l, int dim)
   return x;
 }
 
-/* Offset of a column: of its unknown in plane 0. */
+/* Offset of a column, that is, of its unknown in plane 0. */
 static __device__ __forceinline__ int column_offset(const pitches &p, int i, int j)
 {
   const gmg_layout_32 plane = {{0, 0, 0}, (unsigned)p.row, 0, (unsigned)p.first};
   return (int)gmg_offset_32(plane, (unsigned)i, (unsigned)j, 0);
 }
 
-/* Whether the columns of faces across all axes but the first lie as those of unknowns do, and planes of faces along them, too:
-   kernels compute these offsets once. */
+/* Whether columns of faces across all axes but the first, and planes of faces along them, have the same offsets as those of
+   unknowns. Kernels compute these offsets once. */
 static inline int face_columns_lie_alike(const gmg_operator *A)
 {
   const pitches at = pitches_of(gmg_layout_of(A), A->dim), along = pitches_of(gmg_face_layout_of(A, A->dim - 1), A->dim);
@@ -77,11 +78,11 @@ static inline int face_columns_lie_alike(const gmg_operator *A)
 /* A level and its blocks. */
 typedef struct {
   int n[3], wraps[3];
-  pitches at;           /* of its fields */
-  int own[3], count[3]; /* unknowns of a full block; blocks */
+  pitches at;           /* layout of its fields */
+  int own[3], count[3]; /* unknowns of a full block; number of blocks */
   int reversed;
   unsigned total;
-  const int *order;     /* NULL: natural */
+  const int *order;     /* NULL: natural order */
 } block_level;
 
 static inline block_level block_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, int reversed)
@@ -97,14 +98,14 @@ static inline block_level block_level_of(const gmg_operator *A, const gmg_blocks
   return x;
 }
 
-/* The block that comes at `index` in the order given. */
+/* The block at position `index` of the given order. */
 static __device__ __forceinline__ int block_at(const block_level &s, unsigned index)
 {
   const unsigned number = s.reversed ? s.total - 1 - index : index;
   return s.order ? s.order[number] : (int)number;
 }
 
-/* First unknown and own unknowns of block b. */
+/* The first unknown of block b, and the number of its own unknowns. */
 static __device__ __forceinline__ void place_block(const block_level &s, int b, int begin[3], int own[3])
 {
   const auto place = [&](int a, int at) { begin[a] = at * s.own[a], own[a] = min(s.own[a], s.n[a] - begin[a]); };
@@ -112,14 +113,14 @@ static __device__ __forceinline__ void place_block(const block_level &s, int b, 
   place(0, b - line * s.count[0]), place(1, line % s.count[1]), place(2, line / s.count[1]);
 }
 
-/* Constant coefficients. */
+/* A level with constant coefficients. */
 struct uniform_level : block_level {
   const void *diag[3];
   real shift, coupling[3], omega;
 };
 
-/* Whether other blocks (or this one, around a periodic axis) look at unknown i of axis a across or along: two layers at every face
-   that is no wall. */
+/* Whether other blocks (or this one, across a seam) read unknown i of an axis. They read two layers at every face that is not a
+   wall. */
 static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int a, int i)
 {
   const int v = i % s.own[a], begin = i - v, own = min(s.own[a], s.n[a] - begin);
@@ -130,16 +131,16 @@ static inline int is_uniform_level(const gmg_operator *A)
 {
   if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->cells > 0x7fffffff) return 0;
   for (int a = 0; a < A->dim; a++)
-    if (A->uniform[a] != 2 || (A->wraps[a] && A->n[a] % 2)) return 0; /* at a seam colours meet */
+    if (A->uniform[a] != 2 || (A->wraps[a] && A->n[a] % 2)) return 0; /* at a seam two unknowns of one colour meet */
   return 1;
 }
 
-/* Rows of threads that a block takes. */
+/* Rows of threads of a block. */
 static inline size_t plane_rows(const gmg_blocks *b) { return (b->shape[1] + 3) / 2; }
 
-/* Blocks of unknowns; 0 where those that are wanted (0: any) do not fit. Shapes are chosen so that the last blocks end together,
-   some planes being lost in each. A block has whole pairs of lines, unless it ends at a wall: beside a last line alone its
-   thread would need a column of the ring. */
+/* Chooses blocks of unknowns. Returns 0 if the wanted blocks (0: any) do not fit. Shapes are chosen so that all blocks finish at
+   about the same time; each loses some planes. A block has whole pairs of lines, unless it ends at a wall, because beside a single
+   last line its thread would need a column of the ring. */
 template <int stages>
 static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
@@ -153,12 +154,12 @@ static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t pr
       *b = gmg_blocks_make(A, wanted, want);
       size_t paired[3] = {wanted[0], wanted[1], wanted[2]};
       for (int a = 0; a < 3; a++)
-        if (b->shape[a] % 2 && b->count[a] > 1 && !wanted[a]) paired[a] = b->shape[a] + 1; /* transfers go by pairs, too */
+        if (b->shape[a] % 2 && b->count[a] > 1 && !wanted[a]) paired[a] = b->shape[a] + 1; /* transfers also process pairs */
       *b = gmg_blocks_make(A, paired, want);
       if (b->shape[1] % 2 && b->count[1] > 1) continue;
       const size_t room = processors * (size_t)shape::blocks;
       const size_t time = (b->total + room - 1) / room * (b->shape[2] + FILL_PLANES) * plane_rows(b);
-      const size_t ring = 2 * (b->shape[0] + b->shape[1] + 4); /* a thread has a column of it */
+      const size_t ring = 2 * (b->shape[0] + b->shape[1] + 4); /* each thread has at most one column of it */
       if (plane_rows(b) > MAX_ROWS || b->shape[0] > BESIDE || ring > 32 * plane_rows(b) || (least && time >= least)) continue;
       best = *b, least = time;
     }

@@ -1,6 +1,6 @@
-/* PASS_PROLONG as planes stream through a thread block (plane_sweep.cuh). The correction is interpolated as planes come
-   in, two fine planes to a coarse one, from those coarse values around the tile that lie in shared memory: four planes
-   of them, the last of which are on their way. */
+/* PASS_PROLONG in the plane sweep (plane_sweep.cuh, which includes this file). The correction is interpolated as planes are loaded,
+   two fine planes per coarse one. The coarse values around the tile are in shared memory: four planes, of which the last are still
+   being loaded. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_PROLONG_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_PROLONG_H
 
@@ -9,24 +9,26 @@
 
 #include <cuda_pipeline.h>
 
-/* What a thread knows of the correction on its columns and on one of the ring. */
+/* A thread's data of the correction, on its columns and on one column of the ring. */
 template <int rows, int steps> struct plane_prolongation {
   static constexpr int WIDE = 32 / 2 + 4, HIGH = rows + 3, CELLS = WIDE * HIGH;
-  static constexpr int RING = 2 * (32 + 2 * rows); /* at most */
-  static constexpr int SLOTS = steps % 4 ? steps : 4; /* where steps are unrolled, all of them go round */
+  static constexpr int RING = 2 * (32 + 2 * rows); /* maximum number of columns of the ring */
+  static constexpr int SLOTS = steps % 4 ? steps : 4; /* unrolled steps must cycle through all slots */
   real *slots;
   const real *coarse;
-  int offset, pitch;    /* of the cell that the thread fetches, in a plane, -1: none; of planes */
-  int cell, beside;     /* of the own columns: of the coarse values that they lie between, the first; from there across */
-  gmg_pair_weights wx;  /* of both columns */
-  int ring_at;          /* its cell, and from bit 16 on the sides on which it looks */
+  int offset, pitch;    /* offset in a plane of the cell that the thread loads (-1: none); distance between planes */
+  int cell, beside;     /* of the own columns: the first of the coarse values around them; step to the next across */
+  gmg_pair_weights wx;  /* weights of both columns */
+  int ring_at;          /* the cell of the ring's column; from bit 16 on: the sides from which it reads */
   real before[2], here[2], ring_before; /* coarse planes K - 1 and K, interpolated across */
-  /* in shared memory, as registers are few: of a warp, [2]: weights along y, of the first columns and of the second; of the
-     ring, [2], RING apart: weights along x and along y; plane K there */
+  /* In shared memory, because registers are scarce:
+     - of_row, per warp, [2]: weights along y of the first and of the second columns;
+     - of_ring, [2], RING apart: weights along x and along y of the ring's column;
+     - ring_here: plane K at the ring's column. */
   real_pair *of_row, *of_ring;
   real *ring_here;
 
-  /* columns (i, j) and the next behind; (ri, rj) of the ring */
+  /* (i, j): the first column; (ri, rj): the column of the ring */
   __device__ __forceinline__ void begin(const update &o, const int n[3], const int wraps[3], const int corner[3], int me, int i,
                                         int j, int exists0, int exists1, int ri, int rj, int ring_exists, real *memory)
   {
@@ -41,7 +43,7 @@ template <int rows, int steps> struct plane_prolongation {
     wx = pair_weights_of(o.map[0], i, n[0], wraps[0], exists0 || exists1);
     of_ring = (real_pair *)(memory + SLOTS * CELLS) + me, of_row = (real_pair *)(memory + SLOTS * CELLS) + 2 * RING + me / 32 * 2;
     ring_here = memory + SLOTS * CELLS + 4 * RING + 4 * rows + me;
-    if (me % 32 == 1) { /* its columns are beyond no wall along x */
+    if (me % 32 == 1) { /* lane 1 has no columns beyond a wall along x */
       const gmg_pair_weights y0 = pair_weights_of(o.map[1], j, n[1], wraps[1], exists0),
                          y1 = pair_weights_of(o.map[1], j + 1, n[1], wraps[1], exists1);
       of_row[0] = real_pair{y0.own, y0.side}, of_row[1] = real_pair{y1.own, y1.side};
@@ -54,7 +56,7 @@ template <int rows, int steps> struct plane_prolongation {
     ring_at = ring_exists ? (((rj >> 1) - J0) * WIDE + (ri >> 1) - I0) | (ri & 1) << 16 | (rj & 1) << 17 : WIDE + 1;
   }
 
-  /* asks for coarse plane K */
+  /* starts to load coarse plane K */
   __device__ __forceinline__ void ask(const update &o, int wraps, int K, int slot)
   {
     const int nz = o.map[2].cols;
@@ -78,7 +80,7 @@ template <int rows, int steps> struct plane_prolongation {
     return wy.x * (wx.x * at[0] + wx.y * at[ring_x]) + wy.y * (wx.x * at[ring_y] + wx.y * at[ring_y + ring_x]);
   }
 
-  /* before the first step, of which the middle coarse plane is K */
+  /* before the first step, whose middle coarse plane is K */
   __device__ __forceinline__ void fill(const update &o, int wraps, int K)
   {
     for (int d = -2; d < 2; d++) ask(o, wraps, K + 1 + d, (d + SLOTS) % SLOTS);
@@ -92,8 +94,8 @@ template <int rows, int steps> struct plane_prolongation {
     __pipeline_commit();
   }
 
-  /* onto what came in: planes 2 K and 2 K + 1, and those of the ring, which are one before unless `late`; weights of planes 2 K,
-     2 K + 1 and 2 K - 1, 0 where there is none */
+  /* Adds the correction to the loaded planes 2 K and 2 K + 1, and to those of the ring, which are one earlier unless `late`. w:
+     weights of planes 2 K, 2 K + 1 and 2 K - 1; 0 if the plane does not exist. */
   __device__ __forceinline__ void take(int slot, const gmg_pair_weights w[3], int late, real u[2][2], real beside_u[2])
   {
     real e[2];
@@ -112,7 +114,7 @@ template <int rows, int steps> struct plane_prolongation {
   }
 };
 
-/* Room for a coarse level's planes. */
+/* Bytes of shared memory. */
 template <int stages> static constexpr size_t plane_prolong_bytes(void)
 {
   typedef plane_shape<stages> shape;
@@ -120,8 +122,8 @@ template <int stages> static constexpr size_t plane_prolong_bytes(void)
   return (prolongation::SLOTS * prolongation::CELLS + 5 * prolongation::RING + 4 * shape::rows) * sizeof(real);
 }
 
-/* Whether a pass can take the correction in: everything by pairs, blocks beginning with a pair, and a thread for every coarse value
-   around the tile. */
+/* Whether a pass can include prolongation. It requires pairs on all axes, blocks that begin with a pair, and a thread for every
+   coarse value around the tile. */
 static inline int planes_can_prolong(const gmg_update_target *to, const gmg_operator *A, const gmg_blocks *b)
 {
   enum { MIN_ROWS = 5, MIN_COARSE_PLANES = 16, MAX_PLAIN_FROM = 8 };

@@ -1,21 +1,21 @@
-/* PASS_RESTRICT as planes stream through a thread block (plane_sweep.cuh): what a thread's columns give to the coarse level
-   (fused.cuh). Where a block knows what others leave beside it (self_contained), it adds that up itself, and every coarse value is
-   written once: bitwise the same every run. */
+/* PASS_RESTRICT in the plane sweep (plane_sweep.cuh, which includes this file): the contributions of a thread's columns to the
+   coarse level (fused.cuh). A self-contained block knows the final values beside its own unknowns. It computes its coarse values
+   completely, and writes each once, so results are bitwise reproducible. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_RESTRICT_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_RESTRICT_H
 
 #include "fused.cuh"
 
-/* A thread has two lines, the upper one of a coarse line and the lower one of the next: what the former gives goes to the thread in
-   front by shared memory. Of two lanes side by side every other two share a coarse value; the others look at each other across a
-   face. In every step come the upper plane of coarse plane m and the lower one of m + 1. */
+/* A thread has two lines: the upper one of a coarse line, and the lower one of the next. It passes the contribution of the former
+   to the thread in front, through shared memory. Every second pair of adjacent lanes shares a coarse value; the other pairs are
+   neighbours across a face. Every step receives the upper plane of coarse plane m and the lower plane of m + 1. */
 template <int self_contained> struct plane_restriction {
-  real *given; /* [2][threads]: by the step, for the thread in front */
-  real inner[2];            /* D of the two lines, where no wall is along */
-  real plane[2], values[2]; /* what the lower plane gave to coarse plane m; its own values */
-  real mine;                /* of the step before, with the thread in front's share */
-  int offset[2];            /* of the coarse value to add to, of the second line and (foremost thread) of the first; -1: none */
-  int partner;              /* lane with which one is shared; -1: none */
+  real *given; /* [2][threads]: contributions to the thread in front, by parity of the step */
+  real inner[2];            /* D of the two lines, away from walls along the columns */
+  real plane[2], values[2]; /* contribution of the lower plane to coarse plane m; its values */
+  real mine;                /* contribution of the previous step, including that of the thread in front */
+  int offset[2];            /* offset of the coarse value of the second line and, in the foremost thread, of the first; -1: none */
+  int partner;              /* lane that shares the coarse value; -1: none */
 
   /* (i, j): first line; corner and own: of the block */
   __device__ __forceinline__ void begin(const restriction &r, const int wraps[3], const int corner[3], const int own[3], int me,
@@ -50,7 +50,7 @@ template <int self_contained> struct plane_restriction {
     put(r.coarse + (base + offset[line]), r.weight * (value + (partner >= 0 ? other : (real)0)));
   }
 
-  /* what the step before gathered goes to coarse plane K */
+  /* adds the contributions of the previous step to coarse plane K */
   __device__ __forceinline__ void give(const restriction &r, int wraps, int K, int step, int me) const
   {
     const int before = (step + 1) % 2 * (int)blockDim.x + me;
@@ -60,7 +60,8 @@ template <int self_contained> struct plane_restriction {
     if (!self_contained && me < 32) add(r, given[before], 0, base);
   }
 
-  /* u and f of two planes and two lines, 0 where not the block's own (self_contained: u there, too); more: at walls along */
+  /* u and f of two planes and two lines; 0 outside the block's own (if self-contained, u is also set there); more: additional
+     diagonal at walls along the columns */
   __device__ __forceinline__ void take(const real coupling[3], const real u[2][2], const real f[2][2], const real more[2],
                                        int step, int me)
   {

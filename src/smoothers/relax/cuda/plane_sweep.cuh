@@ -1,27 +1,27 @@
-/* Plane sweep with temporal blocking (2.5D blocking): 3D, constant coefficients, overlap 1. Two local red-black
-   sweeps of a block in one pass over memory (STAGES 4); or one exact synchronous sweep (STAGES 2): a block that sees
-   only values from before the sweep, two layers around it, computes what red and black one after the other compute.
+/* Plane sweep with temporal blocking (2.5D blocking): 3D, constant coefficients, overlap 1. One pass over memory does two local
+   red-black sweeps of a block (STAGES 4), or one exact synchronous sweep (STAGES 2). For an exact sweep a block reads values from
+   before the sweep, in two layers around it, and computes the same as red and black one after the other. Included by
+   async/cuda/planes.cu and red_black/cuda.cu.
 
-   A thread has two columns of the tile along the last axis, one behind the other. A thread block has the columns of a
-   block of unknowns, one layer around them, and what is only read: a ring, loaded apart. Planes stream through. Column
-   A of a thread is the one whose even planes are relaxed first, B the other; which of the two comes first changes from
-   lane to lane.
-   Four half sweeps are at work at once, three planes apart, so that none touches what another does in the same step; a
-   step takes two planes, and one barrier. In step T
+   A thread has two columns of the tile along the last axis, one behind the other. A thread block has the columns of a block of
+   unknowns, one layer around them, and a ring that is only read and loaded separately. Planes stream through. Column A of a thread
+   is the one whose even planes are relaxed first, B is the other. Which of the two is in front alternates from lane to lane.
 
-     half sweep h = 1..4 relaxes plane  q = 2 T - 3 h  of column A and q + 1 of column B;
-     planes 2 T - 13 and 2 T - 12 are done and written back;  2 T and 2 T + 1 come in.
+   Four half sweeps are in progress at once, three planes apart, so that none writes what another reads in the same step. A step
+   advances by two planes and has one barrier. In step T
+   - half sweep h = 1..4 relaxes plane q = 2 T - 3 h of column A, and plane q + 1 of column B;
+   - planes 2 T - 13 and 2 T - 12 are done and written back; planes 2 T and 2 T + 1 are loaded.
 
-   (One sweep: h = 1, 2, planes 2 T - 7 and 2 T - 6 are done, 12 slots, six steps.)
+   (One exact sweep: h = 1, 2; planes 2 T - 7 and 2 T - 6 are done; 12 slots, six steps.)
 
-   Planes of a thread's own columns are in registers, indexed by q (A) and q - 1 (B), and for the neighbours in shared
-   memory: plane q in slot q % 16 of the A's, (q + 1) % 16 of the B's. Beside an A there are B's only, and the other way
-   round. The slots that a half sweep reads, 2 T - 3 h + 1 of the others, are written by none in the same step. Eight
-   steps are unrolled, after which registers and slots are in place again: all of their indices are constants.
+   A thread keeps the planes of its own columns in registers, with index q (A) or q - 1 (B), and stores them for its neighbours in
+   shared memory: plane q in slot q % 16 for A, in slot (q + 1) % 16 for B. All neighbours of an A are Bs, and vice versa. The slots
+   that a half sweep reads, 2 T - 3 h + 1 of the other kind, are not written in the same step. Eight steps are unrolled, after which
+   registers and slots repeat, so all indices are constants.
 
-   At 512^3 the pass is bound by what goes through shared memory and the L1 cache: planes are therefore read and written whole,
-   and given to A and B afterwards; f takes no register on its way; one neighbour across is in a register. What comes in is
-   asked for one step (u) or two (f) before, as little else covers the way to memory. */
+   At 512^3 the pass is limited by traffic through shared memory and the L1 cache. Therefore planes are loaded and stored whole, and
+   assigned to A and B afterwards; f is copied to shared memory without a register; and one neighbour across is in a register. u is
+   loaded one step ahead and f two, because little else hides the latency of memory. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_H
 
@@ -33,14 +33,14 @@
 
 #include <cuda_pipeline.h>
 
-/* What a thread knows of a column. */
+/* A thread's data of a column. */
 typedef struct {
   int exists, mine, inside;
-  int offset; /* in a plane of the level */
-  real relax; /* weight over the diagonal inside the level, or 0 */
+  int offset; /* offset in a plane of the level */
+  real relax; /* weight / diagonal inside the level, or 0 */
 } column;
 
-/* Column (x, y) of a tile, (i, j) of the level. One column around the own ones is there. */
+/* Column (x, y) of a tile, which is column (i, j) of the level. The tile has one column around the own ones. */
 static __device__ __forceinline__ column column_of(const uniform_level &s, int i, int j, int x, int y, const int own[3])
 {
   column c;
@@ -55,10 +55,11 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
   return c;
 }
 
-/* A pass over one block. With two half sweeps, exact: what others look at goes to interface_copy.
+/* A pass over one block. In an exact sweep (STAGES 2) the values that other blocks read are written to interface_copy.
 
-   From zero such a pass is self_contained: a block also finds what others leave beside its own unknowns, and restricts its
-   residual without them. Of the ring it needs no more than what the first half sweep makes of f there. */
+   An exact sweep from zero with restriction is self-contained: a block also computes the final values beside its own unknowns, and
+   restricts its residual without other blocks. In the ring it only needs the result of the first half sweep, which depends on f
+   alone. */
 template <int STAGES, int KIND> struct plane_sweep {
   typedef plane_shape<STAGES> shape;
   typedef plane_prolongation<shape::rows, shape::steps> prolongation;
@@ -67,8 +68,8 @@ template <int STAGES, int KIND> struct plane_sweep {
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, prolongs = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT,
                        updates = KIND & PASS_UPDATE, exact = STAGES == 2, self_contained = exact && from_zero && restricts;
   typedef plane_restriction<self_contained> gatherer;
-  static constexpr int keeps_f = shape::keeps_f && !prolongs && !restricts; /* these need the registers */
-  /* a step asks for the next u after it has taken its own: one u less in registers */
+  static constexpr int keeps_f = shape::keeps_f && !prolongs && !restricts; /* these need the registers for other values */
+  /* loads the next u after the current one is used: one u fewer in registers */
   static constexpr int asks_late = shape::wide && STAGES == 4 && prolongs;
   static constexpr int plain_groups = STAGES == 4 && !asks_late;
 
@@ -78,29 +79,29 @@ template <int STAGES, int KIND> struct plane_sweep {
   const update &o;
   const restriction &r;
 
-  /* the tile: its own unknowns; plane q is plane first + q of the level; planes that there are, and are relaxed; those
-     at walls, where the diagonal is larger */
+  /* The tile. begin, own: its own unknowns. Plane q is plane first + q of the level. there .. gone - 1: planes that exist; low ..
+     top - 1: planes that are relaxed. wall_low, wall_high: planes at walls, where the diagonal is larger. */
   int begin[3], own[3], first, planes, there, gone, low, top, wall_low, wall_high;
-  real more_low, more_high, omega_kept; /* the last for divisions to be shared, where there are registers for that */
-  /* this thread's columns, the first and the second; A is the second where `swap` */
+  real more_low, more_high, omega_kept; /* omega_kept: lets divisions share a value, if there are registers */
+  /* this thread's columns, the first and the second; swap: A is the second */
   int i, j, swap;
   column row0, row1;
   int inside_a, inside_b;
   real keep, relax_a, relax_b;
-  /* planes of A's and B's neighbours, of which one is beyond; where their own are put, if they are inside; f */
+  /* planes of the neighbours of A and B, one of which is at distance `beyond`; destinations of their own planes, if `inside`; f */
   const real *near_A, *near_B;
   int beyond;
   real *put_A, *put_B, *f_rows, *f_A, *f_B;
-  /* in 3D a column of the ring, for some; ring_e 1: a B */
+  /* a column of the ring, for some threads; ring_e = 1: a B */
   int in_ring, ri, rj, ring_exists, ring_offset, ring_e;
   real *ring_put, *ring_wrapped, ring_relax;
-  /* where the own unknowns go; planes below low_interface and from high_interface on are looked at by others */
+  /* destinations of the own unknowns; other blocks read planes below low_interface, and from high_interface on */
   real *to_0, *to_1;
   int low_interface, high_interface;
   double scale;
 
-  /* What is in registers, apart from the rest for the compiler's sake: planes of A, of B, of f; what is on its way,
-     come[step][plane][row]; plane 2 T - 1 of A; the coarse correction; the coarse residual. */
+  /* Values in registers, in a separate struct to help the compiler: planes of A, of B, of f; values being loaded,
+     come[step][plane][row]; plane 2 T - 1 of A. */
   struct planes_held {
     real a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2], ring_come[2][2], before;
   };
@@ -109,7 +110,7 @@ template <int STAGES, int KIND> struct plane_sweep {
   __device__ __forceinline__ int offset(int q) const { return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.at.plane; }
   __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
   __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
-  /* the weight on plane q, which is at a wall, of a column that has `relax` elsewhere */
+  /* the weight of a column on plane q at a wall; relax: its weight on other planes */
   __device__ __forceinline__ real at_wall(real relax, int q) const
   {
     const real omega = asks_late ? s.omega : omega_kept;
@@ -146,7 +147,7 @@ template <int STAGES, int KIND> struct plane_sweep {
     if (ring_exists)
       ring_offset = column_offset(s.at, gmg_wrap_index(ri, s.n[0], s.wraps[0]), gmg_wrap_index(rj, s.n[1], s.wraps[1]));
     ring_e = (ri + rj + first + 1 + s.reversed) & 1;
-    ring_put = tile + ring_e * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* of the lower slots */
+    ring_put = tile + ring_e * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* position in the lower slots */
     ring_wrapped = ring_put - ring_e * SLOTS * PLANE, ring_relax = 0;
     if (!self_contained || !ring_exists) return;
     const int gi = gmg_wrap_index(ri, s.n[0], s.wraps[0]), gj = gmg_wrap_index(rj, s.n[1], s.wraps[1]);
@@ -159,7 +160,7 @@ template <int STAGES, int KIND> struct plane_sweep {
     low = self_contained ? there : max(there, 1), top = self_contained ? gone : min(gone, planes - 1);
     wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
     const real inner = gmg_at(s.diag[2], 1);
-    keep = 1 - s.omega; /* what does not exist is 0 and stays so */
+    keep = 1 - s.omega; /* values that do not exist are 0 and stay 0 */
     omega_kept = s.omega, more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
   }
 
@@ -201,14 +202,14 @@ template <int STAGES, int KIND> struct plane_sweep {
 
   /* --- what comes in --- */
 
-  /* for planes of f, two steps ahead, without a register */
+  /* loads a plane of f, two steps ahead, without a register */
   __device__ __forceinline__ void ask_f(int slot, int p) const
   {
     real *const slots = f_rows + slot * 2 * THREADS;
     if (row0.exists) __pipeline_memcpy_async(slots, f + (p + row0.offset), sizeof(real));
     if (row1.exists) __pipeline_memcpy_async(slots + THREADS, f + (p + row1.offset), sizeof(real));
   }
-  /* a plane of u at p */
+  /* loads a plane of u; p: its offset */
   __device__ __forceinline__ void ask_u(int p, real u[2]) const
   {
     u[0] = u[1] = 0;
@@ -216,7 +217,7 @@ template <int STAGES, int KIND> struct plane_sweep {
     if (row0.exists) u[0] = gmg_load_relaxed(from + (p + row0.offset));
     if (row1.exists) u[1] = gmg_load_relaxed(from + (p + row1.offset));
   }
-  /* for what comes in in step T, the ring's planes as A's and B's have them */
+  /* loads what step T needs: u, and the ring's planes with the indices of A and B */
   __device__ __forceinline__ void ask(int T, real u[2][2], real beside[2]) const
   {
 #pragma unroll
@@ -227,13 +228,13 @@ template <int STAGES, int KIND> struct plane_sweep {
       beside[d] = from && ring_exists && is_there(p) ? gmg_load_relaxed(from + (offset(p) + ring_offset)) : (real)0;
     }
   }
-  /* self_contained: f on the plane of the ring that the first half sweep relaxes */
+  /* self-contained: loads f on the plane of the ring that the first half sweep relaxes */
   __device__ __forceinline__ void ask_ring(int T, real beside[2]) const
   {
     const int p = 2 * T - 1 + ring_e;
     beside[0] = ring_exists && is_there(p) ? __ldg(f + (offset(p) + ring_offset)) : (real)0;
   }
-  /* u and the ring of the next step; base: plane 2 T */
+  /* loads u and the ring for the next step; base: offset of plane 2 T */
   template <int checked> __device__ __forceinline__ void ask_next(int T, int base, real u[2][2], real beside[2]) const
   {
     if (from_zero) return;
@@ -248,7 +249,7 @@ template <int STAGES, int KIND> struct plane_sweep {
 
   /* --- a step --- */
 
-  /* The half sweeps, none of which sees what another does here. */
+  /* The half sweeps of a step. None reads what another writes here. */
   template <int checked> __device__ __forceinline__ void relax(planes_held &v, int T, int t)
   {
     real now_a[STAGES], now_b[STAGES];
@@ -256,9 +257,9 @@ template <int STAGES, int KIND> struct plane_sweep {
     for (int h = 1; h <= STAGES; h++) {
       const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS, up = (c + 1) % SLOTS, down = (c + SLOTS - 1) % SLOTS;
       const real *const by_A = near_A + up * PLANE, *const by_B = near_B + up * PLANE;
-      if (h <= 2 || !keeps_f) v.f_a[c] = f_A[c * 2 * THREADS], v.f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 need them again */
+      if (h <= 2 || !keeps_f) v.f_a[c] = f_A[c * 2 * THREADS], v.f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 use them again */
       real sum_a = v.f_a[c], sum_b = v.f_b[c];
-      const int zeros = from_zero && h == 1; /* all around */
+      const int zeros = from_zero && h == 1; /* all neighbours are 0 */
       if (!zeros) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
       const real across = s.coupling[1]; /* B's plane q has index q - 1, A's plane q + 1 index q + 1 */
       if (!zeros) sum_a += across * (by_A[beyond] + v.bb[down]), sum_b += across * (by_B[-beyond] + v.a[up]);
@@ -266,7 +267,7 @@ template <int STAGES, int KIND> struct plane_sweep {
       real w_a = relax_a, w_b = relax_b;
       if (checked && is_wall(q)) w_a = at_wall(w_a, q);
       if (checked && is_wall(q + 1)) w_b = at_wall(w_b, q + 1);
-      if (from_zero && h <= 2) now_a[h - 1] = w_a * sum_a, now_b[h - 1] = w_b * sum_b; /* they were 0, too */
+      if (from_zero && h <= 2) now_a[h - 1] = w_a * sum_a, now_b[h - 1] = w_b * sum_b; /* the old values are 0, too */
       else now_a[h - 1] = keep * v.a[c] + w_a * sum_a, now_b[h - 1] = keep * v.bb[c] + w_b * sum_b;
     }
 #pragma unroll
@@ -280,12 +281,12 @@ template <int STAGES, int KIND> struct plane_sweep {
     }
   }
 
-  /* Two planes are done and go where they belong; what they give to the coarse level is gathered. */
+  /* Writes back the two planes that are done, and gathers their contributions to the coarse level. */
   template <int checked>
   __device__ __forceinline__ void write_back(const planes_held &v, gatherer &gathers, int T, int t, int base)
   {
     real value[2][2] = {}, rhs[2][2] = {}, more[2] = {};
-    constexpr int GATHERED = (DONE + 5) / 2; /* the step that gives the block's first coarse plane */
+    constexpr int GATHERED = (DONE + 5) / 2; /* the step that adds to the block's first coarse plane */
     if (restricts && T > GATHERED - 2 + self_contained && (!self_contained || 2 * (T - GATHERED) < own[2]))
       gathers.give(r, s.wraps[2], begin[2] / 2 + T - GATHERED, t, (int)threadIdx.x);
 #pragma unroll
@@ -315,7 +316,7 @@ template <int STAGES, int KIND> struct plane_sweep {
     if (restricts) gathers.take(s.coupling, value, rhs, more, t, (int)threadIdx.x);
   }
 
-  /* The correction of what has come in. */
+  /* Adds the correction to the loaded planes. */
   template <int checked>
   __device__ __forceinline__ void prolong(prolongation &correction, int T, int t, real u[2][2], real beside[2])
   {
@@ -329,7 +330,7 @@ template <int STAGES, int KIND> struct plane_sweep {
     correction.take(t % prolongation::SLOTS, w, ring_e, u, beside);
   }
 
-  /* Two planes are new: A's 2 T - 1 and 2 T, B's 2 T and 2 T + 1. */
+  /* Stores the two new planes: 2 T - 1 and 2 T of A, 2 T and 2 T + 1 of B. */
   __device__ __forceinline__ void take(planes_held &v, int t, const real u[2][2], const real beside[2])
   {
     const real *const p0 = u[0], *const p1 = u[1];
@@ -345,7 +346,7 @@ template <int STAGES, int KIND> struct plane_sweep {
     }
   }
 
-  /* self_contained: the ring as the first half sweep will leave it. */
+  /* self-contained: the ring after the first half sweep. */
   template <int checked> __device__ __forceinline__ void relax_ring(int T, int t, real rhs)
   {
     const int q = 2 * T - 1 + ring_e, c = (2 * t - 1 + SLOTS) % SLOTS;
@@ -373,16 +374,16 @@ template <int STAGES, int KIND> struct plane_sweep {
     write_back<checked>(v, gathers, T, t, base);
     if (prolongs) prolong<checked>(correction, T, t, v.come[now], v.ring_come[now]);
     if (self_contained) relax_ring<checked>(T, t, v.ring_come[now][0]);
-    if (checked || !from_zero) { /* zeros are there, or will be relaxed before anybody looks */
+    if (checked || !from_zero) { /* from zero: values are 0, or are relaxed before they are read */
       take(v, t, v.come[now], v.ring_come[now]);
       if (asks_late) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
     }
     __syncthreads();
   }
 
-  /* Steps in which every plane that is touched is there, and none is at a wall, go without checks. With plain_groups they go by
-     whole groups, whose instructions lie together: a pass in double takes 1.28 instead of 1.33 ms, a V(1,1) cycle in mixed
-     precision 2.86 instead of 2.91 at 512^3 on an H200. A pass that asks late takes longer so, and one red-black sweep, too. */
+  /* Steps need no checks if all their planes exist and none is at a wall. With plain_groups these steps run in whole groups, whose
+     instructions are contiguous. At 512^3 on an H200 a pass in double takes 1.28 instead of 1.33 ms, and a V(1,1) cycle in mixed
+     precision 2.86 instead of 2.91 ms. Passes that load late, and single red-black sweeps, are slower with groups. */
   __device__ __forceinline__ void run(size_t block_index)
   {
     extern __shared__ double memory[];
@@ -413,7 +414,7 @@ template <int STAGES, int KIND> struct plane_sweep {
   }
 };
 
-/* A thread block to every block; blockIdx.y is the pass. */
+/* One thread block per block; blockIdx.y is the pass. */
 template <int STAGES, int KIND>
 static __global__ void __launch_bounds__(plane_shape<STAGES>::threads, plane_shape<STAGES>::blocks)
     plane_kernel(uniform_level s, const real *f, const real *from, real *to, real *interface_copy, update o, restriction r)
@@ -427,15 +428,16 @@ static __global__ void __launch_bounds__(plane_shape<STAGES>::threads, plane_sha
 {
   for_blocks<1>(queue, [&](unsigned block_index) {
     plane_sweep<STAGES, 0>{s, f, from, to, NULL, update{}, restriction{}}.run(block_index);
-    __pipeline_wait_prior(0); /* what was asked for beyond the end has landed */
+    __pipeline_wait_prior(0); /* waits for loads beyond the end */
   });
 }
 
 /* A kind of pass. */
 typedef struct {
   int kind;
-  void (*kernel)(uniform_level, const real *, const real *, real *, real *, update, restriction); /* NULL: not in this type */
-  size_t bytes; /* of shared memory */
+  void (*kernel)(uniform_level, const real *, const real *, real *, real *, update, restriction); /* NULL: not available in this
+                                                                                                     type */
+  size_t bytes; /* bytes of shared memory */
 } plane_pass;
 
 template <int STAGES> static constexpr size_t plane_pass_bytes(int kind)
@@ -448,14 +450,14 @@ template <int STAGES> static constexpr size_t plane_pass_bytes(int kind)
 #define PLANE_PASS(STAGES, kind) {kind, plane_kernel<STAGES, kind>, plane_pass_bytes<STAGES>(kind)}
 #define PLANE_PASS_IN_FLOAT(STAGES, kind) {kind, IN_FLOAT((plane_kernel<STAGES, kind>)), plane_pass_bytes<STAGES>(kind)}
 
-/* A pass from a table that ends with kind -1; NULL where it is not there or takes more than max_bytes. */
+/* Finds a pass in a table that ends with kind -1. NULL if it is not available, or needs more than max_bytes. */
 static inline const plane_pass *plane_pass_of(const plane_pass *p, int kind, size_t max_bytes)
 {
   while (p->kind >= 0 && p->kind != kind) p++;
   return p->kind == kind && p->kernel && p->bytes <= max_bytes ? p : NULL;
 }
 
-/* Lets the passes of a table take that much shared memory. */
+/* Allows the passes of a table to use that much shared memory. */
 static inline void allow_passes(const gmg_exec *e, const plane_pass *p, size_t max_bytes)
 {
   for (; p->kind >= 0; p++)
@@ -463,8 +465,8 @@ static inline void allow_passes(const gmg_exec *e, const plane_pass *p, size_t m
       gmg_allow_shared(e, (const void *)p->kernel, max_bytes);
 }
 
-/* Whether passes of a table leave u in another field on the way down, and bring it back on the way up. In double alone: an update
-   target is a field of doubles. */
+/* Whether the passes of a table can write u to another field on the downward leg, and back on the upward leg. Only in double,
+   because an update target is a field of doubles. */
 static inline int planes_can_double_buffer(const plane_pass *passes, size_t max_bytes, const gmg_operator *A, const gmg_blocks *b,
                                            const gmg_map *restrict_, const gmg_map *prolong)
 {
@@ -475,7 +477,7 @@ static inline int planes_can_double_buffer(const plane_pass *passes, size_t max_
          planes_can_prolong(&to, A, b);
 }
 
-/* Thread blocks of one pass, or more. */
+/* The grid of one or more passes. */
 static inline gmg_grid plane_grid(const plane_pass *p, const gmg_blocks *b, size_t passes = 1)
 {
   return {dim3((unsigned)b->total, (unsigned)passes), dim3((unsigned)(32 * plane_rows(b))), p->bytes};

@@ -1,30 +1,33 @@
-/* Plane sweep over face coefficients: 3D, two local red-black sweeps of a block in one pass over memory, overlap 1.
+/* Plane sweep with coefficients on faces: 3D, two local red-black sweeps of a block in one pass over memory, overlap 1. Included by
+   async/cuda/planes_faces.cu.
 
-   Planes stream through a block of unknowns as in plane_sweep.cuh, here with a thread a column and its rows in registers
-   from their first relaxation to their second: so a face is read once for a column on either side, nothing is fetched twice along
-   the last axis, and in float 32 x 16 relaxed columns for 30 x 14 own ones are 1.22 times as many (tiles on chip: 1.66).
+   Planes stream through a block of unknowns as in plane_sweep.cuh. Here a thread has one column, and keeps a row in registers from
+   its first relaxation to its second. So each face is loaded once for the columns on both sides, and nothing is loaded twice along
+   the last axis. In float, 32 x 16 columns are relaxed for 30 x 14 own ones, 1.22 times as many (tiles: 1.66 times).
 
-   A column is of kind A (parity = 0) or B (1), like a chessboard; a B's planes are counted from one higher: number c of
-   a column is plane c + parity of the tile. Odd numbers are relaxed first in all columns. Half sweeps h = 1..4 are
+   Columns are coloured like a chessboard: A (parity = 0) or B (parity = 1). Planes of a B are numbered from one plane higher:
+   number c of a column is plane c + parity of the tile. In all columns odd numbers are relaxed first. The half sweeps h = 1..4 are
    three numbers apart. In step T
+   - half sweep h relaxes number 2 T - 3 h; rows 2 T - 3 and 2 T - 6 are computed;
+   - numbers 2 T - 13 and 2 T - 12 are done and written back; numbers 2 T - 1 and 2 T are loaded.
 
-     half sweep h relaxes number 2 T - 3 h;  rows 2 T - 3 and 2 T - 6 are made;
-     numbers 2 T - 13 and 2 T - 12 are done and written back;  2 T - 1 and 2 T come in.
+   Registers hold 12 numbers of u, number c in c % 12. For neighbours, number c is in slot c % 12 of shared memory for an A, and in
+   slot (c + 2) % 12 for a B. Half sweep h reads slot 2 T - 3 h + 1 around it, for both kinds. The last read of a slot is one step
+   before it is written again:
+   - Even numbers are written when loaded, in step c / 2, and by h = 2 in step c / 2 + 3. They are read in steps c / 2 + 1 + parity
+     and three later.
+   - Odd numbers are written by h = 1 and 3 in steps (c + 3) / 2 and three later. They are read in steps (c + 5) / 2 + parity and
+     three later.
+   - Results of h = 4 are not read by neighbours.
 
-   Registers hold 12 numbers of u, c in number c % 12. Neighbours find number c of an A in slot c % 12 of shared memory,
-   of a B in slot (c + 2) % 12: what half sweep h reads around it is slot 2 T - 3 h + 1 for both. A slot is read last a
-   step before it is written again: even numbers, as they come in, are read in steps c / 2 + 1 + parity and three later,
-   and written in step c / 2 and with h = 2 in step c / 2 + 3; odd ones, written with h = 1 and 3 in steps (c + 3) / 2
-   and three later, are read in steps (c + 5) / 2 + parity and three later. Nobody reads what h = 4 makes. So a step has
-   one barrier. Six steps are unrolled, after which everything is in place again. Where nothing is relaxed, rows are
-   zeros and values stay.
+   So a step has one barrier. Six steps are unrolled, after which registers and slots repeat. Where nothing is relaxed, rows are
+   zero and values stay.
 
-   What memory holds is asked for by whole planes, two steps before it is needed: coefficients go to shared memory
-   without a register on their way, plane q to slot q % 12, where rows are made of them, each face for a column on
-   either side: by 16 bytes where lines allow it (face_rows.cuh), else value by value. Columns that there are not ask
-   for the nearest that there is, so groups of six steps within the level go without checks. What counts then is the
-   number of instructions and of accesses to shared memory. From zero nothing comes in, and h = 1 is the right-hand side
-   alone. */
+   Whole planes are loaded two steps ahead. Coefficients are copied to shared memory without a register, plane q to slot q % 12.
+   Rows are computed from there, and each face serves the columns on both sides. They are loaded 16 bytes at a time if the lines
+   allow it (face_rows.cuh), and otherwise value by value. Columns that do not exist load the nearest one that does, so groups of
+   six steps inside the level need no checks. The pass is then limited by the number of instructions and of accesses to shared
+   memory. From zero no u is loaded, and h = 1 only uses the right-hand side. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_FACES_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_FACES_H
 
@@ -36,7 +39,7 @@ typedef struct {
   real lo[3], hi[3], rhs, keep;
 } face_row;
 
-/* Neither 0 nor denormal: the diagonal of a row that is relaxed. */
+/* 1 / x. x is the diagonal of a relaxed row, neither 0 nor denormal. */
 static __device__ __forceinline__ real face_inverse(real x)
 {
 #if GMG_REAL_F32
@@ -48,7 +51,7 @@ static __device__ __forceinline__ real face_inverse(real x)
 #endif
 }
 
-/* A pass over one block. by_lines: coefficients come by 16 bytes. */
+/* A pass over one block. by_lines: coefficients are loaded 16 bytes at a time. */
 template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sweep {
   typedef face_slot<kind, by_lines> slot;
   static constexpr int SIDES = 2 * FACE_DEEP, RING = SIDES + 2 * FACE_WIDE, BEHIND = 4 * FACE_WIDE, BESIDE = BEHIND + FACE_WIDE;
@@ -57,33 +60,35 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   const real *const f, *const from;
   real *const to;
 
-  /* the tile: its own unknowns; plane q is plane first + q of the level; planes that there are, and are relaxed, first to last */
+  /* The tile. begin, own: its own unknowns. Plane q is plane first + q of the level. low .. high: planes that exist; low_row ..
+     high_row: planes that are relaxed. */
   int begin[3], own[3], first, planes, low, high, low_row, high_row;
   unsigned slice;
-  /* this thread's column, relaxed or of the ring or beyond it, where it is 0 and nobody looks; own_mine: its own planes */
+  /* this thread's column: relaxed, of the ring, or beyond it, where it is 0 and not read; own_mine: number of its own planes */
   int i, j, parity, there, relaxed;
   unsigned own_mine, column, x_column, y_column;
   real lo_x, hi_x, lo_y, hi_y, omega, keep; /* omega: 0 in columns that are not relaxed */
-  /* in shared memory: u here and where it is put, coefficients where they are sent and found, shares along */
+  /* in shared memory: u of this column, and where it is stored; destination and source of coefficients; coefficients along the last
+     axis */
   real *here, *put, *put_wrapped, *sent;
   const real *got, *got_wrapped;
   int to_x;
   real_pair *along;
-  /* on the side, for some: a column of the ring; for others a face behind the last line or beside the last column */
+  /* additional loads, by some threads: a column of the ring; or faces after the last line, or beside the last column */
   int faces, ring, ring_parity;
   const real *side;
   unsigned side_slice, side_column;
   real *side_put;
 
-  /* What is in registers, apart from the rest for the compiler's sake. u on its way: planes 2 T - 1 (before); 2 T and 2
-     T + 1; the next two; of the ring numbers 2 T - 3 and 2 T and the next such. */
+  /* Values in registers, in a separate struct to help the compiler. Of u being loaded: plane 2 T - 1 (before); planes 2 T and 2 T +
+     1; the next two; of the ring, numbers 2 T - 3 and 2 T, and the next two. */
   struct column_held {
     face_row row[FACE_ROWS];
     real u[FACE_NUMBERS], come[2][2], ring_come[2][2], before, held;
   };
 
   __device__ __forceinline__ int exists(int a, int k) const { return gmg_index_exists(k, s.n[a], s.wraps[a]); }
-  /* an unknown (more = 0) or a face (1) of an axis, or the nearest that there is */
+  /* index of an unknown (more = 0) or of a face (1) along an axis, or of the nearest that exists */
   __device__ __forceinline__ unsigned nearest(int a, int k, int more) const
   {
     const int v = min(k, begin[a] + own[a] + 1);
@@ -158,17 +163,17 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   {
     return live && q >= low && q <= high ? gmg_load_relaxed(from + (level_plane(q) * slice + from_column)) : (real)0;
   }
-  /* coefficients of plane k of the level, or of its bottom alone */
-  __device__ __forceinline__ void send_plane(const face_lines<kind> &lines, unsigned k, int at, int whole) const
+  /* loads the coefficients of plane k of the level; all = 0: only its lower faces */
+  __device__ __forceinline__ void send_plane(const face_lines<kind> &lines, unsigned k, int at, int all) const
   {
     if (by_lines) {
-      lines.send(k, at, whole);
+      lines.send(k, at, all);
       return;
     }
     real *const target = sent + at * slot::size;
     const unsigned g = k * slice + column;
     __pipeline_memcpy_async(target + slot::z, s.face[2] + g, sizeof(real));
-    if (!whole) return;
+    if (!all) return;
     __pipeline_memcpy_async(target + slot::f, f + g, sizeof(real));
     __pipeline_memcpy_async(target + slot::x, s.face[0] + (k * s.face_at[0].plane + x_column), sizeof(real));
     __pipeline_memcpy_async(target + slot::y, s.face[1] + (k * s.face_at[1].plane + y_column), sizeof(real));
@@ -178,7 +183,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   {
     __pipeline_memcpy_async(side_put + at * slot::size, side + (k * side_slice + side_column), sizeof(real));
   }
-  /* plane q of the tile, as far as rows need it */
+  /* loads plane q of the tile, as far as rows need it */
   __device__ __forceinline__ void send(const face_lines<kind> &lines, int q, int at) const
   {
     if (q < low_row || q > high_row + 1) return;
@@ -188,7 +193,8 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
 
   /* --- a step --- */
 
-  static __device__ __forceinline__ int index(int c) { return (c + 4 * FACE_NUMBERS) % FACE_NUMBERS; } /* of number c + 2 T0 */
+  static __device__ __forceinline__ int index(int c) { return (c + 4 * FACE_NUMBERS) % FACE_NUMBERS; } /* index of number c + 2
+                                                                                                          T0 */
   static __device__ __forceinline__ int kept(int c) { return index(c) % FACE_ROWS; }
   __device__ __forceinline__ const real *coefficients(int c) const
   {
@@ -196,7 +202,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   }
   __device__ __forceinline__ int is_relaxed(int q) const { return q >= low_row && q <= high_row; }
 
-  /* of plane q, from where it is and its ceiling */
+  /* the row of plane q, from its coefficients and those of its upper faces */
   template <int checked> __device__ __forceinline__ face_row make_row(int q, const real *p, const real *ceiling) const
   {
     const real_pair z = along[q];
@@ -204,7 +210,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     gmg_row a = {{lo_x * p[to_x], lo_y * p[slot::y], z.x * p[slot::z]},
                  {hi_x * p[to_x + 1], hi_y * p[slot::y + slot::pitch], z.y * ceiling[slot::z]}, 0};
     a.diag = s.shift + (a.lo[0] + a.hi[0]) + ((a.lo[1] + a.hi[1]) + (a.lo[2] + a.hi[2]));
-    if (kind & GMG_SIGMA) { /* the weight asks for couplings alone */
+    if (kind & GMG_SIGMA) { /* the weight depends on couplings, without wall terms */
       a.diag += p[slot::sigma];
       if (!exists(0, i - 1)) a.lo[0] = 0;
       if (!exists(0, i + 1)) a.hi[0] = 0;
@@ -225,20 +231,20 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     return r;
   }
 
-  /* Without sigma it is the same for all that is relaxed and needs no register. */
+  /* 1 - weight. Without sigma it is the same in all relaxed rows, and needs no register. */
   template <int checked> __device__ __forceinline__ real keep_of(const face_row &r, int q) const
   {
     if (kind & GMG_SIGMA) return r.keep;
     return !checked || is_relaxed(q) ? keep : (real)1;
   }
 
-  /* what half sweep h makes of its number */
+  /* the result of half sweep h for its number */
   template <int checked> __device__ __forceinline__ real relax(const column_held &v, int T, int t, int h) const
   {
     const int c = 2 * t - 3 * h;
     const face_row &r = v.row[kept(c)];
     const real *const beside = here + index(c + 1) * FACE_PLANE;
-    real now = r.rhs; /* one chain: additions come with the products */
+    real now = r.rhs; /* one chain of fused multiply-adds */
     if (from_zero && h == 1) return now;
     if (!from_zero || h > 2) now += keep_of<checked>(r, 2 * T - 3 * h + parity) * v.u[index(c)];
     now += r.lo[2] * v.u[index(c - 1)], now += r.hi[2] * v.u[index(c + 1)];
@@ -247,7 +253,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     return now;
   }
 
-  /* Two numbers come in, planes at once; u for the step after the next is asked for. */
+  /* Stores two loaded numbers, and starts to load u for the step after the next. */
   template <int checked> __device__ __forceinline__ void take(column_held &v, int T, int t) const
   {
     const int in_ring = (int)threadIdx.x < RING;
@@ -284,7 +290,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     }
     __pipeline_commit();
     real now[4];
-    now[2] = relax<checked>(v, T, t, 3), now[3] = relax<checked>(v, T, t, 4); /* new rows take the place of theirs */
+    now[2] = relax<checked>(v, T, t, 3), now[3] = relax<checked>(v, T, t, 4); /* before new rows overwrite the rows of these */
     v.row[kept(2 * t - 3)] = make_row<checked>(2 * T - 3 + parity, coefficients(2 * t - 3), coefficients(2 * t - 2));
     v.row[kept(2 * t - 6)] = make_row<checked>(2 * T - 6 + parity, coefficients(2 * t - 6), coefficients(2 * t - 5));
     now[0] = relax<checked>(v, T, t, 1), now[1] = relax<checked>(v, T, t, 2);
@@ -294,7 +300,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
       v.u[index(c)] = now[h - 1];
       if (h < 4) (index(c) + 2 < FACE_NUMBERS ? put : put_wrapped)[index(c) * FACE_PLANE] = now[h - 1];
     }
-    /* two numbers are done */
+    /* write back the two numbers that are done */
     const real done = v.u[index(2 * t - 13)], also_done = v.u[index(2 * t - 12)];
     const unsigned out = (unsigned)(first + 2 * T - 13) * slice + column;
     if ((unsigned)(2 * T - 15) < own_mine) gmg_store_relaxed(to + out, parity ? v.held : done);
@@ -334,7 +340,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     place_column(tile, stage);
     place_side(tile, stage);
     fill(tile);
-    /* steps in which all that is asked for is there, and nothing lies around a wrap */
+    /* steps whose loads all exist, and none is across a seam */
     const int plain_from = max((low_row + 1) / 2, 4),
               plain_to = wraps && (first < 0 || first + planes > s.n[2]) ? -1 : (high_row - 5) / 2;
     face_lines<kind> lines;

@@ -1,17 +1,19 @@
-/* The way down from u = 0 in 2D in one pass (row_sweep.cuh): f is read, two red-black sweeps (or one), u is written and
-   its residual restricted. From zero half sweep h reaches h - 1 unknowns far: with enough layers around it a block
-   finds exactly what sweeps over the level as a whole find, on its own unknowns and, for the residual one layer around,
-   which the adjoint of interpolation reads, on two layers more. That takes f of five (one sweep: three). A lane has
-   four of the columns; of the fifth only what the first half sweep makes of it counts, for the second: one value of f,
-   and not in every row. As blocks depend on f alone, their order does not matter.
+/* The downward leg from u = 0 in 2D in one pass (row_sweep.cuh): reads f, does two red-black sweeps (or one), writes u, and
+   restricts its residual. Included by async/cuda/rows.cu and red_black/cuda.cu.
 
-   The row HALVES before the one that comes in is done, and the residual is taken of the one before that. */
+   From zero, half sweep h depends on f at most h - 1 unknowns away. With enough layers around it a block therefore computes exactly
+   the result of sweeps over the whole level. The adjoint of interpolation also reads the residual one layer around the own
+   unknowns, and so u two layers around them. For that a block needs f in five layers (one sweep: three). A lane has four of these
+   columns. The fifth contributes only through the first half sweep, to the second: one value of f, and not in every row. Blocks
+   depend on f alone, so their order does not matter.
+
+   The row HALVES before the loaded one is done. The residual is computed for the row before that. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_RESTRICT_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_RESTRICT_H
 
 #include "row_sweep.cuh"
 
-#if GMG_REAL_F32 /* a margin of four columns is a lane's */
+#if GMG_REAL_F32 /* a lane covers a margin of four columns */
 
 template <int HALVES, int whole>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT, whole>::blocks)
@@ -19,7 +21,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
 {
   typedef row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, MARGIN = shape::margin, fifth = MARGIN > COLS;
-  __shared__ real walls[2][COLS + 1][32 * BLOCK_WARPS]; /* with those of the fifth column */
+  __shared__ real walls[2][COLS + 1][32 * BLOCK_WARPS]; /* including the fifth column */
   const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
   if (number >= s.total) return;
   const int me = (int)threadIdx.x, lane = me % 32;
@@ -34,12 +36,12 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
 #pragma unroll
   for (int c = 0; c < COLS; c++) {
     diag.at[c] = gmg_at(s.diag[0], b.x.has(c) ? b.x.at(c) : 0) + wall_term;
-    weights.keep.at[c] = 1 - s.omega; /* what is not relaxed is 0 */
+    weights.keep.at[c] = 1 - s.omega; /* values that are not relaxed are 0 */
     weights.relax.at[c] = b.x.has(c) ? s.omega / diag.at[c] : (real)0;
     walls[0][c][me] = b.x.has(c) ? s.omega / (diag.at[c] + more_low) : (real)0;
     walls[1][c][me] = b.x.has(c) ? s.omega / (diag.at[c] + more_high) : (real)0;
   }
-  /* the fifth column: before those of the first lane, behind those of the last */
+  /* the fifth column: before those of the first lane, or after those of the last */
   const int outer = lane == 0 ? b.begin_x - MARGIN : b.end_x + MARGIN - 1, is_last = b.i == b.end_x;
   const int has_outer = fifth && (lane == 0 || is_last) && gmg_index_exists(outer, s.n[0], s.wraps[0]);
   const int outer_column = has_outer ? gmg_wrap_index(outer, s.n[0], s.wraps[0]) : 0;
@@ -49,7 +51,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
   gmg_gather g = gmg_gather_of(maps, b.i / 2, b.x.own_pairs());
 
   gmg_cells u[SLOTS], rhs[SLOTS];
-  real outer_rhs[SLOTS]; /* in rows in which the second half sweep looks there */
+  real outer_rhs[SLOTS]; /* only in rows in which the second half sweep reads it */
   const auto ask = [&](int slot, int is_there, int row) {
     rhs[slot] = {}, outer_rhs[slot] = 0;
     if (is_there) rhs[slot] = b.x.read(f + row, gmg_load_constant());
@@ -94,13 +96,13 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
                    step);
 }
 
-/* The way down in one pass. 0 where it does not apply: blocks without both fine rows of every coarse one. */
+/* The downward leg in one pass. Returns 0 if it does not apply. Blocks must contain both fine rows of every coarse row. */
 template <int HALVES>
 static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, const gmg_map map[3],
                                 const void *f, void *u, void *coarse)
 {
   if (A->dim != 2 || !b->total || A->n[0] % 2 || A->n[1] % 2 || (b->shape[1] % 2 && b->count[1] > 1)) return 0;
-  if (A->n[0] < 8 || A->n[1] < 8) return 0; /* around an axis once at most */
+  if (A->n[0] < 8 || A->n[1] < 8) return 0; /* so that a block wraps around an axis at most once */
   for (int a = 0; a < 2; a++)
     if ((map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) || 2 * (size_t)map[a].rows != A->n[a]) return 0;
   const int whole = gmg_has_whole_rows(A->n[0], f, u, coarse);

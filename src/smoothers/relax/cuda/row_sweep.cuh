@@ -1,18 +1,19 @@
-/* A pass in 2D: constant coefficients, overlap 1, and two local red-black sweeps (HALVES 4) or one exact synchronous sweep
-   (HALVES 2). A warp has a block of unknowns, a lane LANE_COLS columns of it, and rows stream through its registers. Nothing is
-   shared but what lies beside a lane's columns, which a shuffle fetches: no barrier. Columns of the first lane, and those behind
-   the block's end, are not the block's own.
+/* Row sweep, a pass in 2D: constant coefficients, overlap 1, and two local red-black sweeps (HALVES 4) or one exact synchronous
+   sweep (HALVES 2). Included by row_restrict.cuh for async/cuda/rows.cu and red_black/cuda.cu.
 
-   In a step one row comes in and half sweep h = 1 .. HALVES relaxes the row h before it: one after the other, each
-   finds around it what the half sweep before has left. The colour that is relaxed is the same for all of them, and the
-   other one in the next step.
+   A warp has a block of unknowns, and a lane LANE_COLS columns of it. Rows stream through registers. Only the values beside a
+   lane's columns are shared, by a shuffle, so there is no barrier. The columns of the first lane, and those after the block's end,
+   do not belong to the block.
 
-   An exact sweep must read what was there before it: it goes to another field, or in place but for what other blocks look at, two
-   layers at every side, which goes to interface_copy.
+   A step loads one row, and half sweep h = 1 .. HALVES relaxes the row h before it. They run one after the other, and each sees the
+   result of the previous half sweep around it. All relax the same colour, and the other colour in the next step.
 
-   PASS_UPDATE writes rows to a field of doubles when they are done. Blocks then see what was there before the pass. With
-   PASS_PROLONG a row gets the correction as it comes in: that is all of the way up to a level. The way down,
-   PASS_FROM_ZERO | PASS_RESTRICT: row_restrict.cuh. */
+   An exact sweep must read the values from before it. It writes to another field, or in place except for the two layers at every
+   side that other blocks read, which are written to interface_copy.
+
+   PASS_UPDATE writes finished rows to a field of doubles, so blocks see the values from before the pass. PASS_PROLONG adds the
+   correction to a row as it is loaded; that completes the upward leg. The downward leg, PASS_FROM_ZERO | PASS_RESTRICT, is in
+   row_restrict.cuh. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 
@@ -22,13 +23,13 @@
 #include "scheduling.cuh"
 
 template <int HALVES, int KIND, int WHOLE> struct row_shape {
-  static constexpr int whole = WHOLE; /* a lane's columns are one vector in memory; otherwise they go one by one */
+  static constexpr int whole = WHOLE; /* 1: a lane's columns are one aligned vector; 0: they are accessed one by one */
   static constexpr int restricts = KIND & PASS_RESTRICT ? 1 : 0, prolongs = KIND & PASS_PROLONG ? 1 : 0,
                        updates = KIND & PASS_UPDATE ? 1 : 0;
-  static constexpr int ahead = updates ? 2 : 4;             /* rows that are asked for before they are needed */
-  static constexpr int slots = ahead + HALVES + 2;          /* those, and the rows that half sweeps look at */
-  static constexpr int margin = restricts ? HALVES + 1 : 2; /* rows that a block knows around its own */
-  /* thread blocks on a multiprocessor, as there are registers */
+  static constexpr int ahead = updates ? 2 : 4;             /* rows that are loaded ahead */
+  static constexpr int slots = ahead + HALVES + 2;          /* these, and the rows that half sweeps read */
+  static constexpr int margin = restricts ? HALVES + 1 : 2; /* rows around a block's own rows */
+  /* thread blocks per multiprocessor, to limit registers */
   static constexpr int blocks = updates || (!whole && sizeof(real) == 4) ? 3 : ROW_BLOCKS;
 };
 
@@ -49,7 +50,7 @@ template <int whole> static __device__ __forceinline__ update_cells cells_of(con
   return v;
 }
 
-/* was + scale u, of the block's own. */
+/* row = was + scale u, in the block's own columns. */
 template <int whole>
 static __device__ __forceinline__ void put_cells(const gmg_lane_columns<whole> &x, double *row, double scale, const gmg_cells &u,
                                                  const update_cells &was)
@@ -64,13 +65,14 @@ static __device__ __forceinline__ void put_cells(const gmg_lane_columns<whole> &
     }
 }
 
-/* A warp's block, of which row q is row first + q of the level, and a lane's columns of it, from i on. */
+/* A warp's block, whose row q is row first + q of the level, and a lane's columns of it, from column i on. */
 template <class shape> struct row_block {
   int begin_x, end_x, i;
   gmg_lane_columns<shape::whole> x;
-  int begin, own, first, rows;                    /* own rows; rows of the block */
-  int there, gone, low, top, wall_low, wall_high; /* which rows there are, and are relaxed; those at walls */
-  int folded;                                     /* around a periodic axis */
+  int begin, own, first, rows;                    /* own: own rows; rows: all rows of the block */
+  int there, gone, low, top, wall_low, wall_high; /* there .. gone - 1: rows that exist; low .. top - 1: rows that are relaxed; rows
+                                                     at walls */
+  int folded;                                     /* the block crosses the seam of a periodic axis */
 
   __device__ __forceinline__ row_block(const uniform_level &s, int b, int lane)
       : begin_x(b % s.count[0] * s.own[0]), end_x(min(begin_x + s.own[0], s.n[0])), i(begin_x + LANE_COLS * (lane - 1)),
@@ -84,7 +86,7 @@ template <class shape> struct row_block {
     folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
   }
   __device__ __forceinline__ int is_row(int q) const { return q >= there && q < gone; }
-  /* of row q from a field's first unknown on; plain: it is around no wrap */
+  /* offset of row q from a field's first unknown; plain: without wrapping */
   __device__ __forceinline__ int plain_row_offset(const uniform_level &s, int q) const { return (first + q) * s.at.plane; }
   __device__ __forceinline__ int row_offset(const uniform_level &s, int q) const
   {
@@ -92,15 +94,15 @@ template <class shape> struct row_block {
   }
 };
 
-/* Weights of a lane's columns: what u keeps, and what the row's sum is multiplied by; on rows at walls other ones, in
-   shared memory. */
+/* Weights of a lane's columns: keep, for u, and relax, for the sum of the row. Rows at walls have other weights, in shared
+   memory. */
 template <int columns> struct row_weights {
   gmg_cells keep, relax;
   real (*walls)[columns][32 * BLOCK_WARPS];
 };
 
-/* step(checks, t, q), in which row q comes in, for `last` steps in rounds of SLOTS, t of its round; whole rounds from
-   step plain_from to plain_to, in which every row that is touched is there and none is at a wall, go without checks. */
+/* Calls step(checks, t, q), which loads row q, for `last` steps in rounds of SLOTS; t is the step in its round. Whole rounds from
+   step plain_from to plain_to need no checks, because all their rows exist and none is at a wall. */
 template <int SLOTS, class Step>
 static __device__ __forceinline__ void for_steps(int plain_from, int plain_to, int last, int late, const Step &step)
 {
@@ -122,7 +124,7 @@ typedef struct {
   real value;
 } row_end;
 
-/* Relaxes the cells of one colour, odd ones or not, of a row. */
+/* Relaxes the cells of one colour in a row: the odd or the even ones. */
 template <int odd>
 static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cells &row, const gmg_cells &below,
                                                  const gmg_cells &above, const gmg_cells &f, const gmg_cells &keep,
@@ -138,8 +140,8 @@ static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cel
   }
 }
 
-/* The half sweeps of step t, in which row q has come in. end_of(h, slot, wall): what lies beside, wall -1 or a row of
-   the weights' walls. */
+/* The half sweeps of step t, which has loaded row q. end_of(h, slot, wall): the value beside the lane's columns; wall: -1, or an
+   index of the weights' walls. */
 template <int HALVES, int checked, class shape, int SLOTS, int columns, class End>
 static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const row_block<shape> &b,
                                                    const row_weights<columns> &weights, gmg_cells (&u)[SLOTS],
@@ -159,10 +161,10 @@ static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const
   }
 }
 
-/* The correction on its way in. Even rows come in in odd steps. The last of the coarse rows that an odd row reads is
-   taken as that comes in, which the next row reads, too. */
+/* Prolongation in the row sweep. Even rows are loaded in odd steps. The last coarse row that an odd row reads is also read by the
+   next row, and is interpolated when the odd row is loaded. */
 template <int SLOTS> struct row_prolongation {
-  static constexpr int COARSE = SLOTS / 2; /* coarse rows on their way */
+  static constexpr int COARSE = SLOTS / 2; /* coarse rows being loaded */
   gmg_spread spread;
   real fetched[COARSE][LANE_PAIRS];
   int offset[LANE_PAIRS];
@@ -194,7 +196,7 @@ template <int SLOTS> struct row_prolongation {
 #pragma unroll
     for (int c = 0; c < COARSE; c++) ask(o, c, first_K + 1 + c);
   }
-  /* added to u, row q of the block, in step t */
+  /* adds the correction to u, row q of the block, in step t */
   template <int checked, class shape>
   __device__ __forceinline__ void add(const uniform_level &s, const update &o, const row_block<shape> &b, int t, int q,
                                       gmg_cells &u)
@@ -213,7 +215,7 @@ template <int SLOTS> struct row_prolongation {
   }
 };
 
-/* Block b. reversed: the colours of PASS_PROLONG, where steps go by coarse rows. */
+/* Relaxes one block. reversed: order of colours with PASS_PROLONG, where steps are aligned with coarse rows. */
 template <int HALVES, int KIND, int reversed, int whole>
 static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int number, const real *f, const real *from, real *to,
                                                   real *interface_copy, const update &o)
@@ -254,18 +256,18 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
     ask(slot, is_there, is_there ? b.row_offset(s, q) : 0);
   };
 
-  /* row q comes in in step q + late, so that odd steps relax odd columns, or, by coarse rows, even ones if reversed */
+  /* row q is loaded in step q + late, so that odd steps relax odd columns (with PASS_PROLONG: even ones if reversed) */
   const int late = (first + 1 + (prolongs ? 0 : s.reversed)) & 1;
 #pragma unroll
   for (int c = 0; c < SLOTS; c++) u[c] = rhs[c] = {};
 #pragma unroll
   for (int c = 0; c < AHEAD; c++) ask_row(c, c - late);
   if (prolongs) correction.fill(o, (first - late) >> 1);
-  update_cells old[2] = {}; /* updates: what stands in x, two rows of it on their way */
+  update_cells old[2] = {}; /* updates: two rows of x being loaded */
 
-  /* the field that a value goes to; rows below low_interface and from high_interface on are looked at by others */
+  /* destinations of values; other blocks read rows below low_interface, and from high_interface on */
   const int low_interface = s.wraps[2] || b.begin > 0 ? 4 : 0, high_interface = s.wraps[2] || b.begin + own < s.n[2] ? own : b.rows;
-  unsigned beside = 0; /* columns that are */
+  unsigned beside = 0; /* bits of columns that other blocks read */
 #pragma unroll
   for (int c = 0; exact && c < COLS; c++) beside |= (unsigned)(b.x.owns(c) && seen_by_others(s, 0, b.x.at(c))) << c;
 
@@ -276,7 +278,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
     if (prolongs) correction.template add<checked>(s, o, b, t, q, u[t]);
     half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, (t + reversed) % 2, q, [](int, int, int) { return row_end{0, 0}; });
 
-    /* row p is done */
+    /* write back row p, which is done */
     const int p = q - HALVES, row = b.plain_row_offset(s, p);
     const gmg_cells &done = u[(t - HALVES + SLOTS) % SLOTS];
     const auto is_own = [&](int r) { return (!checked && !updates) || (r >= 2 && r < own + 2); };
@@ -292,7 +294,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   for_steps<SLOTS>(HALVES + 3 + late, b.folded ? -1 : b.gone - AHEAD + late, own + 2 + HALVES + late, late, step);
 }
 
-/* A warp to a block, of which there are `all` in one pass or more. Only a plain pass looks at the order of blocks. */
+/* One warp per block; `all` blocks, in one pass or more. Only a plain pass uses the order of blocks. */
 template <int HALVES, int KIND, int reversed, int whole>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, KIND, whole>::blocks)
     row_kernel(uniform_level s, unsigned all, const real *f, const real *from, real *to, real *interface_copy, update o)
@@ -301,7 +303,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, KIN
   if (number < all) sweep_rows<HALVES, KIND, reversed, whole>(s, block_at(s, number % s.total), f, from, to, interface_copy, o);
 }
 
-/* Thread blocks of one warp, which take blocks of unknowns from a queue. */
+/* Thread blocks of one warp that take blocks of unknowns from a queue. */
 template <int HALVES>
 static __global__ void __launch_bounds__(32, row_shape<HALVES, 0, 0>::blocks * BLOCK_WARPS)
     row_kernel_dynamic(uniform_level s, const real *f, const real *from, real *to, work_queue queue)
@@ -311,7 +313,7 @@ static __global__ void __launch_bounds__(32, row_shape<HALVES, 0, 0>::blocks * B
   });
 }
 
-/* Blocks of unknowns for that kind of pass; 0 where those that are wanted (0: any) do not fit. */
+/* Chooses blocks of unknowns for a kind of pass. Returns 0 if the wanted blocks (0: any) do not fit. */
 template <int HALVES, int KIND>
 static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
@@ -324,12 +326,12 @@ static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], size
   want[0] = wanted[0] ? wanted[0] : (b->shape[0] + cols - 1) / cols * cols;
   want[1] =
       wanted[1] ? wanted[1] : (size_t)gmg_rows_of_part((int)A->n[1], (A->n[0] + want[0] - 1) / want[0], room, FILL_ROWS, MIN_ROWS);
-  if (!wanted[1]) want[1] += want[1] % 2; /* both rows of a coarse one (row_restrict.cuh) */
+  if (!wanted[1]) want[1] += want[1] % 2; /* keeps both rows of a coarse row together (row_restrict.cuh) */
   *b = gmg_blocks_make(A, want, want);
   return b->shape[0] <= WARP_COLS && (b->shape[0] % cols == 0 || b->count[0] == 1);
 }
 
-/* A plain pass, or several: of two local sweeps each (HALVES 4), or exact (HALVES 2). from = NULL: u is 0 before. */
+/* One or more plain passes, each of two local sweeps (HALVES 4) or one exact sweep (HALVES 2). from = NULL: u is 0. */
 template <int HALVES>
 static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const uniform_level &s, size_t passes, const void *f,
                               const void *from, void *to, void *interface_copy)
@@ -342,8 +344,8 @@ static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const un
 }
 
 #if GMG_REAL_F32
-/* One pass of HALVES half sweeps that updates another field, and takes a correction in if there is one. 0 where that does not go by
-   pairs. */
+/* One pass of HALVES half sweeps that updates another field, and adds a coarse correction if there is one. Returns 0 if the
+   correction cannot be interpolated in pairs. */
 template <int HALVES>
 static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, int reversed,
                               const void *f, const void *u, const gmg_update_target *to)

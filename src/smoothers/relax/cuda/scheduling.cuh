@@ -1,17 +1,20 @@
-/* Dynamic assignment: resident thread blocks take the next block of unknowns when they are done with one (Tsai, Nayak, Chow, Anzt
-   2022, Algorithm 3), so that as many are in flight as there are thread blocks (Chow, Anzt, Dongarra 2015, Section 3.5). */
+/* Dynamic assignment: a resident thread block that has finished a block of unknowns takes the next one (Tsai, Nayak, Chow, Anzt
+   2022, Algorithm 3). So as many blocks are in flight as there are thread blocks (Chow, Anzt, Dongarra 2015, Section 3.5). Included
+   by the kernels of the asynchronous smoother. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_SCHEDULING_H
 #define GMG_SMOOTHERS_RELAX_CUDA_SCHEDULING_H
 
-/* Blocks of unknowns are numbered through all passes. `next`, 0 before the launch, is the first number that is not taken. */
+/* The queue. Blocks of unknowns are numbered through all passes. `next` is the first number that is not taken; it must be 0 before
+   the launch. */
 typedef struct {
   unsigned long long *next, all;
-  unsigned blocks; /* of a pass */
+  unsigned blocks; /* blocks of one pass */
 } work_queue;
 
-enum { QUEUE_BYTES = 16 }; /* of shared memory, beyond what a kernel asks for */
+enum { QUEUE_BYTES = 16 }; /* shared memory in addition to what the kernel requests */
 
-/* body(b) for every block b of unknowns that this thread block takes: blockIdx.x (blockIdx.y is the pass), or from the queue. */
+/* Calls body(b) for every block b of unknowns of this thread block: blockIdx.x (blockIdx.y is the pass), or those taken from the
+   queue. */
 template <int dynamic, class Body> static __device__ __forceinline__ void for_blocks(const work_queue &queue, Body body)
 {
   if constexpr (!dynamic) body(blockIdx.x);
@@ -24,7 +27,7 @@ template <int dynamic, class Body> static __device__ __forceinline__ void for_bl
       const unsigned long long number = taken;
       if (number >= queue.all) return;
       body((unsigned)(number % queue.blocks));
-      __syncthreads(); /* `taken` and what the body has in shared memory are written again */
+      __syncthreads(); /* `taken` and the body's shared memory are reused */
     }
   }
 }

@@ -1,21 +1,21 @@
-/* Resident tiles: a block stays on chip for all of its sweeps. 2D and 3D, all kinds of coefficients, any overlap, local
-   red-black and Jacobi sweeps. 1D and blocks of more threads than a thread block may have are for other kernels.
+/* Tiles: a block stays on chip for all of its sweeps. 2D and 3D, all kinds of coefficients, any overlap, local red-black and Jacobi
+   sweeps. Other kernels do 1D, and blocks that need too many threads. Included by async/cuda/tiles.cu.
 
-   A thread holds HIGH unknowns of a column along the last axis in registers, with everything that relaxing them needs:
-   between two sweeps nothing is fetched, divided or decided. threadIdx.x and y are the column among those that are
-   relaxed, z is the stretch of it. Tile coordinates count from the ring: columns from (1, 1), relaxed planes from 1 to
-   `top`; planes 0 and top + 1 are only read. Neighbouring columns see u in shared memory.
+   A thread holds HIGH unknowns of a column along the last axis in registers, with all data for their relaxation, so that between
+   two sweeps nothing is loaded, divided or decided. threadIdx.x and y give the column, among those that are relaxed; z gives the
+   segment of it. Tile coordinates start at the ring: columns at (1, 1), relaxed planes from 1 to `top`; planes 0 and top + 1 are
+   only read. Neighbouring columns read u from shared memory.
 
-   Red-black: a column of colour e (columns beside each other differ) has its registers one plane lower than its neighbours
-   have theirs: number c is plane first + c, first = 1 - e in the lowest stretch, so that one colour is even c in every column and
-   the other odd c. All lanes work all the time, and register numbers are known to the compiler. In shared memory a column is
-   contiguous and plane p at p + e: what a relaxation reads lies at c from pointers that do not change. Columns are an odd
-   number of reals apart, and the lanes of a line meet in no bank.
+   Red-black: columns have a colour e, and adjacent columns differ. The registers of colour e begin one plane lower than those of
+   the neighbours: number c is plane first + c, with first = 1 - e in the lowest segment. One colour of unknowns is then even c in
+   every column, and the other is odd c. All lanes are always active, and register numbers are known to the compiler. In shared
+   memory a column is contiguous, and plane p is stored at p + e, so a relaxation reads at c from fixed pointers. Columns are an odd
+   number of reals apart, which avoids bank conflicts within a line.
 
-   A row is stored multiplied by weight / diagonal, so that a relaxation is a sum of products. Constant couplings across
-   the column are four numbers a column. From faces they are four numbers an unknown, in shared memory, each read by its
-   own thread alone: in registers they would halve the tiles, and the fetched volume grows with what tiles share (32 x 8
-   x 14 relaxed for 30 x 6 x 12 own: 1.66 times). */
+   A row is stored multiplied by weight / diagonal, so a relaxation is a sum of products. Constant couplings across the column are
+   four numbers per column. With coefficients on faces they are four numbers per unknown, in shared memory, each read only by its
+   own thread. In registers they would halve the tiles, and smaller tiles load more shared unknowns (32 x 8 x 14 relaxed for 30 x 6
+   x 12 own: 1.66 times). */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_H
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_H
 
@@ -24,7 +24,7 @@
 #include "geometry.cuh"
 #include "scheduling.cuh"
 
-/* Unknowns of a thread (even); threads of a block at most, and blocks of so many on a multiprocessor. */
+/* Unknowns of a thread (even); maximum number of threads of a block; thread blocks per multiprocessor. */
 template <int kind> struct tile_of {
   static constexpr int faces = kind & GMG_FACES ? 1 : 0, wide = sizeof(real) == 8;
   static constexpr int high = faces ? 8 : 4, max_threads = faces ? (wide ? 288 : 512) : wide ? 640 : 1024, blocks = faces ? 2 : 1;
@@ -35,24 +35,25 @@ struct alignas(2 * sizeof(real)) tile_pair {
   real lo, hi;
 };
 
-/* Coefficients of a plane; with constant ones lo_diag is the whole share of the diagonal. */
+/* Coefficients of a plane. With constant coefficients lo_diag is the plane's whole part of the diagonal. */
 struct alignas(16) tile_plane {
   real lo, hi, lo_diag, hi_diag;
 };
 
 struct tile_level : block_level {
-  gmg_layout_32 field, face_at[2]; /* of unknowns and of the faces across axes 0, 1; those across axis 2 lie as unknowns do */
+  gmg_layout_32 field, face_at[2]; /* layouts of unknowns, and of the faces across axes 0 and 1; those across axis 2 have the layout
+                                      of unknowns */
   int margin[3];
-  int pitch, column;  /* of the tile: columns of a line, reals of a column */
+  int pitch, column;  /* pitch: columns of a line of the tile; column: reals of a column */
   const void *lo[3], *hi[3], *lo_diag[3], *hi_diag[3], *face[3], *sigma;
   real shift, omega;
-  int sweeps, extra;  /* extra: more sweeps for a block at a seam */
+  int sweeps, extra;  /* extra: additional sweeps for a block at a seam */
 };
 
-/* A rounding error more costs nothing here, a division as much as a sweep. */
+/* 1 / x. In float it is approximate: the rounding error does no harm here, and a division costs as much as a sweep. */
 static __device__ __forceinline__ real tile_inverse(real x) { return sizeof(real) == 8 ? 1 / x : (real)__fdividef(1.0f, (float)x); }
 
-/* Any overlap may lie around an axis, which it may go around several times. */
+/* Wraps an index any number of times, because the overlap may be larger than the axis. */
 static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
 {
   while (wraps && i < 0) i += n;
@@ -60,9 +61,9 @@ static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
   return i;
 }
 
-/* Block number `block_index` in the order given. One function, as its registers are all taken: cut into
-   phases (methods of a structure, as the other engines) the passes over faces spill 176 bytes instead of 112 in double,
-   48 instead of none in float. */
+/* Relaxes block number `block_index` in the given order. One function, because it needs all registers. Divided into methods of a
+   struct, like the other engines, the passes over faces spill 176 instead of 112 bytes in double, and 48 instead of none in
+   float. */
 template <int dim, int kind, int local>
 static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, const real *f, const real *from,
                                                   real *to)
@@ -74,10 +75,11 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   const int x = (int)threadIdx.x, y = (int)threadIdx.y, in_layer = y * (int)blockDim.x + x,
             me = (int)threadIdx.z * layer + in_layer;
   tile_plane *const planes = (tile_plane *)memory;
-  tile_pair *const pairs = (tile_pair *)(planes + HIGH * blockDim.z + 1), *const mine = pairs + me * OWN; /* from faces only */
+  tile_pair *const pairs = (tile_pair *)(planes + HIGH * blockDim.z + 1), *const mine = pairs + me * OWN; /* only with coefficients
+                                                                                                             on faces */
   real *const tile = (real *)(pairs + (faces ? threads * OWN : 0));
 
-  /* where the tile lies: unknown of its coordinate 0, own unknowns, last relaxed coordinate, unknowns that there are */
+  /* position of the tile: unknown at its coordinate 0, own unknowns, last relaxed coordinate, unknowns that exist */
   int begin[3], origin[3], own[3], top[3], lowest[3], highest[3], seam = 0;
   place_block(s, block_at(s, block_index), begin, own);
 #pragma unroll
@@ -93,10 +95,10 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   const int parity = origin[0] + (dim == 3 ? origin[1] : 0) + origin[2] + s.reversed + 1;
   const auto colour_of = [&](int vx, int vy) { return coloured ? (parity + vx + vy) & 1 : 0; };
   const auto column_of = [&](int vx, int vy) { return tile + ((dim == 3 ? vy * s.pitch : 0) + vx) * s.column; };
-  /* numbers c of the stretch from plane `begin` on that are planes p to q, as bits */
+  /* numbers c of the segment starting at plane `begin` that are planes p to q, as bits */
   const auto range = [&](int begin, int p, int q) { return bit_range(begin, HIGH, p, q); };
 
-  /* this thread's stretch of a column, and which numbers are there, or are relaxed */
+  /* this thread's segment of a column, and which of its numbers exist, or are relaxed */
   const int vy = dim == 3 ? y + 1 : 0, vx = x + 1, e = colour_of(vx, vy), first = (int)threadIdx.z * HIGH + 1 - e;
   const int inside = vx <= top[0] && (dim == 2 || vy <= top[1]), exists = inside && there(0, vx) && (dim == 2 || there(1, vy));
   const unsigned present = exists ? range(first, lowest[2], highest[2]) : 0,
@@ -104,12 +106,13 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   const int gi = exists ? wrap_far(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
   const int gj = exists && dim == 3 ? wrap_far(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
   const unsigned gk = (unsigned)wrap_far(origin[2] + first, s.n[2], s.wraps[2]);
-  const unsigned column = gmg_offset_32(s.field, gi, gj, 0); /* offsets are of 32 bits: faces are less than twice the unknowns */
+  const unsigned column = gmg_offset_32(s.field, gi, gj, 0); /* offsets have 32 bits: there are less than twice as many faces as
+                                                                unknowns */
   real *const here = column_of(vx, vy) + first + e;
   const real *const left = here - s.column + (coloured ? 1 - 2 * e : 0), *const right = left + 2 * s.column;
   const real *const front = left + s.column - s.pitch * s.column, *const back = front + 2 * s.pitch * s.column;
 
-  /* sent for together: the column, its coefficients, and what follows */
+  /* loads issued together: the column, its coefficients, and what follows */
   real u[HIGH], rhs[HIGH], share[HIGH], keep[HIGH], zlo[HIGH], zhi[HIGH], lo[2], hi[2], lo_diag[2], hi_diag[2];
   const unsigned fetched = from ? present : 0;
   unsigned k = gk, known = relaxed;
@@ -126,11 +129,11 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
     lo[a] = gmg_at(s.lo[a], g), hi[a] = gmg_at(s.hi[a], g), lo_diag[a] = gmg_at(s.lo_diag[a], g);
     if (faces) hi_diag[a] = gmg_at(s.hi_diag[a], g);
   }
-  /* plane 0, where no register has it */
+  /* plane 0, if no register holds it */
   const unsigned bottom = (unsigned)wrap_far(origin[2], s.n[2], s.wraps[2]);
   const real under = from && first == 1 && exists && there(2, 0) ? gmg_load_relaxed(from + (column + slice * bottom)) : 0;
 
-  /* the ring beside the columns, and the coefficients of all planes, to shared memory. What lies beyond a wall is 0. */
+  /* copy the ring beside the columns, and the coefficients of all planes, to shared memory; beyond a wall values are 0 */
   const int sides = dim == 3 ? 2 * top[1] : 2, ring = dim == 3 ? sides + 2 * top[0] : sides, start = (int)threadIdx.z * HIGH + 1;
   for (int r = in_layer; r < ring; r += layer) {
     int rx = r < sides / 2 ? 0 : top[0] + 1, ry = dim == 3 ? (r < sides / 2 ? r : r - sides / 2) + 1 : 0;
@@ -164,7 +167,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   if (inside && first == 1) here[-1] = under;
   __syncthreads();
 
-  /* rows times weight / diagonal */
+  /* compute rows, times weight / diagonal */
   const real *const x_face = (const real *)s.face[0], *const y_face = (const real *)s.face[1],
                     *const z_face = (const real *)s.face[2];
   const unsigned x_column = gmg_offset_32(s.face_at[0], gi, gj, 0);
@@ -172,7 +175,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   real face_z = faces && (known & 1) ? __ldg(z_face + (column + slice * gk)) : 0;
   k = opaque(gk);
 #pragma unroll
-  for (int part = 0; part < HIGH; part += 4) { /* as many are asked for at once as there are registers */
+  for (int part = 0; part < HIGH; part += 4) { /* as many loads at once as there are registers */
     real face_lo[2][4], face_hi[2][4], below[4], beyond[4];
 #pragma unroll
     for (int m = 0; m < 4 && faces; m++) {
@@ -183,7 +186,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
         const real *const low = a ? y_face + (column + slice_y * k) : x_face + (x_column + slice_x * k);
         face_lo[a][m] = relaxes ? __ldg(low) : 0, face_hi[a][m] = relaxes ? __ldg(low + (a ? s.face_at[1].row : 1)) : 0;
       }
-      below[m] = face_z; /* of a periodic axis the last face is the first again */
+      below[m] = face_z; /* on a periodic axis the last face is the first */
       face_z = beyond[m] = relaxes || (known & 2u << c) ? __ldg(z_face + (column + slice * next)) : 0;
       rhs[c] = relaxes ? __ldg(f + g) : 0;
       share[c] = (kind & GMG_SIGMA) && relaxes ? gmg_at(s.sigma, g) : 0;
@@ -209,7 +212,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
     }
   }
 #pragma unroll
-  for (int c = 0; c < HIGH && faces; c++) u[c] = here[c]; /* which made room */
+  for (int c = 0; c < HIGH && faces; c++) u[c] = here[c]; /* reload u, which left its registers to the coefficients */
 
   known = opaque(relaxed);
   const int sweeps = s.sweeps + (seam ? s.extra : 0);
@@ -232,7 +235,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
           now[c] = faces ? rest + sum : rest + share[c] * sum;
         }
       }
-      if (!coloured) __syncthreads(); /* all have read */
+      if (!coloured) __syncthreads(); /* all threads have read */
 #pragma unroll
       for (int c = colour; c < HIGH; c += step)
         if (known & 1u << c) here[c] = u[c] = now[c];

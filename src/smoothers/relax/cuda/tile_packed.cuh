@@ -1,28 +1,27 @@
-/* Resident tiles of patches, for levels that fit in the cache: 3D, constant coefficients, float, local red-black
-   sweeps, overlap 1.
+/* Packed tiles, for levels that fit in the cache: 3D, constant coefficients, float, local red-black sweeps, overlap 1. Included by
+   async/cuda/tiles_packed.cu.
 
-   Such levels are limited not by memory bandwidth but by the instructions of a relaxation and the latency of a block's
-   values. A block is a tile on chip, with the ring around it. A thread holds a patch of 2 x 2 columns, HIGH unknowns
-   each, and their f in registers: of the six neighbours of an unknown two or three come from shared memory. All that a
-   patch needs is asked for at once. Patches lie at even places of the tile; which of their unknowns are red is the same
-   for all threads, and known to the compiler but for one bit. In shared memory an unknown of a patch is an array over
-   the threads: all accesses go to the thread's own place and those of the threads beside, at distances that the
-   compiler knows, and lanes meet in no bank.
+   Such levels are not limited by memory bandwidth, but by the instructions of a relaxation and the latency of loading a block. A
+   block is a tile on chip, with the ring around it. A thread holds a patch of 2 x 2 columns with HIGH unknowns each, and their f,
+   in registers. Of the six neighbours of an unknown only two or three are read from shared memory. All loads of a patch are issued
+   at once. Patches begin at even places of the tile. Which of their unknowns are red is the same for all threads, and known to the
+   compiler except for one bit. In shared memory each unknown of a patch is an array over the threads. A thread accesses its own
+   place and those of adjacent threads, at distances known to the compiler, without bank conflicts.
 
-   With PASS_UPDATE pairs of the target come to shared memory while the patch is relaxed. With PASS_PROLONG so do the
-   values of the coarse level, before. With PASS_RESTRICT a patch is a column of coarse unknowns. */
+   PASS_UPDATE loads pairs of the target to shared memory while the patch is relaxed. PASS_PROLONG loads coarse values before that.
+   With PASS_RESTRICT a patch is a column of coarse unknowns. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_H
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_H
 
 #include "tile_packed_parts.cuh"
 
-#if GMG_REAL_F32 /* in double a patch would take twice the registers */
+#if GMG_REAL_F32 /* in double a patch needs twice the registers */
 
 /* A pass over one block. whole: pairs are aligned. */
 template <class shape, int KIND, int whole> struct patch_sweep {
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, updates = KIND & PASS_UPDATE, prolongs = KIND & PASS_PROLONG,
                        restricts = KIND & PASS_RESTRICT;
-  static constexpr int leg = updates | restricts; /* then f is older than the kernel ahead, as is u where a correction comes in */
+  static constexpr int leg = updates | restricts; /* f is older than the preceding kernel, and so is u if a correction is added */
   static constexpr int HIGH = shape::high, X = shape::x, LAYER = shape::layer, ROOM = shape::room, CELLS = 4 * HIGH;
 
   const patch_level &s;
@@ -31,26 +30,25 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   const update &o;
   const restriction &r;
 
-  /* of the tile: what there is along axis 2; of the patch: its first unknown, in the tile and in the level; from plane
-     fold on those around the wrap */
+  /* of the tile: extent along axis 2; of the patch: its first unknown, in the tile and in the level; planes from `fold` on are
+     wrapped */
   int origin0, origin1, origin2, own2, x, y, z, pair, pair_mine, first, gi, gk, fold;
   unsigned planes, relaxed;
-  /* in shared memory: pairs of the update target; where values begin, the patch's own, those below and above */
+  /* in shared memory: pairs of the update target; start of the values; the patch's own values, those below, those above */
   double2 *kept;
   real *start, *tile;
   const real *under, *over;
-  unsigned wall; /* planes at a wall, of which a patch has one at most */
+  unsigned wall; /* planes at a wall; a patch has at most one */
   real inner, outer;
 
-  /* What is in registers, apart from the rest for the compiler's sake: u and f of the patch; weight / diagonal of the
-     columns, and of those in a plane at a wall; by line of the patch: whether it is there, is relaxed, is the block's
-     own; where it begins. */
+  /* Values in registers, in a separate struct to help the compiler. u and f of the patch; weight / diagonal of the columns, inside
+     and in a plane at a wall; for each line of the patch: whether it exists, is relaxed, belongs to the block, and its offset. */
   struct patch_held {
     real u[CELLS], rhs[CELLS], inside[4], beside[4];
     int there[2], deep[2], mine[2], gj[2], offset[2];
   };
 
-  /* pairs of the patch: those of row d from bit d HIGH on */
+  /* pairs of the patch as bits: those of row d from bit d HIGH on */
   static __device__ __forceinline__ unsigned pairs_of(int any, const int row[2], unsigned bits)
   {
     return opaque(any ? (row[0] ? bits : 0) | (row[1] ? bits << HIGH : 0) : 0);
@@ -64,7 +62,8 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     return v.offset[d] + (c >= fold ? c - s.n[2] : c) * (int)gmg_pitch_32(s.at, 2);
   }
 
-  /* Block number `block_index` in the order given. Own unknowns lie at 2 .. own + 1 of the tile, relaxed ones at 1 .. own + 2. */
+  /* Positions block number `block_index` of the given order. Own unknowns are at 2 .. own + 1 of the tile, relaxed ones at 1 .. own
+     + 2. */
   __device__ __forceinline__ void place(unsigned block_index, patch_held &v, int wide[2])
   {
     extern __shared__ double memory[];
@@ -72,12 +71,12 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     x = 2 * (me % X), y = 2 * (me / X % shape::y), z = me / LAYER * HIGH;
     kept = (double2 *)memory + me;
     start = (real *)(memory + (whole && updates ? 2 * shape::pairs : 0)), tile = start + X + me;
-    /* the stretches below and above; where there is none the other one, where nobody writes what is looked at */
+    /* the segments below and above. If one is missing, the other: a place that nobody writes while it is read */
     under = tile + (me >= LAYER ? -LAYER : LAYER);
     over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
     const unsigned number = __ldg(s.order + (s.reversed ? s.total - 1 - block_index : block_index));
     const int at[3] = {(int)(number & PATCH_MASK), (int)(number >> PATCH_BITS & PATCH_MASK), (int)(number >> 2 * PATCH_BITS)};
-    int origin[3], own[3], low[3], high[3]; /* which there are */
+    int origin[3], own[3], low[3], high[3]; /* low .. high: coordinates that exist */
 #pragma unroll
     for (int a = 0; a < 3; a++) {
       const int begin = at[a] * s.own[a];
@@ -86,7 +85,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
       high[a] = s.around[a] ? own[a] + 3 : min(own[a] + 3, s.n[a] - 1 - origin[a]);
     }
     origin0 = origin[0], origin1 = origin[1], origin2 = origin[2], own2 = own[2];
-    /* pairs along axis 0 are there together; planes as bits */
+    /* both unknowns of a pair along axis 0 exist, or none; planes as bits */
     pair = x >= low[0] && x < high[0], pair_mine = x >= 2 && x < own[0] + 2;
     wide[0] = pair && x > 0, wide[1] = pair && x < own[0] + 2;
 #pragma unroll
@@ -104,7 +103,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     }
   }
 
-  /* pairs of a field; shared: others may write there */
+  /* loads pairs of a field; shared: other blocks may write it */
   __device__ __forceinline__ void ask(const patch_held &v, const real *field, int shared, unsigned bits, real *values) const
   {
 #pragma unroll
@@ -118,7 +117,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
       }
   }
 
-  /* All that a patch needs is sent for together. */
+  /* Issues all loads of a patch. */
   __device__ __forceinline__ void fetch(patch_held &v, unsigned asked) const
   {
     const unsigned asked_f = pairs_of(pair, v.deep, relaxed);
@@ -137,11 +136,11 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     if (!prolongs) ask(v, from, 1, from_zero ? 0 : asked, v.u);
   }
 
-  /* Values of the coarse level to where the patches will be. */
+  /* Loads values of the coarse level to the shared memory that the patches will use. */
   __device__ __forceinline__ void fetch_coarse(void) const
   {
     constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1], VALUES = LINE * LINES * shape::coarse[2];
-    const auto coarse_at = [&](int a, int origin, int i) { /* walls: whatever is there */
+    const auto coarse_at = [&](int a, int origin, int i) { /* beyond walls: any value */
       const int n = o.map[a].cols;
       return min(max(wrap_period((origin >> 1) - 1 + i, n, s.around[a] ? n : 0), 0), n - 1);
     };
@@ -153,7 +152,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     __pipeline_commit();
   }
 
-  /* Returns the unknowns that are relaxed: those of column (b, d) from bit (2 d + b) HIGH on. */
+  /* Computes the weights. Returns the relaxed unknowns as bits: those of column (b, d) from bit (2 d + b) HIGH on. */
   __device__ __forceinline__ unsigned make_weights(patch_held &v, const int wide[2])
   {
     const int low_wall = -first, high_wall = s.n[2] - 1 - first;
@@ -188,7 +187,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     __syncthreads();
   }
 
-  /* Relaxes the unknowns of a colour: b + d + c + colour is even. zeros_around: all neighbours are 0. */
+  /* Relaxes the unknowns of a colour, for which b + d + c + colour is even. zeros_around: all neighbours are 0. */
   template <int colour, int zeros_around> __device__ __forceinline__ void half_sweep(patch_held &v, unsigned known) const
   {
     const real keep = 1 - s.omega;
@@ -235,14 +234,14 @@ template <class shape, int KIND, int whole> struct patch_sweep {
 
   __device__ __forceinline__ void write_back(const patch_held &v, unsigned stored, double scale) const
   {
-    if (whole && updates) __pipeline_wait_prior(0); /* for what this thread asked for */
+    if (whole && updates) __pipeline_wait_prior(0); /* waits for this thread's loads */
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
 #pragma unroll
       for (int d = 0; d < 2; d++) {
         const int m = d * HIGH + c, j = m + d * HIGH, offset = offset_of(v, d, c);
         double2 was = {0, 0};
-        if (whole && updates && o.keep) was = kept[m * shape::threads]; /* whatever stands there where nothing is stored */
+        if (whole && updates && o.keep) was = kept[m * shape::threads]; /* any value if nothing is stored */
         if (!(stored & 1u << m)) continue;
         if (updates) {
           if (!whole && o.keep) was = double2{o.x[offset], o.x[offset + 1]};
@@ -267,7 +266,8 @@ template <class shape, int KIND, int whole> struct patch_sweep {
         const int j = m + m / HIGH * HIGH;
         v.u[j] = v.u[j + HIGH] = tile[j * ROOM] = tile[(j + HIGH) * ROOM] = 0;
       }
-    for (int c = me; c < (CELLS + 1) * X; c += shape::threads) start[c / X * ROOM + c % X] = 0; /* what lies between the arrays */
+    for (int c = me; c < (CELLS + 1) * X; c += shape::threads) start[c / X * ROOM + c % X] = 0; /* clears the space between the
+                                                                                                   arrays */
     __syncthreads();
     patch_restrict<shape>(s, r, tile, under, over, v.u, v.rhs, ends, stored, asked, within, along, wall, [&](int c) {
       const int k = c >= fold ? gk + c - s.n[2] : gk + c;

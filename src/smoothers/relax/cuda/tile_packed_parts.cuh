@@ -1,4 +1,5 @@
-/* Tiles of patches (tile_packed.cuh): how they lie, and the prolongation and restriction of a patch. */
+/* Parts of packed tiles (tile_packed.cuh, which includes this file): shapes, levels, and the prolongation and restriction of a
+   patch. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_PARTS_H
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_PARTS_H
 
@@ -9,46 +10,48 @@
 
 #include <cuda_pipeline.h>
 
-/* Threads across the axes, unknowns a thread has along the last one, blocks of a multiprocessor at least. */
+/* Threads along the axes, unknowns of a thread along the last axis, and minimum of thread blocks per multiprocessor. */
 template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
   static constexpr int x = X, y = Y, z = Z, high = HIGH, blocks = BLOCKS, layer = X * Y, threads = X * Y * Z;
-  static constexpr int room = threads + X; /* of an array: threads at the tile's faces look beyond, and ignore what they see */
-  static constexpr int reals = 4 * HIGH * room + X, pairs = 2 * HIGH * threads; /* of patches; pairs of the update target */
-  static constexpr int coarse[3] = {X + 2, Y + 2, Z * HIGH / 2 + 2}; /* values of the next coarser level that a tile lies between */
+  static constexpr int room = threads + X; /* length of an array: threads at the tile's faces read beyond, and ignore these
+                                              values */
+  static constexpr int reals = 4 * HIGH * room + X, pairs = 2 * HIGH * threads; /* reals of all patches; pairs of the update
+                                                                                   target */
+  static constexpr int coarse[3] = {X + 2, Y + 2, Z * HIGH / 2 + 2}; /* coarse values around a tile */
   static_assert(coarse[0] * coarse[1] * coarse[2] <= 4 * HIGH * room, "they lie where the patches will");
   static_assert(Z > 1 && HIGH % 2 == 0, "stretches beside each other, colours that are the same in all of them");
 };
 
 typedef struct {
-  int n[3], around[3], own[3]; /* around: n where the axis wraps, or else 0 */
-  gmg_layout_32 at;            /* of its fields */
+  int n[3], around[3], own[3]; /* around: n if the axis is periodic, otherwise 0 */
+  gmg_layout_32 at;            /* layout of its fields */
   const void *diag[3];
   real shift, coupling[3], omega;
   int sweeps, reversed;
   unsigned total;
-  const unsigned *order; /* blocks by their places, PATCH_BITS along each axis */
+  const unsigned *order; /* positions of the blocks, PATCH_BITS along each axis */
 } patch_level;
 
 enum { PATCH_BITS = 10, PATCH_MASK = (1 << PATCH_BITS) - 1 };
 
-/* gmg_wrap_index() of an axis with that period, 0 where it does not wrap: 16 instructions less of 1,000. */
+/* gmg_wrap_index() for an axis with this period; 0: it does not wrap. It saves 16 of 1,000 instructions. */
 static __device__ __forceinline__ int wrap_period(int i, int n, int period) { return i + (i < 0 ? period : i >= n ? -period : 0); }
 
-/* shared: others may write there. */
+/* Loads a pair. shared: other blocks may write it. */
 template <int whole> static __device__ __forceinline__ real_pair patch_pair(const real *at, int shared)
 {
   if (whole) return shared ? gmg_load_relaxed((const real_pair *)at) : __ldg((const real_pair *)at);
   return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
 }
 
-/* The correction of a patch, from values of the next coarser level that lie between its unknowns: the first of them,
-   below, in front and to the left of the patch; weights of the columns and planes. */
+/* Adds the correction to a patch. at: the first of the coarse values around it (below, in front, to the left); weights of the
+   columns and planes; asked: pairs that exist. */
 template <class shape>
 static __device__ __forceinline__ void patch_prolong(const real *at, const gmg_pair_weights wx[2], const gmg_pair_weights wy[2],
                                                   const gmg_pair_weights wz[shape::high], unsigned asked, real *u)
 {
   constexpr int HIGH = shape::high, LINE = shape::coarse[0], PLANE = LINE * shape::coarse[1];
-  real e[3][4]; /* planes below, here and above, interpolated across */
+  real e[3][4]; /* planes K - 2, K - 1 and K, interpolated across */
 #pragma unroll
   for (int K = 0; K < HIGH / 2 + 2; K++) {
     const real *const v = at + K * PLANE;
@@ -60,7 +63,7 @@ static __device__ __forceinline__ void patch_prolong(const real *at, const gmg_p
                               wy[d].side * (wx[b].own * v[2 * d * LINE + 1] + wx[b].side * v[2 * d * LINE + 2 * b]);
 #pragma unroll
     for (int q = 0; q < 2; q++) {
-      const int c = 2 * (K - 2) + q; /* around plane K - 1 */
+      const int c = 2 * (K - 2) + q; /* the fine planes of coarse plane K - 1 */
 #pragma unroll
       for (int m = 0; m < 4 && c >= 0; m++)
         if (asked & 1u << (m / 2 * HIGH + c))
@@ -69,10 +72,11 @@ static __device__ __forceinline__ void patch_prolong(const real *at, const gmg_p
   }
 }
 
-/* What the own unknowns of a block give to the coarse unknowns of a patch, those beyond the block's faces included. u
-   is 0 where others own it. ends: the patch is at the tile's lower, upper end; stored: own pairs; asked: those that are
-   there; inside: diagonals less the couplings inside eight, of the columns, to which comes that along, in planes `wall`
-   the other one. */
+/* Adds the contributions of a block's own unknowns to the coarse unknowns of a patch, including those beyond the block's faces. u
+   is 0 where it belongs to other blocks.
+   - ends: whether the patch is at the lower or upper end of the tile.
+   - stored: own pairs; asked: pairs that exist.
+   - inside: diagonals of the columns less the couplings among eight. along[] is added to it; along[1] in the planes `wall`. */
 template <class shape, class Offset>
 static __device__ __forceinline__ void patch_restrict(const patch_level &s, const restriction &r, const real *tile,
                                                       const real *under, const real *over, const real *u, const real *rhs,
@@ -93,7 +97,7 @@ static __device__ __forceinline__ void patch_restrict(const patch_level &s, cons
         else ahead += c < HIGH - 1 ? u[j + (c < HIGH - 1)] : ends[1] ? (real)0 : over[(j - HIGH + 1) * ROOM];
         sum += rhs[j] - (inside[m] + along[wall >> c & 1]) * u[j];
       }
-    if (!(stored & 1u << 2 * q)) sum = 0; /* f is there, too */
+    if (!(stored & 1u << 2 * q)) sum = 0; /* f is set there, too */
     sum += s.coupling[0] * beside + s.coupling[1] * behind + s.coupling[2] * ahead;
     if (asked & 1u << 2 * q && sum != 0) (void)atomicAdd(r.coarse + coarse_offset(2 * q), r.weight * sum);
   }

@@ -32,8 +32,8 @@ static real scalar_value(const int dim, const gmg_map *m, size_t i, const real *
   return v;
 }
 
-/* Adds to the pairs of unknowns 2 m, 2 m + 1. All have the same weights: `next` of the neighbour, and `own` of the parent, less 1.
- */
+/* Adds to the pairs of unknowns 2 m, 2 m + 1. All have the same weights: `next` of the neighbour, and `own` of the parent, less
+   1. */
 GMG_INLINE void add_pairs(const int dim, const real next[2], const real own[2], long from, long to, const real *restrict c,
                           const real *restrict x_face, const line_move across[3], real *restrict u)
 {
