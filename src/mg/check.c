@@ -191,8 +191,7 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   GMG_TRY(check_reals(c, "params", reals, COUNT(reals)));
   const gmg_exec e = gmg_exec_make(c, problem->type, 1);
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &e);
-  if (p->precision != GMG_PRECISION_MIXED && (!ops || !ops->sweep)) /* mixed: precision.c checks the functions for the lower
-                                                                       precision */
+  if (p->precision != GMG_PRECISION_MIXED && (!ops || !ops->sweep)) /* otherwise precision.c checks them */
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" has no functions for this context and problem.type",
                     p->smoother->name ? p->smoother->name : "(no name)");
   return check_symmetric(c, p);

@@ -150,9 +150,8 @@ static inline gmg_sums gmg_sums_to(const gmg_exec *e, gmg_total *to)
 {
   return {gmg_device_of(e)->part, gmg_device_of(e)->arrived, to};
 }
-static inline gmg_sums gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); } /* read it by
-
-                                                                                                                  gmg_cuda_total() */
+/* The host reads this sum by gmg_cuda_total(). */
+static inline gmg_sums gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); }
 static inline gmg_sums gmg_sums_on_device(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->scalar); }
 
 #ifdef __CUDACC__
