@@ -164,7 +164,7 @@ typedef struct gmg_params {
   int local_sweeps;              /**< "async": sweeps inside a block (2). "chebyshev": degree of the polynomial (2). */
   gmg_local_kind local;          /**< "async": relaxation inside a block (red-black). */
   int overlap;                   /**< "async": layers around a block, relaxed redundantly and not written back: 0, 1 or 2 (1). */
-  int passes;                    /**< "async": passes over all blocks in one smoothing step (1). The 2011 paper has 2. */
+  int passes;                    /**< "async": passes over all blocks in one smoothing step (1). The 2011 paper uses 2. */
   size_t block[3];               /**< "async": unknowns of a block along each axis. 0: chosen for the cache. */
   gmg_block_order order;         /**< "async": order of the blocks (natural). */
   unsigned long seed;            /**< "async": seed of the random order (1). */
