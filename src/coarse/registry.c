@@ -1,4 +1,4 @@
-/* Look-up of the solvers for the bottom of a cycle: by kind for the coarsest grid, by backend for fused levels. */
+/* Look-up of the solvers for the bottom of a cycle: by kind for the coarsest grid, by backend for fused levels. Called by mg. */
 #include "kernels.h"
 
 #include "core/backend.h"

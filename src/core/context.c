@@ -1,4 +1,4 @@
-/* Version, host contexts, status texts and error texts. The declarations are in context.h and gmg.h. */
+/* Version, host contexts, status texts and error texts (context.h, gmg.h). Called through the API; gmg_fail() by every module. */
 #include "context.h"
 
 #include <omp.h>

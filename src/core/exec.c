@@ -1,4 +1,5 @@
-/* exec: allocation of a solver's memory, with a count of its bytes. Looks up the backend, once. */
+/* exec: allocation of a solver's memory, with a count of its bytes. Looks up the backend, once. Called by stencil, smoothers,
+   coarse and mg. */
 #include "backend.h"
 
 #include <float.h>

@@ -39,7 +39,7 @@ GMG_INLINE gmg_verdict gmg_judge_first(const gmg_stopping *rule, gmg_standing *s
 }
 
 /* The rate is above rate_stalled, or it is above rate_slow and much slower than the previous one. A solve that is slow from the
-   start keeps its rate, and goes on. */
+   start keeps its rate, so it has not stopped falling. */
 GMG_INLINE int gmg_stopped_falling(const gmg_stopping *rule, double rate, double rate_before)
 {
   return rate > rule->rate_stalled || (rate > rule->rate_slow && rate > (1 + rate_before) / 2);

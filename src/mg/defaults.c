@@ -1,4 +1,4 @@
-/* Default problem, parameters and presets of the API, as described in gmg.h. */
+/* Default problem, parameters and presets, as described in gmg.h. Called through the API. */
 #include "smoothers/smoother.h"
 #include "stencil/grid/axis.h"
 

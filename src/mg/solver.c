@@ -1,5 +1,5 @@
-/* Creates and destroys a solver, and implements the small calls of the API. gmg_solve() is in iterate/solve.c, gmg_solver_update()
-   in update.c. */
+/* Creates and destroys a solver, and implements the small calls of the API. Called through the API; gmg_solver_build() also by
+   plan.c. gmg_solve() is in iterate/solve.c, gmg_solver_update() in update.c. */
 #include "mg/iterate/iterate.h"
 
 #include <math.h>

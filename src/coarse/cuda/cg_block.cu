@@ -1,9 +1,9 @@
 /* The coarsest grid solved in one launch by one thread block, and the table of CUDA kernels for the bottom of a cycle
-   (coarse/kernels.h).
+   (coarse/kernels.h). Called by cg.c and cholesky.c through that table.
    - Up to 64 unknowns: the matrix is inverted in double when it changes, and a solve is a product. Conjugate gradients took 47 us
      for 64 unknowns with a jump of beta. They are used if the matrix is not positive definite.
-   - More unknowns: conjugate gradients (cg.c).
-   - Still more: cg_grid.cu. */
+   - Up to 1536 unknowns: conjugate gradients (cg.c).
+   - More: cg_grid.cu. */
 #include "cg.cuh"
 #include "dense.cuh"
 #include "kernels.h"

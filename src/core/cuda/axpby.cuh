@@ -62,7 +62,7 @@ template <typename number> static void add_correction(const gmg_exec *e, size_t 
   else axpby(e, n, c.size, (const real *)c.z, keep, (real *)x);
 }
 
-/* volume: the measure over which the sum was taken */
+/* volume: divisor of the sum */
 static __global__ void subtract_mean_kernel(size_t n, const double *sum, double volume, real *x)
 {
   const real mean = (real)(*sum / volume);

@@ -1,5 +1,5 @@
-/* Contexts on a CUDA device: creation, memory, and the conversion of CUDA errors to a status. Fills gmg_memory_cuda
-   (core/exec.h). */
+/* Contexts on a CUDA device: creation, memory, and the conversion of CUDA errors to a status. Called through the API, GMG_VISIT and
+   gmg_memory_ops (core/exec.h). */
 #include "device.h"
 #include "testing.h"
 
@@ -127,7 +127,7 @@ static gmg_status status_of(cudaError_t error)
   return error == cudaSuccess ? GMG_OK : error == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
 }
 
-/* The status of an error that means: the library has neither machine code for the device nor usable PTX. */
+/* GMG_ERR_UNSUPPORTED if the library has neither machine code for the device nor usable PTX; otherwise status_of(). */
 static gmg_status status_of_code(cudaError_t error)
 {
   static const cudaError_t none[] = {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction, cudaErrorInvalidKernelImage,

@@ -21,7 +21,7 @@ typedef struct gmg_total {
 
 enum { GMG_THREADS = 256, GMG_MOST_PARTS = 2048 };
 
-enum { GMG_LOOP_CYCLES = 256 }; /* most cycles in one launch of a recorded loop */
+enum { GMG_LOOP_CYCLES = 256 }; /* maximum number of cycles in one launch of a recorded loop */
 
 /* State of a recorded loop of cycles, in device memory. */
 typedef struct gmg_loop_state {
@@ -100,7 +100,7 @@ typedef struct gmg_grid {
   size_t bytes;
 } gmg_grid;
 
-/* --- unknowns to threads --------------------------------------------------------------------------------------------- */
+/* --- assignment of unknowns to threads ------------------------------------------------------------------------------- */
 
 /* Thread blocks process segments of lines. `across` threads along axis 0 process GMG_PER unknowns each, in GMG_THREADS / across
    lines at a time. */

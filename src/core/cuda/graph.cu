@@ -1,5 +1,5 @@
-/* Recording and replaying work as CUDA graphs: gmg_graph_cuda (core/exec.h). The caller's stream may be one that cannot be recorded
-   (the default stream), so recording uses a stream of gmg's own.
+/* Recording and replaying work as CUDA graphs. Called through gmg_graph_ops (core/exec.h). The caller's stream may be one that
+   cannot be recorded (the default stream), so recording uses a stream of gmg's own.
 
    With conditional nodes (CUDA 12.4) the graph of a cycle repeats on the device as long as the stopping rule allows. Without them
    the host launches the graph once for every cycle. */
@@ -12,7 +12,7 @@ enum { LOOPS_SINCE = 12040 };
 struct gmg_graph {
   cudaGraphExec_t run;
   int conditional;    /* the loop runs on the device */
-  int measures_first; /* it begins with the first residual */
+  int measures_first; /* the graph begins with the first residual */
 };
 
 /* The recording in progress. */
@@ -41,7 +41,7 @@ static int worked(cudaError_t error)
   return error == cudaSuccess;
 }
 
-/* False while the caller captures the stream. */
+/* Whether gmg may record and replay: not after a failure, and not while the caller captures the stream. */
 static int may_replace_launches(gmg_device *d)
 {
   cudaStreamCaptureStatus callers = cudaStreamCaptureStatusNone;

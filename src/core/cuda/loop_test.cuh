@@ -42,7 +42,7 @@ static __device__ __noinline__ void gmg_loop_start(const gmg_loop_test test, con
   gmg_loop_set_condition(test, more);
 }
 
-/* Called after a cycle. Only the last cycle writes to host memory, because a kernel that does so ends late. */
+/* Called after a cycle. Only the last cycle writes to host memory, because such a kernel ends later. */
 static __device__ __noinline__ void gmg_loop_end(const gmg_loop_test test, double norm, double scaled_norm)
 {
   gmg_loop_state *s = test.state;

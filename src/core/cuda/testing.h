@@ -1,4 +1,4 @@
-/* Functions by which tests inspect or change a CUDA context. Defined in context.cu. */
+/* Functions by which tests inspect or change a CUDA context. Defined in context.cu; called by tests only. */
 #ifndef GMG_CUDA_TESTING_H
 #define GMG_CUDA_TESTING_H
 

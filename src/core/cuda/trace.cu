@@ -1,5 +1,5 @@
-/* Times by account and profiler ranges on a CUDA device: gmg_trace_cuda (core/exec.h). Times are measured between events on the
-   stream. */
+/* Times by account and profiler ranges on a CUDA device. Times are measured between events on the stream. Called through
+   gmg_trace_ops (core/exec.h). */
 #include "device.h"
 
 #include <math.h>

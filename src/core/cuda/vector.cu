@@ -1,4 +1,4 @@
-/* Vector operations on a CUDA device: gmg_vector_ops (core/exec.h). Compiled once per real type. */
+/* Vector operations on a CUDA device. Compiled once per real type. Called through gmg_vector_ops (core/exec.h). */
 #include "device.h"
 #include "core/real.h"
 
@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
                 gmg_sums sums)
 {
   double step;
-  const int goes = gmg_cg_step_length(d, &step), known = gmg_cg_is_known(d);
+  const int can_step = gmg_cg_step_length(d, &step), known = gmg_cg_is_known(d);
   const real scale = low ? (real)s->next : (real)1;
   const real a = (real)step;
   gmg_total t = {0, 0, 0, 0};
@@ -40,7 +40,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     if (low) low[i] = (low_real)(scale * left);
     t.first += (double)left * (double)left;
   };
-  if (goes)
+  if (can_step)
     gmg_for_all(n, [&](size_t i) {
       y[i] += a * p[i];
       const real left = r[i] - a * q[i];
@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     });
   else gmg_for_all(n, [&](size_t i) { leave(i, r[i]); });
   if (!gmg_grid_total(t, sums)) return;
-  if (!goes) d->pq = 0; /* every thread has read it by now */
+  if (!can_step) d->pq = 0; /* every thread has read it by now */
   if (!known) sums.to->first = NAN;
   if (low) gmg_scale_note(s, s->next, sqrt(sums.to->first));
 }
@@ -160,7 +160,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   gmg_grid_total(t, sums);
 }
 
-/* Scales x again if the guess is far from its own norm. The result does not depend on the guess otherwise. */
+/* Scales x again if the guess is far from x's own norm. */
 static __global__ void __launch_bounds__(GMG_THREADS)
     own_size_kernel(size_t n, const real *x, const gmg_total *squares, gmg_scale *s, low_real *y)
 {

@@ -1,4 +1,4 @@
-/* Vector operations on host threads: gmg_vector_ops (core/exec.h). Compiled once per real type. */
+/* Vector operations on host threads. Compiled once per real type. Called through gmg_vector_ops (core/exec.h). */
 #include "core/exec.h"
 
 #include "core/cg_scalars.h"
@@ -75,15 +75,15 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, voi
   for (size_t i = 0; i < n; i++) X[i] = (keep ? X[i] : 0) + size * (c.low ? (real)low[i] : high[i]);
 }
 
-/* `goes` is a constant after inlining, so the loop has no condition. Returns the sum of squares of r. */
-GMG_INLINE double step_piece(const int goes, size_t begin, size_t end, real a, const void *p, const void *q, void *y, void *r)
+/* `can_step` is a constant after inlining, so the loop has no condition. Returns the sum of squares of r. */
+GMG_INLINE double step_piece(const int can_step, size_t begin, size_t end, real a, const void *p, const void *q, void *y, void *r)
 {
   const real *restrict P = p, *restrict Q = q;
   real *restrict Y = y, *restrict residual = r;
   double squares = 0;
 #pragma omp simd reduction(+ : squares)
   for (size_t i = begin; i < end; i++) {
-    if (goes) {
+    if (can_step) {
       Y[i] += a * P[i];
       residual[i] -= a * Q[i];
     }
@@ -96,7 +96,7 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
                         void *low, gmg_wait wait)
 {
   double a, part[CHUNKS] = {0}, sum = 0;
-  const int goes = gmg_cg_step_length(d, &a), known = gmg_cg_is_known(d);
+  const int can_step = gmg_cg_step_length(d, &a), known = gmg_cg_is_known(d);
   const double scale = low ? s->next : 1;
   const real A = (real)a, S = (real)scale, *restrict residual = r;
   low_real *restrict to = low;
@@ -107,14 +107,14 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
     double squares = 0;
     for (size_t begin = mine.begin; begin < mine.end; begin += REALS_IN_CACHE) {
       const size_t end = begin + REALS_IN_CACHE < mine.end ? begin + REALS_IN_CACHE : mine.end;
-      squares += goes ? step_piece(1, begin, end, A, p, q, y, r) : step_piece(0, begin, end, A, p, q, y, r);
+      squares += can_step ? step_piece(1, begin, end, A, p, q, y, r) : step_piece(0, begin, end, A, p, q, y, r);
       if (!to) continue;
 #pragma omp simd
       for (size_t i = begin; i < end; i++) to[i] = (low_real)(S * residual[i]);
     }
     part[c] = squares;
   }
-  if (!goes) d->pq = 0;
+  if (!can_step) d->pq = 0;
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
   if (low) gmg_scale_note(s, scale, known ? sqrt(sum) : NAN);
   return known && wait ? sqrt(sum) : NAN;

@@ -37,7 +37,7 @@ static void prolong(const gmg_multigrid *m, int l, void *u)
   else m->stencil->tensor(m->exec, L->prolong, L[1].u, u, 1);
 }
 
-/* --- one operation after the other ------------------------------------------------------------------------------------- */
+/* --- plain legs: one operation after the other ------------------------------------------------------------------------- */
 
 static void plain_down(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
@@ -55,7 +55,7 @@ static int plain_up(const gmg_multigrid *m, int l, const void *f, void *u, const
 
 const gmg_legs gmg_plain_legs = {plain_down, plain_up};
 
-/* --- in one pass, where the smoother can do so -------------------------------------------------------------------------- */
+/* --- fused legs --------------------------------------------------------------------------------------------------------- */
 
 /* A fused leg may refuse a call, for example if a caller's array is not aligned. Then the plain operations run. */
 
@@ -95,7 +95,7 @@ static int fused_up(const gmg_multigrid *m, int l, const void *f, void *u, const
 
 static const gmg_legs fused_legs = {fused_down, fused_up};
 
-/* --- u alternates between two fields, the other one being r -------------------------------------------------------------- */
+/* --- double-buffered legs: u alternates between its field and r ---------------------------------------------------------- */
 
 static void buffered_down(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
@@ -119,7 +119,7 @@ void gmg_choose_legs(gmg_multigrid *m, int l)
   if (m->fused->double_buffered(&L->view, m->state[l], L->restrict_, L->prolong)) m->legs[l] = &gmg_double_buffered_legs;
 }
 
-/* --- what the cycle calls -------------------------------------------------------------------------------------------------- */
+/* --- called by the cycle --------------------------------------------------------------------------------------------------- */
 
 /* A singular coarse problem has a solution only if its right-hand side has zero mean. Rounding violates that, so the mean is
    removed. */

@@ -138,7 +138,7 @@ const gmg_method gmg_refinement = {.start = start,
                                    .loop_begin = loop_begin,
                                    .loop_end = loop_end};
 
-/* --- what it needs ------------------------------------------------------------------------------------------------------- */
+/* --- allocation ---------------------------------------------------------------------------------------------------------- */
 
 /* Level 0 becomes a copy in low precision. The finest grid in the problem's type becomes the first refined level. A full multigrid
    start restricts boundary values from it. */

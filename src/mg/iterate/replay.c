@@ -1,6 +1,6 @@
 /* Replays work instead of enqueueing it again, if the backend supports it (gmg_graph_ops). A recording belongs to one f and one u.
-   Recording takes as long as a few cycles of a small problem, so it is done when the same pair is used for the second time. Called
-   by solve, the iterations and API calls. */
+   Recording takes as long as a few cycles of a small problem, so it waits until the same f and u are used for the second time.
+   Called by solve, the iterations and API calls. */
 #include "iterate.h"
 
 /* Whether work can be recorded now. A user's smoother may do anything, and level times are measured between launches, so neither is

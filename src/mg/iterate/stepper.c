@@ -88,7 +88,7 @@ static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
   p->cycles += cycles;
 }
 
-/* --- either -------------------------------------------------------------------------------------------------------------- */
+/* --- both steppers ------------------------------------------------------------------------------------------------------- */
 
 /* Measures the first residual. A full multigrid start replaces the guess, and the residual of u = 0 is f. */
 static void measure_first(gmg_solver *s, gmg_progress *p)

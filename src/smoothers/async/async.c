@@ -1,5 +1,5 @@
 /* The block-asynchronous smoother async-(k) (Anzt, Tomov, Dongarra, Heuveline 2013; as a smoother: Anzt, Dongarra, Gates, Tomov
-   2011): traits, weight, symbol, parameters and preset. Its functions are in host/ and cuda/. */
+   2011): traits, weight, symbol, parameters and preset. Its functions are in host/ and cuda/. Called through registry.c. */
 #include "core/backend.h"
 #include "async.h"
 

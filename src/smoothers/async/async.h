@@ -1,4 +1,4 @@
-/* Declarations that the backends of the async-(k) smoother share. */
+/* Declarations that the backends of the async-(k) smoother share. Included by them only. */
 #ifndef GMG_SMOOTHERS_ASYNC_H
 #define GMG_SMOOTHERS_ASYNC_H
 

@@ -1,4 +1,4 @@
-/* Functions by which tests inspect the asynchronous smoother on CUDA. */
+/* Functions by which tests inspect the asynchronous smoother on CUDA. Defined in cuda/async.cu; called by tests only. */
 #ifndef GMG_SMOOTHERS_ASYNC_TESTING_H
 #define GMG_SMOOTHERS_ASYNC_TESTING_H
 

@@ -1,5 +1,5 @@
 /* Gauss-Seidel in lexicographic order: traits, symbol and parameters. With several host threads it is deterministic only if
-   params.deterministic is set. Its functions are in host.c and cuda.cu. */
+   params.deterministic is set. Its functions are in host.c and cuda.cu. Called through registry.c. */
 #include "core/backend.h"
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"

@@ -1,5 +1,5 @@
 /* Weighted Jacobi: symbol and parameters. All unknowns are relaxed from the values before the sweep. Its functions are in host.c
-   and cuda.cu. */
+   and cuda.cu. Called through registry.c. */
 #include "core/backend.h"
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"

@@ -1,4 +1,5 @@
-/* Red-black Gauss-Seidel with over-relaxation: traits, symbol and parameters. Its functions are in host.c and cuda.cu. */
+/* Red-black Gauss-Seidel with over-relaxation: traits, symbol and parameters. Its functions are in host.c and cuda.cu. Called
+   through registry.c. */
 #include "core/backend.h"
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"

@@ -1,4 +1,5 @@
-/* Division of a level into blocks, and block orders (partition.h). Chow, Anzt, Dongarra (2015) study the effect of the order. */
+/* Division of a level into blocks, and block orders (partition.h). Chow, Anzt, Dongarra (2015) study the effect of the order.
+   Called by async and red_black. */
 #include "partition.h"
 
 #include <stdint.h>

@@ -83,7 +83,7 @@ int gmg_coarsen(const gmg_axis_spec fine[3], double threshold, gmg_axis_spec coa
   return count;
 }
 
-/* --- places: the mean of four mesh positions, t counting mesh intervals -------------------------------------------- */
+/* --- places -------------------------------------------------------------------------------------------------------- */
 
 /* A position as the mean of four mesh positions t[j], in mesh intervals. Distances are differences in t if the mesh is uniform.
    Equal distances are then equal to the last bit, however long the axis. */

@@ -139,9 +139,9 @@ static int adjoint(table *t, const table *p, const gmg_axis *fine, const gmg_axi
   for (long c = 0; c < nc; c++) t->first[c] = INT_MAX; /* no entry yet */
   for (long c = 0; c < ADJOINT_WIDTH * nc; c++) t->weight[c] = 0;
   for (long i = wraps ? -n : 0; i < (wraps ? 2 * n : n); i++) {
-    const long turn = i < 0 ? -1 : i / n, row = i - turn * n;
+    const long period = i < 0 ? -1 : i / n, row = i - period * n;
     for (int m = 0; m < p->width; m++) {
-      const long c = p->first[row] + turn * nc + m;
+      const long c = p->first[row] + period * nc + m;
       const double w = p->weight[row * p->width + m];
       if (w == 0 || c < 0 || c >= nc) continue;
       if (t->first[c] > i) t->first[c] = (int)i;
@@ -234,7 +234,7 @@ static void find_repetition(const table *t, gmg_map *map)
 
 /* Whether row 1 reads the wall below instead of the other side of its pair. This happens if the mesh is stretched so much that the
    unknown lies before its parent. */
-static int turned_to_wall(const table *t)
+static int reads_wall(const table *t)
 {
   const double *w = t->weight + t->width;
   if (t->rows <= 2 || t->first[1] != 0 || w[0] == 1) return 0;
@@ -250,7 +250,7 @@ static gmg_pairs find_pairs(const table *t)
   } kinds[] = {{GMG_PAIRS_AVERAGE, 2, 1, 0, 1}, {GMG_PAIRS_ADJOINT, 2, 1, -1, 2}, {GMG_PAIRS_LINEAR, 1, 2, 0, 1}};
   for (int kind = 0; kind < 3; kind++) {
     int fits = t->rows * (size_t)kinds[kind].rows == t->cols * (size_t)kinds[kind].cols;
-    if (kinds[kind].kind == GMG_PAIRS_LINEAR && fits) fits = !turned_to_wall(t);
+    if (kinds[kind].kind == GMG_PAIRS_LINEAR && fits) fits = !reads_wall(t);
     for (size_t r = 0; r < t->rows && fits; r++) {
       const int place = kinds[kind].rows == 2 ? 2 * (int)r : ((int)r + 1) / 2 - 1;
       for (int m = 0; m < t->width; m++) {

@@ -1,6 +1,6 @@
-/* Coefficients, fluxes and boundary values on the faces of a level, one face at a time. host/faces.c and cuda/faces.cu apply these
-   functions to all faces. Compiled as C and as CUDA. A face across an axis has an index x along it, 0 to n. y and z are the indices
-   of the adjacent unknowns along the other two axes, the faster axis first. */
+/* Coefficients, fluxes and boundary values on the faces of a level, one face at a time. Calls row.h; called by host/faces.c and
+   cuda/faces.cu, which apply these functions to all faces. Compiled as C and as CUDA. A face across an axis has an index x along
+   it, 0 to n. y and z are the indices of the adjacent unknowns along the other two axes, the faster axis first. */
 #ifndef GMG_STENCIL_OPERATOR_FACES_H
 #define GMG_STENCIL_OPERATOR_FACES_H
 
@@ -141,7 +141,7 @@ GMG_INLINE void gmg_fold_face(const gmg_operator *A, const gmg_faces *faces, int
   f[at] += (real)faces->fold[axis][side] * b * gmg_wall_value(A, faces, axis, side, y, z);
 }
 
-/* --- u and one layer of ghosts around it ----------------------------------------------------------------------------- */
+/* --- u with one layer of ghosts -------------------------------------------------------------------------------------- */
 
 /* Indices of an unknown, or of a ghost, which has index -1 or n along some axes. */
 typedef struct {

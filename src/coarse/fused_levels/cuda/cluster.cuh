@@ -202,7 +202,7 @@ static __device__ __forceinline__ void find_own_planes(const small_level &L, own
 static __device__ __forceinline__ int begin_of(const small_level &L) { return planes_of_level[L.number].begin; }
 static __device__ __forceinline__ int planes_of(const small_level &L) { return planes_of_level[L.number].planes; }
 
-/* --- pairs to threads ------------------------------------------------------------------------------------------------ */
+/* --- assignment of pairs to threads ---------------------------------------------------------------------------------- */
 
 /* Unknowns 2 p and 2 p + 1 of line j in plane k of the block. They have different colours. */
 typedef struct {

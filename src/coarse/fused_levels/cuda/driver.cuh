@@ -1,4 +1,5 @@
-/* Shared by both kinds of fused levels (constant.cu, faces.cu): their state on the host, and the V, W or F cycle in a kernel. */
+/* The state of fused levels on the host, and the V, W or F cycle in a kernel. Included by both kinds of fused levels (constant.cu,
+   faces.cu). */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
 

@@ -233,7 +233,7 @@ static __global__ void restriction_table_kernel(gmg_operator C, gmg_maps t, rest
   });
 }
 
-/* --- what fits, and launches ------------------------------------------------------------------------------------------ */
+/* --- fit and launches ------------------------------------------------------------------------------------------------- */
 
 /* Reserves bytes in the tables. */
 static void *take(face_state *s, size_t bytes)

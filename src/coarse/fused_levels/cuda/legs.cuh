@@ -91,7 +91,7 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own
     }
 }
 
-/* --- down ------------------------------------------------------------------------------------------------------------ */
+/* --- downward leg ---------------------------------------------------------------------------------------------------- */
 
 /* Sum over the threads of a block or, on a shared level, of the whole cluster. */
 static __device__ double sum_of_all(int blocks, double x)
@@ -203,7 +203,7 @@ static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, 
   restrict_residual(L, C, tables, s.singular, memory, memory + s.r);
 }
 
-/* --- up -------------------------------------------------------------------------------------------------------------- */
+/* --- upward leg ------------------------------------------------------------------------------------------------------ */
 
 /* Planes of u on the next coarser level. */
 typedef struct {

@@ -94,7 +94,7 @@ static size_t global_index(const tile *t, const gmg_operator *A, int a, long i)
   return (size_t)(g >= 0 && g < n ? g : ((g % n) + n) % n);
 }
 
-/* --- natural order to even and odd columns, and back ------------------------------------------------------------------ */
+/* --- conversion between natural order and even and odd columns -------------------------------------------------------- */
 
 /* shared: other threads may read or write the level's values, so they are accessed one at a time. A constant after inlining. */
 GMG_INLINE real take(const int shared, const real *p) { return shared ? gmg_load(p) : *p; }

@@ -200,7 +200,7 @@ template <int STAGES, int KIND> struct plane_sweep {
     }
   }
 
-  /* --- what comes in --- */
+  /* --- loads --- */
 
   /* loads a plane of f, two steps ahead, without a register */
   __device__ __forceinline__ void ask_f(int slot, int p) const

@@ -157,7 +157,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     omega = relaxed ? s.omega : (real)0, keep = 1 - omega;
   }
 
-  /* --- what comes in --- */
+  /* --- loads --- */
 
   __device__ __forceinline__ real fetch_u(int q, int live, unsigned from_column) const
   {

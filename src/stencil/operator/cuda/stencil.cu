@@ -1,5 +1,5 @@
-/* Residual, operator, norms (cuda/norm.cuh), inner products and conjugate gradients on a CUDA device: gmg_stencil_ops
-   (stencil/stencil.h). Compiled once per real type. */
+/* Residual, operator, norms (cuda/norm.cuh), inner products and conjugate gradients on a CUDA device. Compiled once per real type.
+   Called through gmg_stencil_ops (stencil/stencil.h). */
 extern "C" {
 #include "stencil/stencil.h"
 }
@@ -150,7 +150,7 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
   gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(A->cells), A->cells, &sum.to->first, volume, x);
 }
 
-/* --- a correction, then what it leaves ------------------------------------------------------------------------------- */
+/* --- correction, then residual --------------------------------------------------------------------------------------- */
 
 static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
                                const double *size, gmg_scale *s, void *r, gmg_wait wait)

@@ -49,7 +49,7 @@ static inline int gmg_rows_of_part(int rows, size_t beside, size_t room, int fil
   return high;
 }
 
-/* --- coarse rows from fine ones that go by pairs: row I reads columns 2 I - 1 + m, m < 4 ------------------------------- */
+/* --- transfers by pairs: coarse row I reads columns 2 I - 1 + m, m < 4 ------------------------------------------------- */
 
 enum { LANE_PAIRS = LANE_COLS / 2 }; /* coarse columns of a lane */
 

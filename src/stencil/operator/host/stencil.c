@@ -1,5 +1,5 @@
-/* Residual, operator, norms and inner products on host threads: gmg_stencil_ops (stencil/stencil.h). Compiled once per real
-   type. */
+/* Residual, operator, norms and inner products on host threads. Compiled once per real type. Called through gmg_stencil_ops
+   (stencil/stencil.h). */
 #include "sums.h"
 #include "stencil/stencil.h"
 

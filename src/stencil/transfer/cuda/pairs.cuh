@@ -210,7 +210,7 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
   return 1;
 }
 
-/* --- prolongation that follows the coefficients ---------------------------------------------------------------------- */
+/* --- prolongation that depends on the coefficients ------------------------------------------------------------------- */
 
 /* How far each of the two children along an axis may move outwards (host/prolong.c), relative to the face between them. In float 1
    / shared is approximate, 0 above 2^126, and infinite below 2^-126. */
