@@ -34,7 +34,7 @@ double gmg_worst_stretch(const gmg_problem *p)
   return worst;
 }
 
-/* Whether constants are in the null space: no Dirichlet or Robin wall, and no reaction term. */
+/* Whether constants are in the null space: no Dirichlet wall, no Robin wall with a > 0, and no reaction term. */
 int gmg_is_singular(const gmg_problem *p, double sigma_most)
 {
   if (p->shift > 0 || sigma_most > 0) return 0;

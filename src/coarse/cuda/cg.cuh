@@ -14,8 +14,7 @@ template <class Fields>
 static __device__ __forceinline__ void conjugate_gradients(Fields &x, size_t unknowns, int singular, double rtol)
 {
   if (singular) x.remove_mean(x.r);
-  gmg_cg_run cg = gmg_cg_begin(x.precondition(1), rtol); /* z = r / diagonal, returns <r, z>; the first call also sets u = 0 and p =
-                                                            z */
+  gmg_cg_run cg = gmg_cg_begin(x.precondition(1), rtol); /* z = r / diagonal, returns <r, z>; first: u = 0, p = z */
   for (size_t iteration = 0; gmg_cg_goes_on(&cg, iteration, unknowns); iteration++) {
     if (!gmg_cg_set_alpha(&cg, x.apply())) break; /* q = A p, returns <p, q> */
     x.step((real)cg.alpha);                       /* u = u + alpha p, r = r - alpha q */

@@ -32,7 +32,7 @@ static void sample_problem(gmg_solver *s, const void *f, const void *f_eff)
   }
 }
 
-/* Without boundary values a linear prolongation of corrections is the right interpolation, and needs no ghosts. */
+/* Whether the interpolation to level l needs ghosts. Without boundary values a linear prolongation of corrections is enough. */
 int gmg_fmg_needs_ghosts(const gmg_solver *s, int l)
 {
   const gmg_level *L = &s->level[l];

@@ -201,7 +201,7 @@ static int repeats(const table *t, size_t r, int out, int in)
   return 1;
 }
 
-/* Finds the longest run of rows that repeat. For these kernels need neither `first` nor `weight`. Rows that read across a seam are
+/* Finds the longest run of rows that repeat. Kernels need neither `first` nor `weight` for these. Rows that read across a seam are
    excluded. */
 static void find_repetition(const table *t, gmg_map *map)
 {

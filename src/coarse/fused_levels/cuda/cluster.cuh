@@ -33,11 +33,10 @@ typedef struct {
 
 typedef struct {
   int n[3];                  /* along the axes in the kernel's order: planes, if any, are along the last */
-  int half, line, plane;     /* half: entries of one colour in a line; line, plane: strides from line to line (0: there is one line)
-                                and from plane to plane */
+  int half, line, plane;     /* entries of one colour in a line; strides from line to line (0: there is one line) and from plane to
+                                plane */
   int number, blocks, high;  /* number of the level; blocks that share it, or 1; planes of every block except perhaps the last */
-  int halved, averaged;      /* halved: planes are coarsened in pairs; averaged: so are all axes, and residuals are restricted by
-                                averaging */
+  int halved, averaged;      /* planes are coarsened in pairs; so are all axes, and residuals are restricted by averaging */
   int gathers_planes;        /* a block needs coarse planes that are stored in other blocks */
   unsigned u, f;             /* positions in shared memory, in reals */
   unsigned colour, inner;    /* strides from colour to colour: in u; in f and in a residual */
@@ -50,11 +49,9 @@ typedef struct {
 
 typedef struct {
   int levels, pre, post, reversed, singular, swapped, blocks;
-  int inverse; /* position in the tables of the coarsest grid's inverse, or -1. It begins with a flag: not 0 if the inverse is
-                  usable */
+  int inverse; /* position in the tables of a flag and, after it, the coarsest grid's inverse; -1: none; flag: not 0 if usable */
   double rtol;
-  unsigned fields, r, all; /* positions in shared memory after the tables, in reals: u of all levels before `fields`, f from there
-                              on, a residual from r on */
+  unsigned fields, r, all; /* positions in shared memory after the tables, in reals: of f, of a residual, of the end */
   unsigned pairs;          /* pair words of a block; all blocks' words follow the tables */
   size_t bytes;            /* bytes of the tables without pair words */
   char *tables;            /* device memory */

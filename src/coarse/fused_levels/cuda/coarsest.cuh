@@ -115,7 +115,7 @@ static __device__ __forceinline__ void solve_coarsest(const fused_state &s, cons
   if (s.inverse >= 0 && tables[s.inverse] != 0) {
     solve_by_inverse(L, tables + s.inverse + 1, f, u);
   } else {
-    for (unsigned c = threadIdx.x; c < 2 * L.colour; c += THREADS) r[c] = 0; /* the layer around the direction */
+    for (unsigned c = threadIdx.x; c < 2 * L.colour; c += THREADS) r[c] = 0; /* zeros around the direction */
     __syncthreads();
     if (threadIdx.x < 32) solve_by_cg(L, tables, s.singular, s.rtol, f, u, r);
   }

@@ -19,11 +19,11 @@ typedef struct {
 } patch_passes;
 
 /* Three shapes. In larger blocks a smaller part of the loaded and relaxed unknowns belongs to neighbours. With smaller blocks more
-   multiprocessors have one. Times on an H200 in us, launched one after the other, given u and from zero:
+   multiprocessors have one. More warps with fewer registers each are slower, because nothing may be spilled while so many loads are
+   in flight. Times on an H200 in us, launched one after the other, given u and from zero:
    - large, at 128^3: 16.3 and 12.8 (plane sweep: about 34);
    - middle, at 64^3: 3.9 and 3.3;
-   - small, at 32^3: 2.6 and 2.3. More warps with fewer registers each are slower, because nothing may be spilled while so many
-     loads are in flight. */
+   - small, at 32^3: 2.6 and 2.3. */
 #define KERNEL(shape)                                                                                                \
   {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}}, \
    {{patch_kernel_update<shape, 0, 0>, patch_kernel_update<shape, 0, 1>},                                            \
