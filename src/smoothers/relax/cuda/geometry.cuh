@@ -39,7 +39,7 @@ template <int stages> struct plane_shape {
 };
 
 /* The axes of kernels of planes and rows: across (0, 1) and along (2) the columns. In 2D axis 1 has one unknown. `pitches` is the
-   part of a layout that they need. A full layout makes the kernel parameters larger than 128 bytes. The compiler then accesses them
+   part of a layout that they need. With a full layout a kernel parameter is larger than 128 bytes. The compiler then accesses it
    differently, which costs the row sweep in float 4 % more instructions. */
 typedef struct {
   int row, plane, first;

@@ -209,7 +209,7 @@ static void residual_of_four(const gmg_operator *A, const four_lines *four, real
 }
 
 /* The residuals of the fine lines that a coarse line reads are summed in a buffer and never stored: 17 instead of 41 bytes per
-   unknown in 3D. Lines shared by two coarse lines are computed twice. This is faster for up to nine fine lines per coarse line. */
+   unknown in 3D. Lines shared by two coarse lines are computed twice. That is still faster with nine fine lines per coarse line. */
 void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                    const void *u, void *r, void *coarse)
 {
