@@ -41,7 +41,7 @@ static inline void gmg_visit_end(const gmg_visit *v)
 gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns from the calling function if the call fails. The only macro with control flow. */
+/* Passes a failure on. The one macro with control flow. */
 #define GMG_TRY(call)                              \
   do {                                             \
     const gmg_status gmg_try_status_ = (call);     \

@@ -162,7 +162,7 @@ gmg_status gmg_check_usable(gmg_solver *s)
   return gmg_fail(s->context, GMG_ERR_ARGUMENT, "solver: its last gmg_solver_update() failed half-way; update it again first");
 }
 
-/* Finds the face (axis, side), or fails. */
+/* The face that (axis, side) names, or an error. */
 static gmg_status find_face(gmg_solver *s, int axis, int side, void **g, size_t *cells)
 {
   if (axis < 0 || axis >= s->problem.dim)

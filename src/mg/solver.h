@@ -89,9 +89,9 @@ struct gmg_solver {
   gmg_params params;     /* with AUTO and zeros replaced */
   int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO */
   int singular;
-  int symmetric;         /* the cycle is its own adjoint: the upward leg runs in reversed order */
-  int has_values;        /* a face has boundary values */
-  int update_failed;             /* the last update failed half-way; only another update helps */
+  int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
+  int has_values;        /* some face was given boundary values */
+  int update_failed;             /* the last update failed half-way: only another one helps */
   const gmg_vector_ops *vector;   /* of exec */
   const gmg_stencil_ops *stencil; /* of exec */
 
@@ -181,10 +181,10 @@ int gmg_fmg_needs_refinement(const gmg_solver *s, const gmg_operator *A); /* whe
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);
 void gmg_solver_release(gmg_solver *s);
 
-enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothers need acceleration */
-double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, on the worst axis */
-gmg_status gmg_check_usable(gmg_solver *s);            /* fails if the last update or the device has failed */
-gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status); /* status, or GMG_ERR_DEVICE if the device has failed */
+enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothers need an acceleration */
+double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
+gmg_status gmg_check_usable(gmg_solver *s);            /* the last update did not fail half-way, nor did the device */
+gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status); /* status, unless the device has failed: then that */
 int gmg_is_singular(const gmg_problem *p, double sigma_most);
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* whether two fields of the problem's shape overlap */
 

@@ -82,8 +82,8 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->coefficients;
   const gmg_status status = gmg_status_or_failure(s, take_coefficients(s, problem, &found));
-  const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are lost */
+  const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are gone */
   s->update_failed = status != GMG_OK && arrays;
-  if (status != GMG_OK && !arrays) (void)take_coefficients(s, &before, &found_before); /* the first failure is returned */
+  if (status != GMG_OK && !arrays) (void)take_coefficients(s, &before, &found_before); /* the first failure is what counts */
   return status;
 }

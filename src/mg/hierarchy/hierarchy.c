@@ -132,7 +132,7 @@ static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gm
   return GMG_OK;
 }
 
-/* A user's smoother cannot set an error text, so this one names it. */
+/* A user's smoother cannot leave a text: say at least whose failure it was. */
 static gmg_status smoother_failed(gmg_solver *s, int l, const char *what, gmg_status status)
 {
   if (status == GMG_OK || s->context->error[0]) return status;
