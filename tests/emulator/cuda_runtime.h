@@ -137,7 +137,7 @@ template <class T> cudaError_t cudaMallocHost(T **p, size_t bytes) { return cuda
 
 template <class Kernel> cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel, int threads, size_t shared)
 {
-  *blocks = (int)std::min<size_t>({(size_t)2048 / (unsigned)threads, 227 * 1024 / (shared + 1024), 4});
+  *blocks = (int)std::min<size_t>({(size_t)2048 / (unsigned)threads, 227 * 1024 / (shared + 1024), 1});
   return cudaSuccess;
 }
 template <class Kernel> cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, Kernel, const cudaLaunchConfig_t *c)

@@ -25,7 +25,7 @@ target_compile_options(gmg_emulator PRIVATE -Wall -Wextra -O2 -ftls-model=initia
 set(CUDAToolkit_INCLUDE_DIRS ${emulator})
 set(GMG_CUDART $<TARGET_FILE:gmg_emulator>)
 set(cuda_include ${emulator} ${PROJECT_SOURCE_DIR}/include ${translated} ${PROJECT_SOURCE_DIR}/src)
-set(cuda_options -include cuda_runtime.h -include ${PROJECT_BINARY_DIR}/emulated/types.h -D__CUDACC__ -O2 -ftls-model=initial-exec -fvisibility=hidden -ffp-contract=fast
+set(cuda_options "SHELL:-include cuda_runtime.h" "SHELL:-include ${PROJECT_BINARY_DIR}/emulated/types.h" -D__CUDACC__ -O2 -ftls-model=initial-exec -fvisibility=hidden -ffp-contract=fast
   $<$<BOOL:${GMG_NATIVE}>:-march=native> -Wno-unknown-pragmas)
 set(cuda_needs -lstdc++ -lpthread)
 message(STATUS "gmg: CUDA for the emulator alone, which runs on this machine's processor: for tests")

@@ -94,6 +94,7 @@ struct worker {
   context scheduler;
   std::vector<fiber> fibers{MAX_THREADS};
   std::vector<char *> stacks;
+  std::vector<unsigned> lanes; /* of the warp that runs, in the order in which they run */
   warp warps[MAX_THREADS / WARP];
   unsigned alive, waiting, rank;
   const std::function<void()> *run;
@@ -308,15 +309,16 @@ void mbarrier_try_wait_parity_acquire_cluster_shared__cta_b64(unsigned &done, un
 /* Runs the fibres of a warp until each has ended or waits. Returns whether any ran. */
 static int run_warp(worker *w, unsigned number, unsigned threads)
 {
+  const unsigned first = number * WARP, count = std::min<unsigned>(WARP, threads - first);
+  std::vector<unsigned> &lanes = w->lanes;
+  lanes.resize(count);
+  std::iota(lanes.begin(), lanes.end(), first);
+  shuffle(lanes, w);
   int ran = 0;
-  std::vector<unsigned> lanes;
-  for (unsigned t = number * WARP; t < std::min((number + 1) * WARP, threads); t++) lanes.push_back(t);
-  if (order()) shuffle(lanes, w);
-  for (int again = 1; again;) {
+  for (int again = 1; again; ran |= again) {
     again = 0;
     for (unsigned t : lanes)
       if (w->fibers[t].state <= READY) resume(w, &w->fibers[t]), again = 1;
-    ran |= again;
   }
   return ran;
 }
@@ -340,7 +342,7 @@ static void run_block(worker *w, uint3 block)
   while (w->alive) {
     int ran = 0;
     unsigned count[ENDED + 1] = {};
-    if (order()) shuffle(numbers, w);
+    shuffle(numbers, w);
     for (unsigned g : numbers) ran |= run_warp(w, g, threads);
     for (unsigned t = 0; t < threads; t++) count[w->fibers[t].state]++;
     if (!w->alive) break;
@@ -427,7 +429,7 @@ void run(const launch &what, const std::function<void()> &thread)
   std::iota(numbers.begin(), numbers.end(), 0);
   if (what.together == 1) {
     worker *w = begin_worker(what, thread, nullptr, 0);
-    if (order()) shuffle(numbers, w);
+    shuffle(numbers, w);
     for (unsigned b : numbers) poison(what.shared), run_block(w, block_of(b, what.blocks));
     return;
   }

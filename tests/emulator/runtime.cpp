@@ -1,5 +1,5 @@
 /* The calls of the CUDA runtime (cuda_runtime_api.h): memory, streams, events, graphs. Work on a stream is done at once, or recorded
-   while the stream is captured. The device looks like an H200: 132 multiprocessors, sm_90. Calls emulator.cpp. */
+   while the stream is captured. The device looks like an H200 with 16 multiprocessors (sm_90), so that small grids fill it. Calls emulator.cpp. */
 #include "runtime.h"
 
 #include <atomic>
@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-enum { PROCESSORS = 132, MAJOR = 9, MAX_SHARED = 227 * 1024, MAX_SHARED_UNASKED = 48 * 1024, MAX_THREADS = 1024, MAX_GRID_YZ = 65535 };
+enum { PROCESSORS = 16, MAJOR = 9, MAX_SHARED = 227 * 1024, MAX_SHARED_UNASKED = 48 * 1024, MAX_THREADS = 1024, MAX_GRID_YZ = 65535 };
 static const size_t MEMORY = (size_t)16 << 30, POISONED = (size_t)64 << 20;
 
 typedef std::function<cudaError_t()> work;
