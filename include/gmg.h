@@ -310,9 +310,9 @@ GMG_API const gmg_smoother *gmg_smoother_by_name(const char *name);
 /** Names of the built-in smoothers. @param i index, from 0 up   @return the name, or NULL if i is past the last one */
 GMG_API const char *gmg_smoother_name(int i);
 
-/** Creates a context on host threads.
+/** Creates a context on host threads, and starts them for the calling thread.
  *  @param threads number of threads, at most 4096; 0: all cores   @param[out] context NULL on failure
- *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_MEMORY */
+ *  @return GMG_OK, GMG_ERR_ARGUMENT, or GMG_ERR_MEMORY, also if the system does not let the process have so many threads */
 GMG_API gmg_status gmg_context_create_host(int threads, gmg_context **context);
 
 /** Destroys a context. Destroy all its solvers first. NULL is a no-op. */

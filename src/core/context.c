@@ -34,10 +34,15 @@ gmg_status gmg_context_create_host(int threads, gmg_context **context)
   if (!context) return GMG_ERR_ARGUMENT;
   *context = NULL;
   if (threads < 0 || threads > 4096) return GMG_ERR_ARGUMENT;
+  const int wanted = threads ? threads : omp_get_num_procs();
   gmg_context *c = calloc(1, sizeof *c);
   if (!c) return GMG_ERR_MEMORY;
+  if (!gmg_start_threads(wanted)) {
+    free(c);
+    return GMG_ERR_MEMORY;
+  }
   c->backend = GMG_BACKEND_HOST;
-  c->threads = threads ? threads : omp_get_num_procs();
+  c->threads = wanted;
   *context = c;
   return GMG_OK;
 }

@@ -41,6 +41,9 @@ static inline void gmg_visit_end(const gmg_visit *v)
 gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* threads.c: starts the threads that OpenMP is to have for the calling one. Returns 0 if there cannot be so many. */
+int gmg_start_threads(int threads);
+
 /* Passes a failure on. The one macro with control flow. */
 #define GMG_TRY(call)                              \
   do {                                             \
