@@ -20,7 +20,9 @@
  *
  *  BORROWED marks a pointer to memory that the receiver does not own. All other arguments are copied.
  *
- *  Only one thread at a time may use a context and the objects created from it. Separate contexts are independent. */
+ *  Only one thread at a time may use a context and the objects created from it. Separate contexts are independent. After fork() a
+ *  child process may use a context of one thread. Calls that would need threads or a device of the parent are refused with
+ *  GMG_ERR_UNSUPPORTED (docs/api/context.md). */
 #ifndef GMG_H
 #define GMG_H
 
@@ -144,7 +146,8 @@ typedef struct gmg_problem {
   const void *sigma;          /**< One sigma >= 0 per unknown, shape of the problem, or NULL for 0. */
 } gmg_problem;
 
-/** A function of yours that gmg calls after each measured residual. If it returns a value other than 0, the solve ends.
+/** A function of yours that gmg calls after each measured residual. If it returns a value other than 0, the solve ends. Of the calls
+ *  on the same solver it may make gmg_flux(); all others are refused with GMG_ERR_ARGUMENT.
  *  @param data      gmg_params::monitor_data
  *  @param cycle     number of cycles so far (0: the initial guess)
  *  @param residual  ||f_eff - A u||_2
@@ -341,7 +344,8 @@ GMG_API gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, co
 GMG_API gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
                                      gmg_solver **solver);
 
-/** Destroys a solver, and the arrays that its reports point to. NULL is a no-op. */
+/** Destroys a solver, and the arrays that its reports point to. NULL is a no-op. From the solver's own monitor or smoother the call
+ *  does nothing but leave a text. */
 GMG_API void gmg_solver_destroy(gmg_solver *solver);
 
 /** Solves A u = f. Blocks until the solve ends; with check_every = 0 a CUDA context returns once the work is enqueued. Allocates no

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char *const status_text[] = {
 #define STATUS_TEXT(name, text) [name] = text,
@@ -43,6 +44,7 @@ gmg_status gmg_context_create_host(int threads, gmg_context **context)
   }
   c->backend = GMG_BACKEND_HOST;
   c->threads = wanted;
+  c->process = getpid();
   *context = c;
   return GMG_OK;
 }

@@ -9,6 +9,7 @@ typedef struct gmg_device gmg_device;
 struct gmg_context {
   gmg_backend backend;
   int threads;      /* host threads */
+  long process;     /* that created it */
   char error[512];  /* text of the last error */
   gmg_device *device; /* private to the backend; NULL on the host */
   /* NULL on the host: */
@@ -43,6 +44,9 @@ gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format,
 
 /* threads.c: starts the threads that OpenMP is to have for the calling one. Returns 0 if there cannot be so many. */
 int gmg_start_threads(int threads);
+/* Refuses what a child of fork() cannot do: use a device, or (several) the threads that OpenMP had for this one in the parent.
+   Before GMG_VISIT. */
+gmg_status gmg_check_process(gmg_context *context, const char *call, int several);
 
 /* Passes a failure on. The one macro with control flow. */
 #define GMG_TRY(call)                              \

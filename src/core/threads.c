@@ -73,3 +73,18 @@ int gmg_start_threads(int threads)
   start_team(threads);
   return 1;
 }
+
+gmg_status gmg_check_process(gmg_context *c, const char *call, int several)
+{
+  const long me = getpid();
+  if (c->device && c->process != me)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s: the device was opened by process %ld, and process %ld, a child of fork(), cannot use "
+                    "it; create a context after fork(), or call exec()", call, c->process, me);
+  if (!several || c->threads < 2) return GMG_OK;
+  if (team_process && team_process != me)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s: %d threads of OpenMP cannot be had: this thread had them in process %ld, and process "
+                    "%ld is a child of fork(), which has none; use a context of 1 thread there, or call from a thread that it starts",
+                    call, c->threads, (long)team_process, me);
+  team_process = (pid_t)me;
+  return GMG_OK;
+}

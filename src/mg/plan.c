@@ -87,6 +87,7 @@ gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_
 {
   if (!context) return GMG_ERR_ARGUMENT;
   if (!info) return gmg_fail(context, GMG_ERR_ARGUMENT, "info is NULL");
+  GMG_TRY(gmg_check_process(context, "gmg_plan", 0));
   GMG_VISIT(context);
   memset(info, 0, sizeof *info);
   gmg_solver *s = calloc(1, sizeof *s);

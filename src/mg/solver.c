@@ -81,6 +81,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p,
 {
   GMG_TRY(gmg_check_problem(c, p));
   GMG_TRY(gmg_check_params(c, p, params));
+  GMG_TRY(gmg_check_process(c, dry ? "gmg_plan" : "gmg_solver_create", gmg_has_parallel_work(p)));
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);
   s->exec.bytes = sizeof *s;
@@ -129,6 +130,7 @@ gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, c
   if (solver) *solver = NULL;
   if (!context) return GMG_ERR_ARGUMENT;
   if (!solver) return gmg_fail(context, GMG_ERR_ARGUMENT, "solver is NULL");
+  GMG_TRY(gmg_check_process(context, "gmg_solver_create", 0));
   GMG_VISIT(context);
   context->error[0] = 0;
   gmg_solver *s = calloc(1, sizeof *s);
@@ -145,6 +147,10 @@ gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, c
 void gmg_solver_destroy(gmg_solver *solver)
 {
   if (!solver) return;
+  if (solver->running) {
+    (void)gmg_check_idle(solver, "gmg_solver_destroy");
+    return;
+  }
   gmg_solver_release(solver);
   free(solver);
 }
@@ -153,60 +159,6 @@ gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status)
 {
   const gmg_status health = s->exec.memory ? s->exec.memory->health(s->context) : GMG_OK;
   return health != GMG_OK ? health : status;
-}
-
-gmg_status gmg_check_usable(gmg_solver *s)
-{
-  GMG_TRY(gmg_status_or_failure(s, GMG_OK));
-  if (!s->update_failed) return GMG_OK;
-  return gmg_fail(s->context, GMG_ERR_ARGUMENT, "solver: its last gmg_solver_update() failed half-way; update it again first");
-}
-
-/* The face that (axis, side) names, or an error. */
-static gmg_status find_face(gmg_solver *s, int axis, int side, void **g, size_t *cells)
-{
-  if (axis < 0 || axis >= s->problem.dim)
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "axis = %d: must be from 0 to %d", axis, s->problem.dim - 1);
-  if (side < 0 || side > 1) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "side = %d: must be 0 or 1", side);
-  *g = s->finest->faces.g[axis][side];
-  *cells = s->finest->A.cells / s->finest->A.n[axis];
-  if (!*g)
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "axis = %d, side = %d: a periodic face takes no boundary values", axis,
-                    side);
-  return GMG_OK;
-}
-
-gmg_status gmg_set_boundary_values(gmg_solver *s, int axis, int side, const void *g)
-{
-  void *face = NULL;
-  size_t cells = 0;
-  if (!s) return GMG_ERR_ARGUMENT;
-  if (!g) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g is NULL");
-  GMG_VISIT(s->context);
-  GMG_TRY(find_face(s, axis, side, &face, &cells));
-  const double norm = s->vector->norm2(&s->exec, cells, g);
-  GMG_TRY(gmg_status_or_failure(s, GMG_OK));
-  if (!isfinite(norm))
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g on axis %d, side %d holds NaN or infinity or overflows its norm (%g)", axis, side,
-                    norm);
-  s->vector->copy(&s->exec, cells, g, face);
-  if (norm != 0) s->has_values = 1;
-  return gmg_status_or_failure(s, GMG_OK);
-}
-
-gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g)
-{
-  void *face = NULL;
-  size_t cells = 0;
-  if (!s) return GMG_ERR_ARGUMENT;
-  GMG_TRY(find_face(s, axis, side, &face, &cells));
-  if (!(fabs(g) <= gmg_type_traits_of(s->problem.type)->largest))
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g = %g on axis %d, side %d: must be finite in the problem's type", g, axis,
-                    side);
-  GMG_VISIT(s->context);
-  s->vector->fill(&s->exec, cells, g, face);
-  if (g != 0) s->has_values = 1;
-  return gmg_status_or_failure(s, GMG_OK);
 }
 
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b)
@@ -233,8 +185,9 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   if (!s) return GMG_ERR_ARGUMENT;
   if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
   if (gmg_overlap(s, r, z)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
-  GMG_TRY(gmg_check_usable(s));
+  GMG_TRY(gmg_check_usable(s, "gmg_precondition"));
   GMG_VISIT(s->context);
+  GMG_RUNNING(s, "gmg_precondition");
   gmg_replay(s, precondition, r, z);
   return gmg_status_or_failure(s, GMG_OK);
 }
@@ -245,7 +198,7 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   if (!f || !u || !r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", !f ? "f" : !u ? "u" : "r");
   if (gmg_overlap(s, r, u)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
   if (gmg_overlap(s, r, f)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
-  GMG_TRY(gmg_check_usable(s));
+  GMG_TRY(gmg_check_usable(s, "gmg_residual"));
   GMG_VISIT(s->context);
   const void *f_eff = gmg_effective_rhs(s, f, NULL);
   s->stencil->residual(&s->exec, &s->finest->A, f_eff, u, r);
@@ -275,7 +228,7 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
 {
   if (!s) return GMG_ERR_ARGUMENT;
   if (!u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u is NULL");
-  GMG_TRY(gmg_check_usable(s));
+  GMG_TRY(gmg_check_readable(s, "gmg_flux"));
   GMG_TRY(check_outputs(s, u, flux, gradient));
   GMG_VISIT(s->context);
   const gmg_level *L = s->finest;

@@ -92,6 +92,7 @@ struct gmg_solver {
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_values;        /* some face was given boundary values */
   int update_failed;             /* the last update failed half-way: only another one helps */
+  const char *running;           /* the public call that has not returned yet: a monitor or a smoother must not make others; or NULL */
   const gmg_vector_ops *vector;   /* of exec */
   const gmg_stencil_ops *stencil; /* of exec */
 
@@ -183,10 +184,28 @@ void gmg_solver_release(gmg_solver *s);
 
 enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothers need an acceleration */
 double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
-gmg_status gmg_check_usable(gmg_solver *s);            /* the last update did not fail half-way, nor did the device */
 gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status); /* status, unless the device has failed: then that */
 int gmg_is_singular(const gmg_problem *p, double sigma_most);
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* whether two fields of the problem's shape overlap */
+
+/* call.c: whether a public call may go on: no other is running on the solver, the process has what it needs, the device has not failed
+   and, of the second, the last update did not fail half-way. Before GMG_VISIT. */
+gmg_status gmg_check_idle(gmg_solver *s, const char *call);
+gmg_status gmg_check_usable(gmg_solver *s, const char *call);
+gmg_status gmg_check_readable(gmg_solver *s, const char *call); /* the same of a call that changes nothing: others may be running */
+int gmg_has_parallel_work(const gmg_problem *p); /* fields are long enough for several threads */
+
+/* From here to the end of the block, however it is left, the call is running on the solver. */
+#define GMG_RUNNING(s, call) \
+  gmg_solver *const gmg_running_ __attribute__((cleanup(gmg_running_end), unused)) = gmg_running_begin((s), (call))
+
+static inline gmg_solver *gmg_running_begin(gmg_solver *s, const char *call)
+{
+  s->running = call;
+  return s;
+}
+
+static inline void gmg_running_end(gmg_solver *const *s) { (*s)->running = NULL; }
 
 /* iterate/floor.c */
 double gmg_norm_of(const gmg_solver *s, const gmg_operator *A); /* a bound of ||A|| without the array sigma */

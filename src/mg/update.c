@@ -69,9 +69,10 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
 {
   gmg_coefficients found;
   if (!s) return GMG_ERR_ARGUMENT;
+  GMG_TRY(gmg_check_idle(s, "gmg_solver_update"));
   GMG_TRY(gmg_check_problem(s->context, problem));
-  GMG_TRY(gmg_status_or_failure(s, GMG_OK));
   GMG_VISIT(s->context);
+  GMG_RUNNING(s, "gmg_solver_update");
   const char *what = difference(&s->problem, problem);
   if (what)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift and the values of "

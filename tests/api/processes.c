@@ -1,8 +1,9 @@
-/* What the system may refuse or take away: threads that cannot be had. Every case runs in a child process, which must end by itself
+/* What the system may refuse or take away: threads that cannot be had, or that stay in the parent of a fork(). Every case runs in a child process, which must end by itself
    and in time: OpenMP's runtime ends a process that it cannot serve. */
 #include "util.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,8 +123,98 @@ static void the_most_threads(void **state)
   IN_CHILD(most_threads, SANITIZED ? 64 : 4096);
 }
 
+/* --- after fork() -------------------------------------------------------------------------------------------------------------- */
+
+enum { LARGE = 40, SMALL = 10 }; /* n^3 unknowns are for several threads, or for one */
+static session parent_of_fork;
+static double large_f[LARGE * LARGE * LARGE], large_u[LARGE * LARGE * LARGE];
+
+static int refused(const char *call, gmg_status status, const gmg_context *c)
+{
+  const char *text = gmg_context_error(c);
+  if (status == GMG_ERR_UNSUPPORTED && strstr(text, call) && strstr(text, "fork()")) return 1;
+  fprintf(stderr, "%s: %s: %s\n", call, gmg_status_string(status), text);
+  return 0;
+}
+
+/* Every call that would wait for the parent's threads. */
+static int calls_of_the_child(int argument)
+{
+  (void)argument;
+  gmg_context *c = parent_of_fork.context;
+  gmg_solver *s = parent_of_fork.solver, *other = NULL;
+  const gmg_problem *p = &parent_of_fork.problem;
+  const gmg_params q = gmg_params_default();
+  static gmg_plan_info info;
+  void *flux[3] = {NULL, NULL, NULL};
+  if (!refused("gmg_solve", gmg_solve(s, large_f, large_u, NULL), c)) return FAILED;
+  if (!refused("gmg_precondition", gmg_precondition(s, large_f, large_u), c)) return FAILED;
+  if (!refused("gmg_residual", gmg_residual(s, large_f, large_f, large_u), c)) return FAILED;
+  if (!refused("gmg_flux", gmg_flux(s, large_f, flux, NULL), c)) return FAILED;
+  if (!refused("gmg_solver_update", gmg_solver_update(s, p), c)) return FAILED;
+  if (!refused("gmg_set_boundary_values", gmg_set_boundary_values(s, 0, 0, large_f), c)) return FAILED;
+  if (!refused("gmg_set_boundary_constant", gmg_set_boundary_constant(s, 0, 0, 1), c)) return FAILED;
+  if (!refused("gmg_solver_create", gmg_solver_create(c, p, &q, &other), c) || other) return FAILED;
+  if (!refused("gmg_plan", gmg_plan(c, p, &q, &info), c)) return FAILED;
+  end_solver(&parent_of_fork);
+  return 0;
+}
+
+static int new_context_of_the_child(int threads)
+{
+  gmg_context *c = NULL;
+  if (gmg_context_create_host(threads, &c) != GMG_OK) return failed("context", c);
+  if (threads > 1 && !refused("gmg_solver_create", solve_once(c, LARGE), c)) return FAILED;
+  if (solve_once(c, threads > 1 ? SMALL : LARGE) != GMG_OK) return failed("solve", c);
+  gmg_context_destroy(c);
+  return 0;
+}
+
+static void *in_a_thread(void *result)
+{
+  gmg_context *c = NULL;
+  if (gmg_context_create_host(2, &c) == GMG_OK && solve_once(c, LARGE) == GMG_OK) *(int *)result = 0;
+  gmg_context_destroy(c);
+  return NULL;
+}
+
+/* A thread that the child starts never had threads in the parent. */
+static int thread_of_the_child(int argument)
+{
+  int result = FAILED;
+  pthread_t thread;
+  (void)argument;
+  if (pthread_create(&thread, NULL, in_a_thread, &result) != 0) return FAILED;
+  pthread_join(thread, NULL);
+  return result;
+}
+
+/* Solves, then has children. */
+static int parent(int threads)
+{
+  const gmg_problem p = make_problem(3, LARGE, LARGE, LARGE, GMG_CELL, "dddddd");
+  const gmg_params q = gmg_params_default();
+  fill_random(large_f, COUNT(large_f), 1);
+  parent_of_fork = begin_solver(&p, &q, threads);
+  if (solve_in(&parent_of_fork, large_f, large_u, NULL) != GMG_OK) return failed("parent", parent_of_fork.context);
+  if (threads > 1) IN_CHILD(calls_of_the_child, 0);
+  IN_CHILD(new_context_of_the_child, threads);
+  IN_CHILD(new_context_of_the_child, 1);
+  if (!SANITIZED) IN_CHILD(thread_of_the_child, 0);
+  if (solve_in(&parent_of_fork, large_f, large_u, NULL) != GMG_OK) return failed("parent", parent_of_fork.context);
+  end_solver(&parent_of_fork);
+  return 0;
+}
+
+static void children(void **state)
+{
+  (void)state;
+  IN_CHILD(parent, 2);
+  IN_CHILD(parent, 1);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refused_threads), cmocka_unit_test(the_most_threads)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refused_threads), cmocka_unit_test(the_most_threads), cmocka_unit_test(children)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void *cuda_alloc(gmg_context *c, size_t bytes)
 {
@@ -150,7 +151,7 @@ static gmg_status create_on(int device, gmg_cuda_stream stream, gmg_context **co
     return GMG_ERR_MEMORY;
   }
   d->number = device, d->stream = stream;
-  c->backend = GMG_BACKEND_CUDA, c->threads = 1, c->device = d;
+  c->backend = GMG_BACKEND_CUDA, c->threads = 1, c->process = getpid(), c->device = d;
   c->end = end_device, c->enter = enter_device, c->leave = leave_device;
   const gmg_status status = status_of(begin_device(d, &code));
   if (status == GMG_OK) *context = c;

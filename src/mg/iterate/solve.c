@@ -280,8 +280,9 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
   if (gmg_overlap(s, f, u))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
-  GMG_TRY(gmg_check_usable(s));
+  GMG_TRY(gmg_check_usable(s, "gmg_solve"));
   GMG_VISIT(s->context);
+  GMG_RUNNING(s, "gmg_solve");
 
   gmg_progress p = {.f = f, .it = {.u = u}, .true_before = INFINITY};
   const double begin = omp_get_wtime();

@@ -190,6 +190,7 @@ gmg_status gmg_smoother_offload_create(gmg_context *device, const gmg_smoother *
   if (smoother) *smoother = NULL;
   if (!device) return GMG_ERR_ARGUMENT;
   if (!inner || !smoother) return gmg_fail(device, GMG_ERR_ARGUMENT, "%s is NULL", inner ? "smoother" : "inner");
+  GMG_TRY(gmg_check_process(device, "gmg_smoother_offload_create", 0));
   GMG_VISIT(device);
   offload *o = calloc(1, sizeof *o);
   if (!o) return gmg_fail(device, GMG_ERR_MEMORY, "an offloaded smoother could not be allocated");
@@ -225,6 +226,7 @@ gmg_status gmg_smoother_offload_seconds(gmg_smoother *smoother, double *sweeps, 
 {
   offload *o = (offload *)smoother;
   if (!o) return GMG_ERR_ARGUMENT;
+  GMG_TRY(gmg_check_process(o->device, "gmg_smoother_offload_seconds", 0));
   GMG_VISIT(o->device);
   o->trace->settle(o->device, &o->clock);
   if (sweeps) *sweeps = o->clock.seconds[SWEEPS];
