@@ -374,7 +374,8 @@ GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
  *  Boundary values are kept. The levels are those chosen at create: if a new beta_face changes the ratios between the axes by more
  *  than about 2, create a new solver.
  *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_UNSUPPORTED. On failure the solver is unchanged, with one exception: if a user's
- *          smoother or the coarse solver fails with the new arrays, solves are refused until another update succeeds */
+ *          smoother or the coarse solver fails with new arrays, or fails again when the old shift is set back, solves are refused
+ *          until another update succeeds, and the text says so */
 GMG_API gmg_status gmg_solver_update(gmg_solver *solver, const gmg_problem *problem);
 
 /** Sets the boundary values of one face. Dirichlet: u = g. Neumann: beta du/dn = g (n outward). Robin: a u + b du/dn = g. Blocks.

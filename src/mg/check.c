@@ -159,7 +159,7 @@ static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
   if (!(traits & GMG_SMOOTHER_ADJOINT) || !(traits & GMG_SMOOTHER_LINEAR))
     return gmg_fail(c, GMG_ERR_ARGUMENT,
                     "%s needs a symmetric cycle, but params.smoother = \"%s\" has no adjoint under these parameters%s",
-                    asked, p->smoother->name, p->accel == GMG_ACCEL_CG ? "; GMG_ACCEL_FLEXIBLE_CG takes any" : "");
+                    asked, gmg_shown_name(p->smoother), p->accel == GMG_ACCEL_CG ? "; GMG_ACCEL_FLEXIBLE_CG takes any" : "");
   return GMG_OK;
 }
 
@@ -193,6 +193,6 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &e);
   if (p->precision != GMG_PRECISION_MIXED && (!ops || !ops->sweep)) /* otherwise precision.c checks them */
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" has no functions for this context and problem.type",
-                    p->smoother->name ? p->smoother->name : "(no name)");
+                    gmg_shown_name(p->smoother));
   return check_symmetric(c, p);
 }

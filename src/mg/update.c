@@ -1,6 +1,9 @@
 /* gmg_solver_update(): new coefficients on the same mesh, without allocations. Called through the API. */
 #include "mg/iterate/iterate.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static int same_positions(const gmg_axis_spec *a, const double *b)
 {
   if (!a->coord || !b) return a->coord == b;
@@ -65,6 +68,33 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   return gmg_bottoms_update(s);
 }
 
+/* Says that the solver is lost until another update succeeds, after the text that is there. */
+static void lose(gmg_solver *s)
+{
+  char *error = s->context->error;
+  const size_t used = strlen(error);
+  snprintf(error + used, sizeof s->context->error - used, "; solves are refused until another update succeeds");
+  s->update_failed = 1;
+}
+
+/* New coefficients, or else those of before. Arrays of before are gone, and a smoother that failed may fail again: the solver is then
+   lost. The first failure's text stays. */
+static gmg_status replace_coefficients(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
+{
+  const gmg_problem before = s->problem;
+  const gmg_coefficients found_before = s->coefficients;
+  const int arrays = p->beta || p->beta_face[0] || p->sigma;
+  const gmg_status status = gmg_status_or_failure(s, take_coefficients(s, p, found));
+  char text[sizeof s->context->error];
+  s->update_failed = 0;
+  if (status == GMG_OK) return GMG_OK;
+  memcpy(text, s->context->error, sizeof text);
+  const int is_back = !arrays && take_coefficients(s, &before, &found_before) == GMG_OK;
+  memcpy(s->context->error, text, sizeof text);
+  if (!is_back) lose(s);
+  return status;
+}
+
 gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
 {
   gmg_coefficients found;
@@ -80,11 +110,5 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
   const gmg_status checked = gmg_check_coefficients(&s->exec, problem, &found);
   GMG_TRY(gmg_status_or_failure(s, checked)); /* on a failed device everything reads as NaN */
   GMG_TRY(check_corrections(s, problem, &found));
-  const gmg_problem before = s->problem;
-  const gmg_coefficients found_before = s->coefficients;
-  const gmg_status status = gmg_status_or_failure(s, take_coefficients(s, problem, &found));
-  const int arrays = problem->beta || problem->beta_face[0] || problem->sigma; /* the old values are gone */
-  s->update_failed = status != GMG_OK && arrays;
-  if (status != GMG_OK && !arrays) (void)take_coefficients(s, &before, &found_before); /* the first failure is what counts */
-  return status;
+  return replace_coefficients(s, problem, &found);
 }

@@ -60,6 +60,9 @@ gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: no
 const gmg_preset *gmg_preset_at(int i);                              /* of all smoothers; NULL past the last */
 void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */
 
+/* For texts: a user's smoother may have no name. */
+static inline const char *gmg_shown_name(const gmg_smoother *s) { return s->name ? s->name : "(no name)"; }
+
 /* offload/offload.c: the smoother whose sweeps run on a device; s itself where it is none that offloads */
 const gmg_smoother *gmg_offloaded(const gmg_smoother *s);
 

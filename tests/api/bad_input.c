@@ -191,66 +191,6 @@ static void out_of_memory(void **state)
   free(info);
 }
 
-/* A user's smoother that fails on some level: passed on with a text that says so, and what it had set up is taken down. */
-static int alive, failing_level, failing_update;
-
-static gmg_status user_setup(const gmg_smoother_level *l, void **own)
-{
-  if (!failing_update && l->index == failing_level) return GMG_ERR_DEVICE;
-  *own = malloc(8);
-  alive++;
-  return GMG_OK;
-}
-
-static gmg_status user_update(const gmg_smoother_level *l, void *own)
-{
-  (void)own;
-  return failing_update && l->index == failing_level ? GMG_ERR_IO : GMG_OK;
-}
-
-static void user_destroy(const gmg_smoother_level *l, void *own)
-{
-  (void)l;
-  alive -= own != NULL;
-  free(own);
-}
-
-static void user_sweep(const gmg_smoother_level *l, void *own, const void *f, void *u, int steps, gmg_leg leg)
-{
-  (void)own;
-  gmg_smoother_by_name("red_black")->ops[GMG_BACKEND_HOST][GMG_F64]->sweep(l, NULL, f, u, steps, leg);
-}
-
-static void a_users_smoother_that_fails(void **state)
-{
-  (void)state;
-  const gmg_smoother_ops ops = {.setup = user_setup, .update = user_update, .sweep = user_sweep, .destroy = user_destroy};
-  const gmg_smoother mine = {.name = "mine", .ops = {[GMG_BACKEND_HOST] = {NULL, &ops}}};
-  const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
-  gmg_params q = gmg_params_default();
-  gmg_context *c;
-  gmg_solver *s;
-  q.smoother = &mine;
-  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
-  for (failing_update = 0; failing_update < 2; failing_update++)
-    for (failing_level = 0; failing_level < 3; failing_level++) {
-      char words[80];
-      snprintf(words, sizeof words, "\"mine\": its %s failed on level %d", failing_update ? "update" : "setup", failing_level);
-      assert_int_equal(gmg_solver_create(c, &p, &q, &s), failing_update ? GMG_ERR_IO : GMG_ERR_DEVICE);
-      if (!strstr(gmg_context_error(c), words)) fail_msg("%s", gmg_context_error(c));
-      assert_null(s);
-      assert_int_equal(alive, 0);
-    }
-  failing_level = -1;
-  assert_ok(c, gmg_solver_create(c, &p, &q, &s));
-  assert_string_equal(gmg_context_error(c), "");
-  failing_level = 1, failing_update = 1;
-  assert_int_equal(gmg_solver_update(s, &p), GMG_ERR_IO);
-  gmg_solver_destroy(s);
-  gmg_context_destroy(c);
-  assert_int_equal(alive, 0);
-}
-
 static void calls(void **state)
 {
   (void)state;
@@ -335,7 +275,7 @@ static void null_handles(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(problems),      cmocka_unit_test(presets), cmocka_unit_test(parameters),
-                                     cmocka_unit_test(smoothers_that_do_not_fit), cmocka_unit_test(out_of_memory), cmocka_unit_test(a_users_smoother_that_fails),
+                                     cmocka_unit_test(smoothers_that_do_not_fit), cmocka_unit_test(out_of_memory),
                                      cmocka_unit_test(calls),         cmocka_unit_test(null_handles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

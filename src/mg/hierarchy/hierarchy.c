@@ -132,11 +132,17 @@ static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gm
   return GMG_OK;
 }
 
-/* A user's smoother cannot leave a text: say at least whose failure it was. */
+/* A user's smoother cannot leave a text: say at least whose failure it was. And it may return anything: an outcome of a solve, or a
+   number that is no status. */
 static gmg_status smoother_failed(gmg_solver *s, int l, const char *what, gmg_status status)
 {
-  if (status == GMG_OK || s->context->error[0]) return status;
-  return gmg_fail(s->context, status, "params.smoother = \"%s\": its %s failed on level %d", s->params.smoother->name, what, l);
+  const char *name = gmg_shown_name(s->params.smoother);
+  if (status == GMG_OK) return GMG_OK;
+  if ((int)status < GMG_ERR_ARGUMENT || (int)status > GMG_ERR_IO)
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "params.smoother = \"%s\": its %s returned %d on level %d: must be GMG_OK or "
+                    "GMG_ERR_...", name, what, (int)status, l);
+  if (s->context->error[0]) return status;
+  return gmg_fail(s->context, status, "params.smoother = \"%s\": its %s failed on level %d", name, what, l);
 }
 
 gmg_status gmg_update_smoothers(gmg_solver *s)

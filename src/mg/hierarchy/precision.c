@@ -48,7 +48,7 @@ static gmg_status check_parameters(gmg_solver *s)
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &s->low_exec);
   if (!ops || !ops->sweep)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: params.smoother = \"%s\" has no functions for the narrower type", asked,
-                    p->smoother->name ? p->smoother->name : "(no name)");
+                    gmg_shown_name(p->smoother));
   return GMG_OK;
 }
 

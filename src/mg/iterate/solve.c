@@ -31,7 +31,7 @@ static gmg_status diverged(gmg_solver *s, gmg_progress *p)
   return gmg_fail(s->context, GMG_DIVERGED,
                   "residual %g after %d cycles, %g at the start; the smoother \"%s\" first made it grow on level %d "
                   "(%zu x %zu x %zu)",
-                  gmg_residual_now(p), p->cycles, s->history[0], s->params.smoother->name, seen.level, L->A.n[0], L->A.n[1], L->A.n[2]);
+                  gmg_residual_now(p), p->cycles, s->history[0], gmg_shown_name(s->params.smoother), seen.level, L->A.n[0], L->A.n[1], L->A.n[2]);
 }
 
 static gmg_status stagnated(gmg_solver *s, const gmg_progress *p)
