@@ -136,10 +136,12 @@ typedef struct gmg_problem {
   gmg_type type;              /**< GMG_F64 (default) or GMG_F32. */
   gmg_bc bc[3][2];            /**< Boundary condition on the lower and upper face of each axis. GMG_PERIODIC on both or on none. */
   double robin[3][2][2];      /**< {a, b} of `a u + b du/dn = g` (n outward). a >= 0, b >= 0, one of them > 0. */
-  double shift;               /**< A constant sigma >= 0. It is added to the array sigma, if there is one. */
-  const void *beta;           /**< One coefficient > 0 per unknown, shape of the problem, or NULL for 1. beta / h^2 must be in the
-                                   range of the type, and below 1e100. A face between two unknowns gets their harmonic mean,
-                                   weighted by distance. A wall gets the value of its unknown (docs/api/problem.md). */
+  double shift;               /**< A constant sigma >= 0. It is added to the array sigma, if there is one. Its quotients with
+                                   beta / h^2 must be in the range of the type. If no wall holds u, it must not be so small that
+                                   rounding loses it (docs/api/problem.md). */
+  const void *beta;           /**< One coefficient > 0 per unknown, shape of the problem, or NULL for 1. beta and beta / h^2 must be
+                                   in the range of the type, and between 1e-100 and 1e100; the smallest beta at least 1e-50 times
+                                   the largest. A face between two unknowns gets their harmonic mean, weighted by distance. A wall gets the value of its unknown (docs/api/problem.md). */
   const void *beta_face[3];   /**< One coefficient > 0 per face, an array for every axis < dim, or NULL. n[a] + 1 values along axis
                                    a, face i below unknown i. On a periodic axis the last value repeats the first and is not read.
                                    Not together with beta. */

@@ -125,6 +125,18 @@ void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)
   }
 }
 
+size_t gmg_first_outside(const gmg_exec *e, size_t n, const void *x, double least, double below, double *value)
+{
+  double part[REALS_AT_A_TIME];
+  for (size_t i = 0; i < n; i += REALS_AT_A_TIME) {
+    const size_t m = n - i < REALS_AT_A_TIME ? n - i : REALS_AT_A_TIME;
+    gmg_exec_read_reals(e, (const char *)x + i * e->real_size, m, part);
+    for (size_t j = 0; j < m; j++)
+      if (!(part[j] >= least && part[j] < below)) return *value = part[j], i + j;
+  }
+  return n;
+}
+
 gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *from, void **p)
 {
   GMG_TRY(gmg_exec_alloc(e, what, n * sizeof *from, p));

@@ -182,6 +182,9 @@ gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *fro
 void gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from); /* writes to memory from gmg_exec_reals() */
 void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to);    /* reads from such memory */
 
+/* For error texts: the first of n reals that is not in least <= value < below, and its value. n: none. Blocks. */
+size_t gmg_first_outside(const gmg_exec *e, size_t n, const void *x, double least, double below, double *value);
+
 extern const gmg_memory_ops gmg_memory_host;
 extern const gmg_vector_ops gmg_vector_host_f32, gmg_vector_host_f64;
 extern const gmg_memory_ops gmg_memory_cuda; /* only if the library is built with CUDA */

@@ -1,5 +1,5 @@
-/* Threads of the host: whether as many as are asked for can be had, and whether OpenMP's are still there. A runtime of OpenMP ends the
-   process if it cannot start a thread, and in a child of fork() it waits for threads that only the parent has. */
+/* Threads of the host: whether as many as are asked for can be had, and whether OpenMP's are still there. A runtime of OpenMP ends
+   the process if it cannot start a thread, and in a child of fork() it waits for threads that only the parent has. */
 #include "context.h"
 
 #include <ctype.h>
@@ -78,13 +78,13 @@ gmg_status gmg_check_process(gmg_context *c, const char *call, int several)
 {
   const long me = getpid();
   if (c->device && c->process != me)
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s: the device was opened by process %ld, and process %ld, a child of fork(), cannot use "
-                    "it; create a context after fork(), or call exec()", call, c->process, me);
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s: the device was opened by process %ld, and process %ld, a child of fork(), cannot "
+                    "use it; create a context after fork(), or call exec()", call, c->process, me);
   if (!several || c->threads < 2) return GMG_OK;
   if (team_process && team_process != me)
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s: %d threads of OpenMP cannot be had: this thread had them in process %ld, and process "
-                    "%ld is a child of fork(), which has none; use a context of 1 thread there, or call from a thread that it starts",
-                    call, c->threads, (long)team_process, me);
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s: %d threads of OpenMP cannot be had: this thread had them in process %ld, and "
+                    "process %ld is a child of fork(), which has none; use a context of 1 thread there, or call from a thread that "
+                    "it starts", call, c->threads, (long)team_process, me);
   team_process = (pid_t)me;
   return GMG_OK;
 }

@@ -18,8 +18,8 @@ static gmg_status check_process(gmg_solver *s, const char *call)
 gmg_status gmg_check_idle(gmg_solver *s, const char *call)
 {
   if (s->running)
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s() was called on a solver on which %s() is running (from params.monitor, a smoother "
-                    "or another thread): it would change fields that are in use", call, s->running);
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s() was called on a solver on which %s() is running (from params.monitor, a "
+                    "smoother or another thread): it would change fields that are in use", call, s->running);
   return check_process(s, call);
 }
 

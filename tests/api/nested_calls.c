@@ -1,5 +1,5 @@
-/* Calls on a solver from inside a call on it: from its monitor, or from a smoother. They are refused with a text that names both, and
-   the outer call ends as it would have. */
+/* Calls on a solver from inside a call on it: from its monitor, or from a smoother. They are refused with a text that names both,
+   and the outer call ends as it would have. */
 #include "util.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What the system may refuse or take away: threads that cannot be had, or that stay in the parent of a fork(). Every case runs in a child process, which must end by itself
-   and in time: OpenMP's runtime ends a process that it cannot serve. */
+/* What the system may refuse or take away: threads that cannot be had, or that stay in the parent of a fork(). Every case runs in a
+   child process, which must end by itself and in time: OpenMP's runtime ends a process that it cannot serve, or waits for ever. */
 #include "util.h"
 
 #include <math.h>
