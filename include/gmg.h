@@ -141,7 +141,8 @@ typedef struct gmg_problem {
                                    rounding loses it (docs/api/problem.md). */
   const void *beta;           /**< One coefficient > 0 per unknown, shape of the problem, or NULL for 1. beta and beta / h^2 must be
                                    in the range of the type, and between 1e-100 and 1e100; the smallest beta at least 1e-50 times
-                                   the largest. A face between two unknowns gets their harmonic mean, weighted by distance. A wall gets the value of its unknown (docs/api/problem.md). */
+                                   the largest. A face between two unknowns gets their harmonic mean, weighted by distance. A wall
+                                   gets the value of its unknown (docs/api/problem.md). */
   const void *beta_face[3];   /**< One coefficient > 0 per face, an array for every axis < dim, or NULL. n[a] + 1 values along axis
                                    a, face i below unknown i. On a periodic axis the last value repeats the first and is not read.
                                    Not together with beta. */
@@ -284,11 +285,13 @@ GMG_API const char *gmg_version(void);
 
 /** The default problem: unit box, cell-centred, Dirichlet, GMG_F64, beta = 1, sigma = 0. After changing the centring or a boundary
  *  condition, call gmg_problem_set_box(): the size of the box depends on both.
- *  @param dim 1, 2 or 3   @param n unknowns along each axis, dim entries   @return the problem */
+ *  @param dim 1, 2 or 3   @param n unknowns along each axis, dim entries; NULL: 0, which gmg_solver_create() refuses
+ *  @return the problem */
 GMG_API gmg_problem gmg_problem_default(int dim, const size_t n[]);
 
 /** Sets h so that the box has the given side lengths. h depends on the centring and the boundary conditions, so set these first.
- *  @param problem changed in place   @param length side lengths, dim entries */
+ *  @param problem changed in place; NULL: nothing is done
+ *  @param length side lengths, dim entries; NULL: h becomes 0, which gmg_solver_create() refuses */
 GMG_API void gmg_problem_set_box(gmg_problem *problem, const double length[]);
 
 /** The default parameters. They are listed at the top of this file. */
@@ -356,9 +359,9 @@ GMG_API void gmg_solver_destroy(gmg_solver *solver);
  *  @param solver from gmg_solver_create()
  *  @param f  right-hand side of the equation, not multiplied by h^2; shape of the problem, in the memory of the context
  *  @param u  in: initial guess; out: solution, or the last iterate if the solve did not converge. Shape of f; must not overlap f
- *  @param[out] report may be NULL
- *  @return GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED, or GMG_ERR_ARGUMENT for NaN or infinity in f or u.
- *          With check_every = 0 nothing is measured or tested, and the call returns GMG_OK */
+ *  @param[out] report may be NULL. If an argument is refused: the status, NaN and zeros
+ *  @return GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED, or GMG_ERR_ARGUMENT for NaN or infinity in f or u
+ *          (the text names the first). With check_every = 0 nothing is measured or tested, and the call returns GMG_OK */
 GMG_API gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, gmg_report *report);
 
 /** Runs one cycle for A z = r, from a zero guess and with zero boundary values: z = B r, where B approximates the inverse of A. On

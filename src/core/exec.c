@@ -3,6 +3,7 @@
 #include "backend.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -135,6 +136,17 @@ size_t gmg_first_outside(const gmg_exec *e, size_t n, const void *x, double leas
       if (!(part[j] >= least && part[j] < below)) return *value = part[j], i + j;
   }
   return n;
+}
+
+gmg_status gmg_check_values(const gmg_exec *e, size_t n, const void *x, const char *name, const char *where)
+{
+  const double largest = sqrt(DBL_MAX / (double)(n ? n : 1));
+  double value;
+  size_t i = gmg_first_outside(e, n, x, -DBL_MAX, INFINITY, &value);
+  if (i < n) return gmg_fail(e->context, GMG_ERR_ARGUMENT, "%s[%zu] = %g%s: must be finite", name, i, value, where);
+  i = gmg_first_outside(e, n, x, -largest, largest, &value);
+  if (i == n) return GMG_OK;
+  return gmg_fail(e->context, GMG_ERR_ARGUMENT, "%s[%zu] = %g%s: too large, the sum of squares overflows", name, i, value, where);
 }
 
 gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *from, void **p)

@@ -185,6 +185,10 @@ void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)
 /* For error texts: the first of n reals that is not in least <= value < below, and its value. n: none. Blocks. */
 size_t gmg_first_outside(const gmg_exec *e, size_t n, const void *x, double least, double below, double *value);
 
+/* Refuses the first value that is not finite, or else has a square too large for a sum of so many; `where` follows the value in the
+   text. */
+gmg_status gmg_check_values(const gmg_exec *e, size_t n, const void *x, const char *name, const char *where);
+
 extern const gmg_memory_ops gmg_memory_host;
 extern const gmg_vector_ops gmg_vector_host_f32, gmg_vector_host_f64;
 extern const gmg_memory_ops gmg_memory_cuda; /* only if the library is built with CUDA */

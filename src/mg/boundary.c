@@ -2,6 +2,7 @@
 #include "mg/solver.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* The face that (axis, side) names, or an error. */
 static gmg_status find_face(gmg_solver *s, int axis, int side, void **g, size_t *cells)
@@ -28,9 +29,12 @@ gmg_status gmg_set_boundary_values(gmg_solver *s, int axis, int side, const void
   GMG_VISIT(s->context);
   const double norm = s->vector->norm2(&s->exec, cells, g);
   GMG_TRY(gmg_status_or_failure(s, GMG_OK));
-  if (!isfinite(norm))
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g on axis %d, side %d holds NaN or infinity or overflows its norm (%g)", axis, side,
-                    norm);
+  if (!isfinite(norm)) {
+    char where[60];
+    snprintf(where, sizeof where, " on axis %d, side %d", axis, side);
+    GMG_TRY(gmg_check_values(&s->exec, cells, g, "g", where));
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g%s changed while it was read", where);
+  }
   s->vector->copy(&s->exec, cells, g, face);
   if (norm != 0) s->has_values = 1;
   return gmg_status_or_failure(s, GMG_OK);

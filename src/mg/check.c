@@ -5,11 +5,18 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct {
   const char *name;
   long value, least, most;
 } integer_field;
+
+typedef struct {
+  const char *name; /* with its owner */
+  int value;
+  const gmg_names *names;
+} enum_field;
 
 typedef struct {
   const char *name;
@@ -22,6 +29,12 @@ static gmg_status check_integers(gmg_context *c, const char *owner, const intege
     if (f[i].value < f[i].least || f[i].value > f[i].most)
       return gmg_fail(c, GMG_ERR_ARGUMENT, "%s.%s = %ld: must be from %ld to %ld", owner, f[i].name, f[i].value,
                       f[i].least, f[i].most);
+  return GMG_OK;
+}
+
+static gmg_status check_enums(gmg_context *c, const enum_field *f, size_t count)
+{
+  for (size_t i = 0; i < count; i++) GMG_TRY(gmg_check_enumerator(c, f[i].name, f[i].value, f[i].names));
   return GMG_OK;
 }
 
@@ -65,12 +78,14 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
   if (p->n[a] < 1 || p->n[a] > INT_MAX - 64)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.n[%d] = %zu: must be from 1 to %d", a, p->n[a], INT_MAX - 64);
   const double most = fmin(type->largest / 64, GMG_EXTREME), least = fmax(type->smallest, 1 / GMG_EXTREME);
-  for (int side = 0; side < 2; side++)
-    if ((int)p->bc[a][side] < GMG_DIRICHLET || (int)p->bc[a][side] > GMG_PERIODIC)
-      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %ld: no such boundary kind", a, side, (long)p->bc[a][side]);
+  for (int side = 0; side < 2; side++) {
+    char field[40];
+    snprintf(field, sizeof field, "problem.bc[%d][%d]", a, side);
+    GMG_TRY(gmg_check_enumerator(c, field, (int)p->bc[a][side], &gmg_bc_names));
+  }
   if ((p->bc[a][0] == GMG_PERIODIC) != (p->bc[a][1] == GMG_PERIODIC))
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %d: GMG_PERIODIC must stand on both sides of an axis", a,
-                    p->bc[a][0] == GMG_PERIODIC, (int)p->bc[a][p->bc[a][0] == GMG_PERIODIC]);
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %s: GMG_PERIODIC must stand on both sides of an axis", a,
+                    p->bc[a][0] == GMG_PERIODIC, gmg_name_of(&gmg_bc_names, (int)p->bc[a][p->bc[a][0] == GMG_PERIODIC]));
   GMG_TRY(check_widths(c, p, a, least, most));
   const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
   const double h = spec.length / (double)(spec.mesh ? spec.mesh : 1);
@@ -100,11 +115,11 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
 gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
 {
   if (!p) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem is NULL");
-  const integer_field integers[] = {{"dim", p->dim, 1, 3},
-                                    {"centering", (long)p->centering, GMG_VERTEX, GMG_CELL}};
+  const integer_field integers[] = {{"dim", p->dim, 1, 3}};
+  const enum_field enums[] = {{"problem.centering", (int)p->centering, &gmg_centering_names},
+                              {"problem.type", (int)p->type, &gmg_type_names}};
   GMG_TRY(check_integers(c, "problem", integers, COUNT(integers)));
-  if (!gmg_type_traits_of(p->type))
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.type = %d: no such type", (int)p->type);
+  GMG_TRY(check_enums(c, enums, COUNT(enums)));
   size_t cells = 1;
   for (int a = 0; a < p->dim; a++) {
     GMG_TRY(check_axis(c, p, a));
@@ -129,8 +144,12 @@ static gmg_status check_option(gmg_context *c, const gmg_params *p, const gmg_op
     const real_field real = {o->name, *(const double *)member, o->least, o->most};
     return check_reals(c, "params", &real, 1);
   }
-  const long value = o->type == GMG_OPTION_INT ? *(const int *)member : (long)*(const unsigned *)member;
-  const integer_field integer = {o->name, value, (long)o->least, (long)o->most};
+  if (o->type == GMG_OPTION_ENUM) {
+    char field[40];
+    snprintf(field, sizeof field, "params.%s", o->name);
+    return gmg_check_enumerator(c, field, *(const int *)member, o->names);
+  }
+  const integer_field integer = {o->name, *(const int *)member, (long)o->least, (long)o->most};
   return check_integers(c, "params", &integer, 1);
 }
 
@@ -168,25 +187,26 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   if (!p) return gmg_fail(c, GMG_ERR_ARGUMENT, "params is NULL");
   if (!p->smoother)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "params.smoother is NULL (gmg_smoother_by_name() returns NULL for unknown names)");
-  const integer_field integers[] = {{"cycle", (long)p->cycle, GMG_CYCLE_V, GMG_CYCLE_AUTO},
-                                    {"fmg", p->fmg, 0, 100},
+  const integer_field integers[] = {{"fmg", p->fmg, 0, 100},
                                     {"pre", p->pre, 0, 100},
                                     {"post", p->post, 0, 100},
                                     {"pre + post", (long)p->pre + p->post, 1, 200},
                                     {"symmetric", p->symmetric, 0, 1},
-                                    {"restriction", (long)p->restriction, GMG_RESTRICT_AUTO, GMG_RESTRICT_ADJOINT},
-                                    {"accel", (long)p->accel, GMG_ACCEL_NONE, GMG_ACCEL_AUTO},
-                                    {"coarse", (long)p->coarse, GMG_COARSE_CG, GMG_COARSE_CHOLESKY},
                                     {"max_levels", p->max_levels, 0, GMG_MAX_LEVELS},
                                     {"max_cycles", p->max_cycles, 0, 1000000},
                                     {"check_every", p->check_every, 0, 1000000},
-                                    {"precision", (long)p->precision, GMG_PRECISION_SAME, GMG_PRECISION_AUTO},
                                     {"time_levels", p->time_levels, 0, 1}};
   const real_field reals[] = {{"coarse_rtol", p->coarse_rtol, 0, 1},
                               {"coarsen_threshold", p->coarsen_threshold, 0, 1.0000001},
                               {"rtol", p->rtol, 0, INFINITY},
                               {"atol", p->atol, 0, INFINITY}};
+  const enum_field enums[] = {{"params.cycle", (int)p->cycle, &gmg_cycle_names},
+                              {"params.restriction", (int)p->restriction, &gmg_restriction_names},
+                              {"params.accel", (int)p->accel, &gmg_accel_names},
+                              {"params.coarse", (int)p->coarse, &gmg_coarse_names},
+                              {"params.precision", (int)p->precision, &gmg_precision_names}};
   GMG_TRY(check_integers(c, "params", integers, COUNT(integers)));
+  GMG_TRY(check_enums(c, enums, COUNT(enums)));
   GMG_TRY(check_options(c, p));
   GMG_TRY(check_reals(c, "params", reals, COUNT(reals)));
   const gmg_exec e = gmg_exec_make(c, problem->type, 1);

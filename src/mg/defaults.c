@@ -8,7 +8,7 @@ gmg_problem gmg_problem_default(int dim, const size_t n[])
 {
   gmg_problem p = {.dim = dim, .centering = GMG_CELL, .type = GMG_F64};
   for (int a = 0; a < 3; a++) {
-    p.n[a] = n && a < dim ? n[a] : 1;
+    p.n[a] = a >= dim ? 1 : n ? n[a] : 0; /* 0 is refused later */
     p.h[a] = 1 / (double)(p.n[a] ? p.n[a] : 1);
     for (int side = 0; side < 2; side++) {
       p.bc[a][side] = GMG_DIRICHLET;
@@ -20,10 +20,10 @@ gmg_problem gmg_problem_default(int dim, const size_t n[])
 
 void gmg_problem_set_box(gmg_problem *p, const double length[])
 {
-  for (int a = 0; p && length && a < p->dim && a < 3; a++) {
+  for (int a = 0; p && a < p->dim && a < 3; a++) {
     const gmg_axis_spec s = gmg_axis_spec_of(p, a);
     const size_t m = gmg_axis_intervals(&s);
-    p->h[a] = length[a] / (double)(m ? m : 1);
+    p->h[a] = length ? length[a] / (double)(m ? m : 1) : 0; /* 0 is refused later */
   }
 }
 

@@ -4,36 +4,63 @@
 #include <stdio.h>
 #include <string.h>
 
-static int same_positions(const gmg_axis_spec *a, const double *b)
+/* A field may not differ: says which, its value, and the solver's. */
+static gmg_status refuse(gmg_context *c, const char *field, const char *now, const char *before)
 {
-  if (!a->coord || !b) return a->coord == b;
-  for (size_t i = 0; i <= a->mesh; i++)
-    if (a->coord[i] != b[i]) return 0;
-  return 1;
+  return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.%s = %s differs from the solver's %s: only the shift and the values of beta, beta_face "
+                  "and sigma may change", field, now, before);
 }
 
-/* The name of a field of the new problem that must not differ but does, or NULL. */
-static const char *difference(const gmg_problem *a, const gmg_problem *b)
+/* Two numbers in as few digits as tell them apart. */
+static gmg_status compare(gmg_context *c, const char *field, double now, double before)
 {
-  if (a->dim != b->dim) return "dim";
-  if (a->type != b->type) return "type";
-  if (a->centering != b->centering) return "centering";
-  for (int i = 0; i < a->dim; i++) {
-    if (a->n[i] != b->n[i]) return "n";
-    if (!a->coord[i] && a->h[i] != b->h[i]) return "h";
-    for (int side = 0; side < 2; side++) {
-      if (a->bc[i][side] != b->bc[i][side]) return "bc";
-      if (a->bc[i][side] == GMG_ROBIN && (a->robin[i][side][0] != b->robin[i][side][0] ||
-                                          a->robin[i][side][1] != b->robin[i][side][1]))
-        return "robin";
-    }
-    const gmg_axis_spec spec = gmg_axis_spec_of(a, i);
-    if (!a->coord[i] != !gmg_axis_spec_of(b, i).coord || (a->coord[i] && !same_positions(&spec, b->coord[i]))) return "coord";
-    if (!a->beta_face[i] != !b->beta_face[i]) return "beta_face (set or not)";
+  char texts[2][40];
+  if (now == before) return GMG_OK;
+  for (int digits = 6; digits <= 17; digits += 11) {
+    snprintf(texts[0], sizeof texts[0], "%.*g", digits, now), snprintf(texts[1], sizeof texts[1], "%.*g", digits, before);
+    if (strcmp(texts[0], texts[1]) != 0) break;
   }
-  if (!a->beta != !b->beta) return "beta (set or not)";
-  if (!a->sigma != !b->sigma) return "sigma (set or not)";
-  return NULL;
+  return refuse(c, field, texts[0], texts[1]);
+}
+
+static gmg_status compare_names(gmg_context *c, const char *field, int now, int before, const gmg_names *names)
+{
+  return now == before ? GMG_OK : refuse(c, field, gmg_name_of(names, now), gmg_name_of(names, before));
+}
+
+static gmg_status compare_presence(gmg_context *c, const char *field, const void *now, const void *before)
+{
+  return !now == !before ? GMG_OK : refuse(c, field, now ? "an array" : "NULL", before ? "array" : "NULL");
+}
+
+static gmg_status compare_axis(gmg_context *c, const gmg_problem *now, const gmg_problem *before, int a)
+{
+  const gmg_axis_spec spec = gmg_axis_spec_of(before, a);
+  char field[60];
+#define FIELD(...) (snprintf(field, sizeof field, __VA_ARGS__), field)
+  GMG_TRY(compare(c, FIELD("n[%d]", a), (double)now->n[a], (double)before->n[a]));
+  for (int side = 0; side < 2; side++) {
+    GMG_TRY(compare_names(c, FIELD("bc[%d][%d]", a, side), (int)now->bc[a][side], (int)before->bc[a][side], &gmg_bc_names));
+    for (int i = 0; i < 2 && before->bc[a][side] == GMG_ROBIN; i++)
+      GMG_TRY(compare(c, FIELD("robin[%d][%d][%d]", a, side, i), now->robin[a][side][i], before->robin[a][side][i]));
+  }
+  GMG_TRY(compare_presence(c, FIELD("coord[%d]", a), gmg_axis_spec_of(now, a).coord, spec.coord));
+  if (!spec.coord) GMG_TRY(compare(c, FIELD("h[%d]", a), now->h[a], before->h[a]));
+  for (size_t i = 0; i <= spec.mesh && spec.coord; i++)
+    if (now->coord[a][i] != spec.coord[i]) return compare(c, FIELD("coord[%d][%zu]", a, i), now->coord[a][i], spec.coord[i]);
+  return compare_presence(c, FIELD("beta_face[%d]", a), now->beta_face[a], before->beta_face[a]);
+#undef FIELD
+}
+
+/* Nothing but the coefficients' values may differ. */
+static gmg_status compare_problems(gmg_context *c, const gmg_problem *now, const gmg_problem *before)
+{
+  GMG_TRY(compare(c, "dim", now->dim, before->dim));
+  GMG_TRY(compare_names(c, "type", (int)now->type, (int)before->type, &gmg_type_names));
+  GMG_TRY(compare_names(c, "centering", (int)now->centering, (int)before->centering, &gmg_centering_names));
+  for (int a = 0; a < before->dim; a++) GMG_TRY(compare_axis(c, now, before, a));
+  GMG_TRY(compare_presence(c, "beta", now->beta, before->beta));
+  return compare_presence(c, "sigma", now->sigma, before->sigma);
 }
 
 static void take_typical(gmg_level *L, double shift, const gmg_coefficients *found)
@@ -103,10 +130,7 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
   GMG_TRY(gmg_check_problem(s->context, problem));
   GMG_VISIT(s->context);
   GMG_RUNNING(s, "gmg_solver_update");
-  const char *what = difference(&s->problem, problem);
-  if (what)
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "problem.%s differs from the solver's: only the shift and the values of "
-                    "beta, beta_face and sigma may change", what);
+  GMG_TRY(compare_problems(s->context, problem, &s->problem));
   const gmg_status checked = gmg_check_coefficients(&s->exec, problem, &found);
   GMG_TRY(gmg_status_or_failure(s, checked)); /* on a failed device everything reads as NaN */
   GMG_TRY(check_corrections(s, problem, &found));

@@ -4,6 +4,7 @@
 #define GMG_SMOOTHER_PRIVATE_H
 
 #include "core/exec.h"
+#include "core/names.h"
 #include "gmg_smoother.h"
 #include "smoothers/fused.h"
 #include "stencil/stencil.h"
@@ -19,11 +20,15 @@ typedef struct gmg_option {
   size_t offset;    /* offset of the member */
   double fallback;  /* its default */
   double least, most; /* least <= value <= most; for doubles least <= value < most */
+  const gmg_names *names; /* names of an enum's values */
 } gmg_option;
 
 /* A row of such a table, for example GMG_OPTION(INT, passes, 1, 1, 100). */
 #define GMG_OPTION(type, member, fallback, least, most) \
-  {#member, GMG_OPTION_##type, offsetof(gmg_params, member), fallback, least, most}
+  {#member, GMG_OPTION_##type, offsetof(gmg_params, member), fallback, least, most, NULL}
+/* GMG_ENUM_OPTION(local, GMG_LOCAL_RED_BLACK): any of gmg_local_names. */
+#define GMG_ENUM_OPTION(member, fallback) \
+  {#member, GMG_OPTION_ENUM, offsetof(gmg_params, member), fallback, 0, 0, &gmg_##member##_names}
 
 /* A named set of smoothing parameters (gmg_params_set_preset()). */
 typedef struct gmg_preset {

@@ -57,11 +57,12 @@ static void problems(void **state)
   TRY((p.centering = GMG_VERTEX, p.type = GMG_F32, p.robin[1][1][0] = 1e39), GMG_ERR_ARGUMENT, "problem.robin[1][1] = {1e+39");
   TRY(p.h[1] = 1e-200, GMG_ERR_ARGUMENT, "problem.h[1] = 1e-200");
   TRY((p.type = GMG_F32, p.h[1] = 1e-30), GMG_ERR_ARGUMENT, "problem.h[1] = 1e-30");
-  TRY(p.type = (gmg_type)7, GMG_ERR_ARGUMENT, "problem.type = 7");
-  TRY(p.centering = (gmg_centering)9, GMG_ERR_ARGUMENT, "problem.centering = 9");
-  TRY(p.bc[1][0] = (gmg_bc)8, GMG_ERR_ARGUMENT, "problem.bc[1][0] = 8");
-  TRY(p.bc[0][1] = GMG_PERIODIC, GMG_ERR_ARGUMENT, "problem.bc[0][0] = 0: GMG_PERIODIC");
-  TRY(p.bc[2][0] = GMG_NEUMANN, GMG_ERR_ARGUMENT, "problem.bc[2][0] = 1: GMG_PERIODIC");
+  TRY(p.type = (gmg_type)7, GMG_ERR_ARGUMENT, "problem.type = 7: must be GMG_F32 or GMG_F64");
+  TRY(p.centering = (gmg_centering)9, GMG_ERR_ARGUMENT, "problem.centering = 9: must be GMG_VERTEX or GMG_CELL");
+  TRY(p.bc[1][0] = (gmg_bc)8, GMG_ERR_ARGUMENT,
+      "problem.bc[1][0] = 8: must be GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN or GMG_PERIODIC");
+  TRY(p.bc[0][1] = GMG_PERIODIC, GMG_ERR_ARGUMENT, "problem.bc[0][0] = GMG_DIRICHLET: GMG_PERIODIC");
+  TRY(p.bc[2][0] = GMG_NEUMANN, GMG_ERR_ARGUMENT, "problem.bc[2][0] = GMG_NEUMANN: GMG_PERIODIC");
   TRY(p.robin[1][1][0] = -1, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {-1, 0.5}");
   TRY(p.robin[1][1][0] = p.robin[1][1][1] = 0, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {0, 0}");
   TRY(p.robin[1][1][1] = NAN, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {2, nan}");
@@ -117,16 +118,20 @@ static void parameters(void **state)
   TRY(q.local_sweeps = 0, GMG_ERR_ARGUMENT, "params.local_sweeps = 0");
   TRY(q.overlap = 3, GMG_ERR_ARGUMENT, "params.overlap = 3");
   TRY(q.passes = 0, GMG_ERR_ARGUMENT, "params.passes = 0");
-  TRY(q.local = (gmg_local_kind)5, GMG_ERR_ARGUMENT, "params.local = 5");
-  TRY(q.order = (gmg_block_order)5, GMG_ERR_ARGUMENT, "params.order = 5");
-  TRY(q.assignment = (gmg_assignment)3, GMG_ERR_ARGUMENT, "params.assignment = 3");
+  TRY(q.local = (gmg_local_kind)5, GMG_ERR_ARGUMENT,
+      "params.local = 5: must be GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI or GMG_LOCAL_GAUSS_SEIDEL");
+  TRY(q.order = (gmg_block_order)5, GMG_ERR_ARGUMENT, "params.order = 5: must be GMG_ORDER_NATURAL, ");
+  TRY(q.assignment = (gmg_assignment)3, GMG_ERR_ARGUMENT,
+      "params.assignment = 3: must be GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC or GMG_ASSIGN_DYNAMIC");
   TRY(q.in_flight = -1, GMG_ERR_ARGUMENT, "params.in_flight = -1");
   TRY(q.oversubscription = 65, GMG_ERR_ARGUMENT, "params.oversubscription = 65");
   TRY(q.oversubscription = 2, GMG_ERR_UNSUPPORTED, "params.oversubscription = 2: on the host");
-  TRY(q.cycle = (gmg_cycle_kind)5, GMG_ERR_ARGUMENT, "params.cycle = 5");
-  TRY(q.accel = (gmg_accel)5, GMG_ERR_ARGUMENT, "params.accel = 5");
-  TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5");
-  TRY(q.restriction = (gmg_restriction)5, GMG_ERR_ARGUMENT, "params.restriction = 5");
+  TRY(q.cycle = (gmg_cycle_kind)-1, GMG_ERR_ARGUMENT, "params.cycle = -1: must be GMG_CYCLE_V, ");
+  TRY(q.cycle = (gmg_cycle_kind)5, GMG_ERR_ARGUMENT,
+      "params.cycle = 5: must be GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F or GMG_CYCLE_AUTO");
+  TRY(q.accel = (gmg_accel)5, GMG_ERR_ARGUMENT, "params.accel = 5: must be GMG_ACCEL_NONE, ");
+  TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5: must be GMG_COARSE_CG or GMG_COARSE_CHOLESKY");
+  TRY(q.restriction = (gmg_restriction)5, GMG_ERR_ARGUMENT, "params.restriction = 5: must be GMG_RESTRICT_AUTO, ");
   TRY(q.fmg = -1, GMG_ERR_ARGUMENT, "params.fmg = -1");
   TRY(q.max_levels = 97, GMG_ERR_ARGUMENT, "params.max_levels = 97");
   TRY(q.max_cycles = -1, GMG_ERR_ARGUMENT, "params.max_cycles = -1");
@@ -137,7 +142,7 @@ static void parameters(void **state)
   TRY(q.coarse_rtol = 1, GMG_ERR_ARGUMENT, "params.coarse_rtol = 1");
   TRY(q.coarsen_threshold = 1.5, GMG_ERR_ARGUMENT, "params.coarsen_threshold = 1.5");
   TRY(q.local_sweeps = 1000, GMG_ERR_ARGUMENT, "params.local_sweeps = 1000");
-  TRY(q.precision = (gmg_precision)7, GMG_ERR_ARGUMENT, "params.precision = 7");
+  TRY(q.precision = (gmg_precision)7, GMG_ERR_ARGUMENT, "params.precision = 7: must be GMG_PRECISION_SAME, ");
   TRY(q.time_levels = 2, GMG_ERR_ARGUMENT, "params.time_levels = 2");
   TRY(q.accel = GMG_ACCEL_CG, GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
   TRY((q.accel = GMG_ACCEL_CG, q.deterministic = 1), GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
@@ -210,12 +215,12 @@ static void calls(void **state)
   SAYS(gmg_solve(s.solver, u, u, &r), GMG_ERR_ARGUMENT, "overlaps");
   SAYS(gmg_solve(s.solver, u, u + n / 2, &r), GMG_ERR_ARGUMENT, "overlaps");
   f[5] = NAN;
-  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "f holds NaN or infinity");
+  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "f[5] = nan: must be finite");
   assert_true(u[0] == 0 && r.cycles == 0 && r.status == GMG_ERR_ARGUMENT);
   f[5] = INFINITY;
-  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "f holds NaN or infinity");
+  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "f[5] = inf: must be finite");
   f[5] = 1, u[7] = NAN;
-  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "u (the guess) holds NaN");
+  SAYS(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, "u[7] = nan (the guess): must be finite");
   u[7] = 0;
   SAYS(gmg_set_boundary_constant(s.solver, 3, 0, 1), GMG_ERR_ARGUMENT, "axis = 3");
   SAYS(gmg_set_boundary_constant(s.solver, -1, 0, 1), GMG_ERR_ARGUMENT, "axis = -1");
@@ -223,9 +228,11 @@ static void calls(void **state)
   SAYS(gmg_set_boundary_constant(s.solver, 2, 0, 1), GMG_ERR_ARGUMENT, "periodic");
   SAYS(gmg_set_boundary_constant(s.solver, 0, 0, NAN), GMG_ERR_ARGUMENT, "g = nan");
   SAYS(gmg_set_boundary_values(s.solver, 0, 0, NULL), GMG_ERR_ARGUMENT, "g is NULL");
-  f[0] = NAN;
-  SAYS(gmg_set_boundary_values(s.solver, 0, 0, f), GMG_ERR_ARGUMENT, "holds NaN");
-  f[0] = 0;
+  f[3] = NAN;
+  SAYS(gmg_set_boundary_values(s.solver, 0, 0, f), GMG_ERR_ARGUMENT, "g[3] = nan on axis 0, side 0: must be finite");
+  f[3] = -1e300;
+  SAYS(gmg_set_boundary_values(s.solver, 1, 1, f), GMG_ERR_ARGUMENT, "g[3] = -1e+300 on axis 1, side 1: too large");
+  f[3] = 0;
   SAYS(gmg_precondition(s.solver, f, NULL), GMG_ERR_ARGUMENT, "z is NULL");
   SAYS(gmg_precondition(s.solver, f, f), GMG_ERR_ARGUMENT, "overlaps");
   SAYS(gmg_precondition(s.solver, u, u + n / 2), GMG_ERR_ARGUMENT, "overlaps");

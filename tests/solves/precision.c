@@ -190,7 +190,7 @@ static void refused(void **state)
     gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "nnnnnn");
     gmg_params q = gmg_params_default();
     gmg_solver *s = NULL;
-    const char *const words[] = {"problem.type = 0", "params.smoother = \"wide\"", "beta / h^2",
+    const char *const words[] = {"problem.type = GMG_F32", "params.smoother = \"wide\"", "beta / h^2",
                                  "beta / h^2", "shift = 1e-06"};
     q.precision = GMG_PRECISION_MIXED;
     if (i == 0) p.type = GMG_F32;

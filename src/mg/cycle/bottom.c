@@ -2,6 +2,8 @@
    at create. Called by the cycle, and at create and update. */
 #include "cycle.h"
 
+#include <stdio.h>
+
 /* Describes the levels from `from` on for coarse/. Returns 0 if there are too many, or if the smoother is not equivalent to
    red-black sweeps on them. */
 static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
@@ -29,15 +31,26 @@ static gmg_status create(gmg_solver *s, gmg_bottom *b, int level, const gmg_bott
   return ops->update(s->levels_exec, problem, b->state);
 }
 
+/* Names the parameter that ended the coarsening. */
+static gmg_status too_large(gmg_solver *s, size_t cells)
+{
+  const gmg_params *p = &s->params;
+  char why[120];
+  if (p->coarse_cells && cells <= p->coarse_cells)
+    snprintf(why, sizeof why, "params.coarse_cells = %zu ends the coarsening there", p->coarse_cells);
+  else if (s->levels == p->max_levels)
+    snprintf(why, sizeof why, "params.max_levels = %d ends the coarsening there", p->max_levels);
+  else snprintf(why, sizeof why, "it cannot be coarsened further");
+  return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "params.coarse = %s takes at most %zu unknowns, the coarsest grid has %zu: %s",
+                  gmg_name_of(&gmg_coarse_names, (int)p->coarse), s->coarse->max_cells, cells, why);
+}
+
 static gmg_status create_coarsest(gmg_solver *s)
 {
   const int coarsest = s->levels - 1;
   const size_t cells = s->level[coarsest].A.cells;
   gmg_bottom_problem *p = &s->bottom_problem[0];
-  if (s->coarse->max_cells && cells > s->coarse->max_cells)
-    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
-                    "params.coarse = %s takes at most %zu unknowns, the coarsest grid has %zu (params.max_levels = %d)",
-                    s->coarse->name, s->coarse->max_cells, cells, s->params.max_levels);
+  if (s->coarse->max_cells && cells > s->coarse->max_cells) return too_large(s, cells);
   (void)describe(s, coarsest, p);
   GMG_TRY(create(s, &s->coarsest, coarsest, s->coarse, p));
   s->mg.bottom = s->coarsest;

@@ -44,7 +44,8 @@ static gmg_status check_parameters(gmg_solver *s)
   const gmg_params *p = &s->params;
   static const char *const asked = "params.precision = GMG_PRECISION_MIXED";
   if (s->low_exec.type == s->problem.type)
-    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: there is no narrower type than problem.type = %d", asked, (int)s->problem.type);
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: there is no narrower type than problem.type = %s", asked,
+                    gmg_name_of(&gmg_type_names, (int)s->problem.type));
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &s->low_exec);
   if (!ops || !ops->sweep)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: params.smoother = \"%s\" has no functions for the narrower type", asked,

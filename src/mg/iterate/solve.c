@@ -41,18 +41,6 @@ static gmg_status stagnated(gmg_solver *s, const gmg_progress *p)
                   gmg_residual_now(p), p->floor, p->standing.target);
 }
 
-static gmg_status bad_guess(gmg_solver *s, double norm)
-{
-  return gmg_fail(s->context, GMG_ERR_ARGUMENT,
-                  "u (the guess) holds NaN or infinity, or is too large: the norm of u or of its residual is %g", norm);
-}
-
-static gmg_status bad_rhs(gmg_solver *s, double norm)
-{
-  return gmg_fail(s->context, GMG_ERR_ARGUMENT, "f%s holds NaN or infinity or overflows its norm (%g)",
-                  s->has_values ? " with its boundary values" : "", norm);
-}
-
 /* --- judging a residual ---------------------------------------------------------------------------------------------------- */
 
 /* Judges the last residual again, with a corrected norm. */
@@ -125,8 +113,8 @@ static gmg_status judge_start(gmg_solver *s, gmg_progress *p, int *done)
 {
   const int starts_from_zero = s->params.fmg > 0;
   *done = 1;
-  if (!isfinite(p->standing.f_norm)) return bad_rhs(s, p->standing.f_norm);
-  if (!isfinite(p->standing.first)) return bad_guess(s, p->standing.first);
+  if (!isfinite(p->standing.f_norm)) return gmg_blame_rhs(s, p->f, p->standing.f_norm);
+  if (!isfinite(p->standing.first)) return gmg_blame_guess(s, p->it.u, p->standing.first);
   if (monitor_stops(s, p)) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor before the first cycle");
   *done = p->cycles == 0 && p->verdict == GMG_MET && (!starts_from_zero || p->standing.first == 0);
   if (*done && starts_from_zero) s->vector->fill(&s->exec, s->finest->A.cells, 0, p->it.u);
@@ -169,12 +157,12 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   p->standing.f_norm = NAN;
   if (measured && !in_one_pass(s)) {
     const double f_norm = p->standing.f_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.f);
-    if (!isfinite(f_norm)) return bad_rhs(s, f_norm);
+    if (!isfinite(f_norm)) return gmg_blame_rhs(s, p->f, f_norm);
   }
   if (q->fmg > 0) return GMG_OK;
   if (s->singular) {
     const double u_norm = measured ? s->vector->norm2(&s->exec, L->A.cells, p->it.u) : 0;
-    if (!isfinite(u_norm)) return bad_guess(s, u_norm); /* u is unchanged */
+    if (!isfinite(u_norm)) return gmg_blame_guess(s, p->it.u, u_norm); /* u is unchanged */
     gmg_project(s, &s->exec, L, p->it.u);
   }
   s->method->start(s, &p->it);
@@ -274,13 +262,24 @@ static void fill_report(const gmg_solver *s, const gmg_progress *p, gmg_status s
                     .deterministic = (traits & GMG_SMOOTHER_DETERMINISTIC) != 0};
 }
 
+/* Of a call that was refused before it began. */
+static gmg_status refused(gmg_report *r, gmg_status status)
+{
+  if (r && status != GMG_OK)
+    *r = (gmg_report){.status = status, .residual0 = NAN, .residual = NAN, .factor = NAN, .target = NAN, .mean_removed = NAN};
+  return status;
+}
+
+static gmg_status check_call(gmg_solver *s, const void *f, const void *u)
+{
+  if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
+  if (gmg_overlap(s, f, u)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
+  return gmg_check_usable(s, "gmg_solve");
+}
+
 gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
 {
-  if (!s) return GMG_ERR_ARGUMENT;
-  if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
-  if (gmg_overlap(s, f, u))
-    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
-  GMG_TRY(gmg_check_usable(s, "gmg_solve"));
+  GMG_TRY(refused(report, s ? check_call(s, f, u) : GMG_ERR_ARGUMENT));
   GMG_VISIT(s->context);
   GMG_RUNNING(s, "gmg_solve");
 

@@ -1,0 +1,37 @@
+/* Whose fault a norm is that is no number: the first bad value of f, of u, or of the boundary values. Called by solve. */
+#include "iterate.h"
+
+#include <math.h>
+
+/* The face whose values are largest where they enter the right-hand side. */
+static gmg_status blame_face(gmg_solver *s, double norm)
+{
+  const gmg_faces *F = &s->finest->faces;
+  double most = 0, value = 0;
+  int axis = 0, side = 0;
+  for (int i = 0; i < 2 * s->problem.dim; i++) {
+    const size_t n = s->finest->A.cells / s->finest->A.n[i / 2];
+    if (!F->g[i / 2][i % 2]) continue;
+    const gmg_range r = s->vector->range(&s->exec, n, F->g[i / 2][i % 2]);
+    const double size = fmax(fabs(r.least), fabs(r.most)), share = size * fabs(F->fold[i / 2][i % 2]);
+    if (share > most) most = share, value = size, axis = i / 2, side = i % 2;
+  }
+  if (value == 0) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "f overflows its norm (%g)", norm);
+  const size_t n = s->finest->A.cells / s->finest->A.n[axis];
+  const double below = nextafter(value, 0);
+  const size_t i = gmg_first_outside(&s->exec, n, F->g[axis][side], -below, below, &value);
+  return gmg_fail(s->context, GMG_ERR_ARGUMENT, "boundary value g[%zu] = %g on axis %d, side %d: too large, the norm of the right-hand "
+                  "side that it is folded into is %g", i, value, axis, side, norm);
+}
+
+gmg_status gmg_blame_rhs(gmg_solver *s, const void *f, double norm)
+{
+  GMG_TRY(gmg_check_values(&s->exec, s->finest->A.cells, f, "f", ""));
+  return blame_face(s, norm);
+}
+
+gmg_status gmg_blame_guess(gmg_solver *s, const void *u, double norm)
+{
+  GMG_TRY(gmg_check_values(&s->exec, s->finest->A.cells, u, "u", " (the guess)"));
+  return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u (the guess) is too large: the norm of its residual is %g", norm);
+}

@@ -1,0 +1,175 @@
+/* What refusals say and leave behind: the value that is to blame, with its index; what an update may not change, with both values; the
+   parameter that matters; a report that is defined. */
+#include "util.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NX = 40, NY = 30, NZ = 20, CELLS = NX * NY * NZ };
+static double f[CELLS], u[CELLS];
+
+static gmg_problem good_problem(void) { return make_problem(3, NX, NY, NZ, GMG_CELL, "dndrpp"); }
+
+#define SAYS(c, call, status, words)                                                                                             \
+  do {                                                                                                                           \
+    const gmg_status got_ = (call);                                                                                              \
+    if (got_ != (status) || !strstr(gmg_context_error(c), words))                                                                \
+      fail_msg("%s: wanted '%s', got %s: %s", #call, words, gmg_status_string(got_), gmg_context_error(c));                      \
+  } while (0)
+
+/* In every way to begin a solve: which value of f or u is bad. */
+static void bad_values(void **state)
+{
+  (void)state;
+  static const size_t at[] = {0, 4095, 4096, CELLS - 1};
+  for (int kind = 0; kind < 8; kind++) {
+    gmg_problem p = kind & 1 ? make_problem(3, NX, NY, NZ, GMG_CELL, "nnnnnn") : good_problem();
+    gmg_params q = gmg_params_default();
+    q.accel = kind & 2 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+    q.precision = kind & 4 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+    session s = begin_solver(&p, &q, 1);
+    for (int i = 0; i < COUNT(at); i++)
+      for (int in_u = 0; in_u < 2; in_u++) {
+        char words[80];
+        double *x = in_u ? u : f;
+        gmg_report r;
+        memset(f, 0, sizeof f), memset(u, 0, sizeof u);
+        x[at[i]] = NAN, x[CELLS - 1] = i % 2 ? -INFINITY : NAN;
+        if (at[i] != CELLS - 1) x[CELLS - 1] = INFINITY;
+        snprintf(words, sizeof words, "%c[%zu] = %g%s: must be finite", in_u ? 'u' : 'f', at[i], x[at[i]], in_u ? " (the guess)" : "");
+        SAYS(s.context, gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, words);
+        assert_true(r.status == GMG_ERR_ARGUMENT && r.cycles == 0);
+        x[at[i]] = x[CELLS - 1] = 0, x[at[i]] = -1e200;
+        snprintf(words, sizeof words, "%c[%zu] = -1e+200%s: too large", in_u ? 'u' : 'f', at[i], in_u ? " (the guess)" : "");
+        SAYS(s.context, gmg_solve(s.solver, f, u, NULL), GMG_ERR_ARGUMENT, words);
+      }
+    end_solver(&s);
+  }
+}
+
+/* A boundary value that is too large is not f's fault. */
+static void boundary_values(void **state)
+{
+  (void)state;
+  const gmg_problem p = good_problem();
+  const gmg_params q = gmg_params_default();
+  session s = begin_solver(&p, &q, 1);
+  memset(f, 0, sizeof f), memset(u, 0, sizeof u);
+  f[0] = 1;
+  assert_ok(s.context, gmg_set_boundary_constant(s.solver, 0, 1, 5));
+  assert_ok(s.context, gmg_set_boundary_constant(s.solver, 1, 0, -1e300));
+  SAYS(s.context, gmg_solve(s.solver, f, u, NULL), GMG_ERR_ARGUMENT, "boundary value g[0] = -1e+300 on axis 1, side 0: too large");
+  f[17] = NAN;
+  SAYS(s.context, gmg_solve(s.solver, f, u, NULL), GMG_ERR_ARGUMENT, "f[17] = nan");
+  f[17] = 0;
+  assert_ok(s.context, gmg_set_boundary_constant(s.solver, 1, 0, 0));
+  assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));
+  end_solver(&s);
+}
+
+static void updates(void **state)
+{
+  (void)state;
+  static double x[NX + 1], y[NX + 1], array[CELLS];
+  const gmg_params q = gmg_params_default();
+  gmg_problem p = good_problem();
+  for (int i = 0; i <= NX; i++) x[i] = y[i] = i;
+  for (int i = 0; i < CELLS; i++) array[i] = 1;
+  p.coord[0] = x;
+  session s = begin_solver(&p, &q, 1);
+  y[7] = 7.25;
+#define TRY(change, words)                                                        \
+  do {                                                                            \
+    gmg_problem p = s.problem;                                                    \
+    p.coord[0] = x;                                                               \
+    change;                                                                       \
+    SAYS(s.context, gmg_solver_update(s.solver, &p), GMG_ERR_ARGUMENT, words);    \
+  } while (0)
+  TRY(p.dim = 2, "problem.dim = 2 differs from the solver's 3");
+  TRY(p.n[1] = 31, "problem.n[1] = 31 differs from the solver's 30");
+  TRY(p.h[1] = 0.5, "problem.h[1] = 0.5 differs from the solver's 0.0333333");
+  TRY(p.h[1] *= 1 + 1e-12, "differs from the solver's 0.0333333333333333");
+  TRY(p.type = GMG_F32, "problem.type = GMG_F32 differs from the solver's GMG_F64");
+  TRY(p.centering = GMG_VERTEX, "problem.centering = GMG_VERTEX differs from the solver's GMG_CELL");
+  TRY(p.bc[0][1] = GMG_ROBIN, "problem.bc[0][1] = GMG_ROBIN differs from the solver's GMG_NEUMANN");
+  TRY(p.robin[1][1][0] = 3, "problem.robin[1][1][0] = 3 differs from the solver's 2");
+  TRY(p.coord[0] = y, "problem.coord[0][7] = 7.25 differs from the solver's 7");
+  TRY(p.coord[0] = NULL, "problem.coord[0] = NULL differs from the solver's array");
+  TRY(p.beta = array, "problem.beta = an array differs from the solver's NULL");
+  TRY(p.sigma = array, "problem.sigma = an array differs from the solver's NULL");
+#undef TRY
+  end_solver(&s);
+}
+
+/* The coarsest grid is too large for Cholesky: which parameter made it so. */
+static void coarsest_grid(void **state)
+{
+  (void)state;
+  gmg_problem p = good_problem(), line = make_problem(2, 2000, 1, 1, GMG_CELL, "dddd");
+  gmg_context *c;
+  gmg_solver *s;
+  gmg_params q = gmg_params_default();
+  q.coarse = GMG_COARSE_CHOLESKY;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  q.coarse_cells = 20000;
+  SAYS(c, gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED,
+       "params.coarse = GMG_COARSE_CHOLESKY takes at most 1024 unknowns, the coarsest grid has 12000: params.coarse_cells = 20000 ends");
+  q.coarse_cells = 0, q.max_levels = 2;
+  SAYS(c, gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED, "has 12000: params.max_levels = 2 ends");
+  q.max_levels = 1;
+  SAYS(c, gmg_solver_create(c, &line, &q, &s), GMG_ERR_UNSUPPORTED, "has 2000: params.max_levels = 1 ends");
+  gmg_context_destroy(c);
+}
+
+static int is_defined(const gmg_report *r, gmg_status status)
+{
+  return r->status == status && r->cycles == 0 && r->history == NULL && r->history_length == 0 && r->level == NULL && r->levels == 0 &&
+         isnan(r->residual) && isnan(r->residual0) && isnan(r->target) && isnan(r->factor) && r->seconds == 0 && r->floor == 0;
+}
+
+static void reports(void **state)
+{
+  (void)state;
+  const gmg_problem p = good_problem();
+  const gmg_params q = gmg_params_default();
+  session s = begin_solver(&p, &q, 1);
+  gmg_report r;
+#define REFUSED(call)                                 \
+  do {                                                \
+    memset(&r, 0x5a, sizeof r);                       \
+    assert_int_equal(call, GMG_ERR_ARGUMENT);         \
+    assert_true(is_defined(&r, GMG_ERR_ARGUMENT));    \
+  } while (0)
+  REFUSED(gmg_solve(NULL, f, u, &r));
+  REFUSED(gmg_solve(s.solver, NULL, u, &r));
+  REFUSED(gmg_solve(s.solver, f, NULL, &r));
+  REFUSED(gmg_solve(s.solver, f, f, &r));
+#undef REFUSED
+  end_solver(&s);
+}
+
+/* Arguments that the two functions without a status cannot refuse are refused by create. */
+static void defaults_from_nothing(void **state)
+{
+  (void)state;
+  const gmg_params q = gmg_params_default();
+  gmg_context *c;
+  gmg_solver *s;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  gmg_problem p = gmg_problem_default(2, NULL);
+  SAYS(c, gmg_solver_create(c, &p, &q, &s), GMG_ERR_ARGUMENT, "problem.n[0] = 0");
+  p = good_problem();
+  gmg_problem_set_box(NULL, p.h);
+  gmg_problem_set_box(&p, NULL);
+  SAYS(c, gmg_solver_create(c, &p, &q, &s), GMG_ERR_ARGUMENT, "problem.h[0] = 0");
+  gmg_context_destroy(c);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(bad_values), cmocka_unit_test(boundary_values), cmocka_unit_test(updates),
+                                     cmocka_unit_test(coarsest_grid), cmocka_unit_test(reports), cmocka_unit_test(defaults_from_nothing)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
