@@ -10,7 +10,10 @@ file(GLOB_RECURSE originals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.h ${PR
 foreach(list CUDA_ONCE CUDA_KERNELS)
   list(TRANSFORM ${list} REPLACE "^src/(.*)\\.cu$" "${translated}/\\1.cpp")
 endforeach()
-add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/emulated/stamp BYPRODUCTS ${CUDA_ONCE} ${CUDA_KERNELS}
+set(copies ${originals})
+list(TRANSFORM copies REPLACE "^${PROJECT_SOURCE_DIR}/src/" "${translated}/")
+list(TRANSFORM copies REPLACE "\\.cu$" ".cpp")
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/emulated/stamp BYPRODUCTS ${copies} ${PROJECT_BINARY_DIR}/emulated/types.h
   DEPENDS ${originals} ${emulator}/translate.py
   COMMAND ${GMG_PYTHON} ${emulator}/translate.py ${PROJECT_SOURCE_DIR}/src ${translated}
   COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/emulated/stamp)
@@ -20,12 +23,15 @@ set_source_files_properties(${CUDA_ONCE} ${CUDA_KERNELS} PROPERTIES GENERATED ON
 add_library(gmg_emulator STATIC ${emulator}/emulator.cpp ${emulator}/runtime.cpp)
 set_target_properties(gmg_emulator PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(gmg_emulator PUBLIC ${emulator})
-target_compile_options(gmg_emulator PRIVATE -Wall -Wextra -O2 -ftls-model=initial-exec -fvisibility=hidden)
+if(GMG_SANITIZE)
+  set(sanitize -fsanitize=${GMG_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+endif()
+target_compile_options(gmg_emulator PRIVATE ${sanitize} -Wall -Wextra -O2 -ftls-model=initial-exec -fvisibility=hidden)
 
 set(CUDAToolkit_INCLUDE_DIRS ${emulator})
 set(GMG_CUDART $<TARGET_FILE:gmg_emulator>)
 set(cuda_include ${emulator} ${PROJECT_SOURCE_DIR}/include ${translated} ${PROJECT_SOURCE_DIR}/src)
 set(cuda_options "SHELL:-include cuda_runtime.h" "SHELL:-include ${PROJECT_BINARY_DIR}/emulated/types.h" -D__CUDACC__ -O2 -ftls-model=initial-exec -fvisibility=hidden -ffp-contract=fast
-  $<$<BOOL:${GMG_NATIVE}>:-march=native> -Wno-unknown-pragmas)
+  $<$<BOOL:${GMG_NATIVE}>:-march=native> -Wno-unknown-pragmas ${sanitize})
 set(cuda_needs -lstdc++ -lpthread)
 message(STATUS "gmg: CUDA for the emulator alone, which runs on this machine's processor: for tests")

@@ -112,6 +112,8 @@ static cudaError_t begin_device(gmg_device *d, const cudaFuncAttributes *code)
   gmg_profiler_begin(d);
   d->begins_early = code->binaryVersion >= EARLY_SINCE && code->ptxVersion >= EARLY_SINCE;
   if ((error = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, d->number))) return error;
+  if ((error = cudaDeviceGetAttribute(&d->major, cudaDevAttrComputeCapabilityMajor, d->number))) return error;
+  if ((error = cudaDeviceGetAttribute(&d->max_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, d->number))) return error;
   if ((error = cudaMemGetInfo(&free_now, &d->memory))) return error;
   if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
   if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;

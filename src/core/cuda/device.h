@@ -52,6 +52,8 @@ typedef enum { GMG_NOT_RECORDING, GMG_RECORDING, GMG_SPOILT } gmg_record;
 
 struct gmg_device {
   int number, processors;
+  int major;           /* of the compute capability */
+  int max_shared;      /* bytes of shared memory that a thread block can ask for */
   size_t memory;       /* total bytes */
   int begins_early;    /* kernels may begin before their predecessor has ended (cuda/pdl.cuh) */
   cudaStream_t stream; /* BORROWED; while recording, the recorder's own stream */

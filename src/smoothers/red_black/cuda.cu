@@ -254,12 +254,11 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
   const gmg_operator *A = l->A;
   static const size_t any[3] = {0, 0, 0};
-  const size_t processors = (size_t)gmg_device_of(l->exec)->processors;
-  int max_bytes = 0;
+  const gmg_device *d = gmg_device_of(l->exec);
+  const size_t processors = (size_t)d->processors;
   GMG_TRY(gmg_exec_alloc_state(l->exec, "red_black state", sizeof(red_black_state), state));
   red_black_state *r = (red_black_state *)*state;
-  cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(l->exec)->number);
-  r->max_bytes = (size_t)max_bytes;
+  r->max_bytes = (size_t)d->max_shared;
   if (!goes_in_one_pass(A)) return GMG_OK;
   if (A->dim == 2)
     r->fused = row_blocks<2, 0>(A, any, processors, &r->blocks) &&

@@ -119,19 +119,20 @@ static int fits_device(const gmg_exec *e, const fused_state *s)
 {
   cudaLaunchAttribute cluster;
   cudaFuncAttributes of;
-  const int number = gmg_device_of(e)->number;
-  int most = 0, clusters = 0, major = 0;
-  if (cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, number) != cudaSuccess ||
-      cudaFuncGetAttributes(&of, (const void *)fused_kernel) != cudaSuccess || memory_of(s) + of.sharedSizeBytes > (size_t)most)
-    return 0;
-  /* the attribute belongs to the kernel, so all solvers set the same number */
-  cudaFuncSetAttribute((const void *)fused_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)of.sharedSizeBytes);
+  const gmg_device *d = gmg_device_of(e);
+  int clusters = 0;
+  if (cudaFuncGetAttributes(&of, fused_kernel) != cudaSuccess) return 0;
+  const int room = d->max_shared - (int)of.sharedSizeBytes;
+  if (room < 0 || memory_of(s) > (size_t)room) return 0;
+  gmg_allow_shared(e, (const void *)fused_kernel, (size_t)room); /* the same number for all solvers */
   if (s->blocks == 1) return 1;
-  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
-  if (major < 9 || of.binaryVersion < 90 || of.ptxVersion < 90) return 0; /* PTX for an older device has no clusters */
-  cudaFuncSetAttribute((const void *)fused_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (d->major < 9 || of.binaryVersion < 90 || of.ptxVersion < 90) return 0; /* PTX for an older device has no clusters */
+  if (cudaFuncSetAttribute(fused_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return 0;
+  }
   const cudaLaunchConfig_t c = config_of(e, s, s->blocks, &cluster);
-  const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, (const void *)fused_kernel, &c);
+  const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, fused_kernel, &c);
   (void)cudaGetLastError(); /* clears the error of a cluster size that the device does not support */
   return error == cudaSuccess && clusters > 0;
 }

@@ -269,8 +269,7 @@ static face_state layout(const gmg_bottom_problem *p, char *tables)
 static size_t shared_bytes_of(const gmg_exec *e)
 {
   const int own = 1024; /* not less than the kernel's static shared memory */
-  int most = 0;
-  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(e)->number);
+  const int most = gmg_device_of(e)->max_shared;
   return most < MAX_SHARED_BYTES + own ? (size_t)(most - own) : MAX_SHARED_BYTES;
 }
 

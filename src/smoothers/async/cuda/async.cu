@@ -135,10 +135,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   const gmg_params *p = l->params;
   const async_variant *const *variant = variants;
   async_state s = {};
-  int most = 0;
-  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gmg_device_of(e)->number);
-  if (is_dynamic(p)) most -= QUEUE_BYTES;
-  s.max_bytes = (size_t)most;
+  s.max_bytes = (size_t)gmg_device_of(e)->max_shared - (is_dynamic(p) ? QUEUE_BYTES : 0);
   while (!(*variant)->lay_out(l, &s)) variant++;
   s.variant = *variant;
   GMG_TRY(check(l, &s));

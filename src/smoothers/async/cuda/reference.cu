@@ -27,7 +27,7 @@ static reference_tiles tiles_of(const gmg_smoother_level *l)
   s.blocks = gmg_blocks_make(A, p->block, preferred_block[A->dim]);
   size_t cells = 1;
   for (int a = 0; a < 3; a++) {
-    s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? p->overlap + 1 : 1;
+    s.margin[a] = gmg_block_margin(&s.blocks, A, a, p->overlap + 1);
     s.size[a] = (int)s.blocks.shape[a] + 2 * s.margin[a];
     s.longest = s.size[a] > s.longest ? s.size[a] : s.longest;
     cells *= (size_t)s.size[a];

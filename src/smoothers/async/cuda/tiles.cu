@@ -31,7 +31,7 @@ static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b
   tile_shape t = {};
   size_t relaxed[3];
   for (int a = 0; a < 3; a++) {
-    t.margin[a] = b->count[a] > 1 || A->wraps[a] ? l->params->overlap + 1 : 1;
+    t.margin[a] = gmg_block_margin(b, A, a, l->params->overlap + 1);
     relaxed[a] = b->shape[a] + 2 * (size_t)t.margin[a] - 2;
   }
   const size_t wide = relaxed[0], deep = dim == 3 ? relaxed[1] : 1, stretches = (relaxed[dim - 1] + 2 + high - 1) / high;

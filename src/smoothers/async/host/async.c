@@ -47,7 +47,7 @@ static async_state layout(const gmg_smoother_level *l)
                    .versions = p->local == GMG_LOCAL_JACOBI ? p->local_sweeps + 1 : 1};
   size_t side[3];
   for (int a = 0; a < 3; a++) {
-    s.margin[a] = s.blocks.count[a] > 1 || A->wraps[a] ? (size_t)s.reach : 1;
+    s.margin[a] = (size_t)gmg_block_margin(&s.blocks, A, a, s.reach);
     side[a] = s.blocks.shape[a] + 2 * s.margin[a] + (a == 0 ? LEAD : 0);
   }
   /* no more planes than needed, because they fill the cache */
