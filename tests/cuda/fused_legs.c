@@ -259,6 +259,7 @@ static void large_levels(void **state)
   for (int g = 0; g < 4; g++) {
     const gmg_problem p = unit_cells(&s[g / 2]);
     gmg_params q = gmg_params_default();
+    if (!taken(unknowns(&p))) continue;
     q.precision = g % 2 ? GMG_PRECISION_SAME : GMG_PRECISION_MIXED;
     both b = begin_in_its_blocks(names[g], &p, q);
     same_sweeps(names[g], "down", &b, 0, 1, GMG_LEG_DOWN, 0, 512);

@@ -186,7 +186,8 @@ static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coar
     ON_BOTH(i) assert_ok(b.context[i], gmg_precondition(b.solver[i], f.at[i], u.at[i]));
     assert_int_equal(gmg_cuda_synchronisations(b.context[DEVICE]), before);
     const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
-    if (!(difference <= (type == GMG_F64 ? 1e-8 : 1e-2))) fail_msg("coarsest grid, %s, %s: host and device differ by %g", name, kind == GMG_COARSE_CG ? "CG" : "Cholesky", difference);
+    if (!(difference <= (type == GMG_F64 ? 1e-8 : 1e-2)))
+      fail_msg("coarsest grid, %s, %s: host and device differ by %g", name, kind == GMG_COARSE_CG ? "CG" : "Cholesky", difference);
     ON_BOTH(i) e[i]->vector->add(e[i], f.n, 0.25, f.at[i]);
   }
   end_twin(&f), end_twin(&u);

@@ -1,6 +1,6 @@
-/* What kernels and their launches need of CUDA C++, for the host's compiler. translate.py has replaced the little that no header can
-   express: <<< >>>, shared memory of dynamic size, and PTX, whose instructions are functions here (emulator::ptx).
-   Included in the place of NVIDIA's header. Calls emulator.cpp. */
+/* What kernels and their launches need of CUDA C++, for the host's compiler. translate.py replaces what no header can express:
+   <<< >>>, shared memory of dynamic size, and PTX instructions, which are functions here (emulator::ptx). Included instead of
+   NVIDIA's header. Calls emulator.cpp. */
 #ifndef GMG_EMULATOR_CUDA_RUNTIME_H
 #define GMG_EMULATOR_CUDA_RUNTIME_H
 
@@ -94,7 +94,8 @@ template <class... Parameters> struct launcher {
 
 /* kernel<<<blocks, threads, shared, stream>>> */
 template <class... Parameters>
-launcher<Parameters...> launch_of(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, size_t shared = 0, cudaStream_t stream = 0)
+launcher<Parameters...> launch_of(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, size_t shared = 0,
+                                  cudaStream_t stream = 0)
 {
   return {kernel, {(const void *)kernel, blocks, threads, shared, 1}, stream};
 }
@@ -254,7 +255,10 @@ static inline void rcp_approx_ftz_f32(float &y, float x) { y = 1 / x; }
 
 static inline void barrier_cluster_arrive_release_aligned() { wait_for(BLOCKS_TOGETHER); } /* and the wait that follows it */
 template <class T> void mapa_u64(T *&theirs, T *mine, int rank) { theirs = (T *)in_block((void *)mine, (unsigned)rank); }
-static inline void mapa_shared__cluster_u32(unsigned &theirs, unsigned mine, int rank) { theirs = (mine & 0xffffff) | (unsigned)rank << 24; }
+static inline void mapa_shared__cluster_u32(unsigned &theirs, unsigned mine, int rank)
+{
+  theirs = (mine & 0xffffff) | (unsigned)rank << 24;
+}
 static inline void st_shared__cluster_f64(unsigned to, double x) { __atomic_store((double *)pointer_to(to), &x, __ATOMIC_RELAXED); }
 static inline void st_shared__cluster_f32(unsigned to, float x) { __atomic_store((float *)pointer_to(to), &x, __ATOMIC_RELAXED); }
 

@@ -1,12 +1,13 @@
-# Builds the CUDA sources for this machine's processor (emulator.cpp), so that tests of kernels run without a GPU. Takes the place of
-# the CUDA toolkit: sets what the rest of the build asks for. Included by the main CMakeLists.txt if GMG_EMULATE_CUDA is set.
+# Compiles the CUDA sources for this machine's processor (emulator.cpp), so that tests of kernels run without a GPU. Sets the same
+# variables as cmake/cuda.cmake. Included by the main CMakeLists.txt if GMG_EMULATE_CUDA is set.
 enable_language(CXX)
 set(CMAKE_CXX_STANDARD 20)
 find_program(GMG_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(GMG_PYTHON NAMES python3)
 set(emulator ${PROJECT_SOURCE_DIR}/tests/emulator)
 set(translated ${PROJECT_BINARY_DIR}/emulated/src)
-file(GLOB_RECURSE originals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.h ${PROJECT_SOURCE_DIR}/src/*.cuh ${PROJECT_SOURCE_DIR}/src/*.cu)
+file(GLOB_RECURSE originals CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/*.h ${PROJECT_SOURCE_DIR}/src/*.cuh ${PROJECT_SOURCE_DIR}/src/*.cu)
 foreach(list CUDA_ONCE CUDA_KERNELS)
   list(TRANSFORM ${list} REPLACE "^src/(.*)\\.cu$" "${translated}/\\1.cpp")
 endforeach()
@@ -31,7 +32,8 @@ target_compile_options(gmg_emulator PRIVATE ${sanitize} -Wall -Wextra -O2 -ftls-
 set(CUDAToolkit_INCLUDE_DIRS ${emulator})
 set(GMG_CUDART $<TARGET_FILE:gmg_emulator>)
 set(cuda_include ${emulator} ${PROJECT_SOURCE_DIR}/include ${translated} ${PROJECT_SOURCE_DIR}/src)
-set(cuda_options "SHELL:-include cuda_runtime.h" "SHELL:-include ${PROJECT_BINARY_DIR}/emulated/types.h" -D__CUDACC__ -O2 -ftls-model=initial-exec -fvisibility=hidden -ffp-contract=fast
+set(cuda_options "SHELL:-include cuda_runtime.h" "SHELL:-include ${PROJECT_BINARY_DIR}/emulated/types.h" -D__CUDACC__
+  -O2 -ftls-model=initial-exec -fvisibility=hidden -ffp-contract=fast
   $<$<BOOL:${GMG_NATIVE}>:-march=native> -Wno-unknown-pragmas ${sanitize})
 set(cuda_needs -lstdc++ -lpthread)
 message(STATUS "gmg: CUDA for the emulator alone, which runs on this machine's processor: for tests")

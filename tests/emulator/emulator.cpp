@@ -1,11 +1,15 @@
-/* Runs kernels on the host. A thread of a kernel is a fibre: a stack of its own that a thread of the host runs until it ends or waits.
-   A thread block is run by one thread of the host, block after block; blocks that wait for each other (a cluster, a cooperative
-   launch) by one each. Shared memory is thread-local memory of those.
+/* Runs kernels on the host. A thread of a kernel is a fiber: it has a stack of its own, and runs until it ends or waits. A thread
+   block is run by one thread of the host, block after block. Blocks that wait for each other (a cluster, a cooperative launch) are
+   run by one thread of the host each. Shared memory is thread-local memory.
 
-   Finds what a GPU may hide: a barrier that not all threads reach (the program ends with a text); reads of shared or device memory
-   that nobody has written (NaN); reads of an asynchronous copy before the wait. With GMG_EMULATOR_ORDER=n blocks, warps and lanes run
-   in the n-th order instead of ascending: a result that depends on it is a race, or asynchronous.
-   Calls nothing of gmg; called by the headers beside it and by runtime.cpp. */
+   Finds errors that a GPU may hide:
+   - a barrier that some threads do not reach: the program ends with a text;
+   - reads of shared or device memory that nothing has written: such memory holds NaN;
+   - reads of an asynchronous copy before the wait: the old value is still there.
+   With GMG_EMULATOR_ORDER=n blocks, warps and lanes run in the n-th order instead of ascending (1: descending). A deterministic
+   result that depends on it is a race.
+
+   Calls nothing of gmg. Called by the headers beside it and by runtime.cpp. */
 #include "cuda_runtime.h"
 
 #include "runtime.h"
@@ -35,7 +39,7 @@ namespace emulator {
 
 enum { WARP = 32, MAX_THREADS = 1024, STACK = 64 * 1024, MAX_TOGETHER = 2048 };
 
-/* --- fibres ------------------------------------------------------------------------------------------------------------ */
+/* --- fibers ------------------------------------------------------------------------------------------------------------ */
 
 #ifdef __x86_64__
 typedef void *context;
@@ -306,7 +310,7 @@ void mbarrier_try_wait_parity_acquire_cluster_shared__cta_b64(unsigned &done, un
   abort();
 }
 
-/* Runs the fibres of a warp until each has ended or waits. Returns whether any ran. */
+/* Runs the fibers of a warp until each has ended or waits. Returns whether any ran. */
 static int run_warp(worker *w, unsigned number, unsigned threads)
 {
   const unsigned first = number * WARP, count = std::min<unsigned>(WARP, threads - first);

@@ -1,5 +1,6 @@
-/* The calls of the CUDA runtime (cuda_runtime_api.h): memory, streams, events, graphs. Work on a stream is done at once, or recorded
-   while the stream is captured. The device looks like an H200 with 16 multiprocessors (sm_90), so that small grids fill it. Calls emulator.cpp. */
+/* The calls of the CUDA runtime (cuda_runtime_api.h): memory, streams, events, graphs. Work on a stream is done at once, or
+   recorded while the stream is captured. The device looks like an H200 (sm_90) with 16 multiprocessors: small grids fill it.
+   Calls emulator.cpp. */
 #include "runtime.h"
 
 #include <atomic>
@@ -11,7 +12,8 @@
 #include <mutex>
 #include <vector>
 
-enum { PROCESSORS = 16, MAJOR = 9, MAX_SHARED = 227 * 1024, MAX_SHARED_UNASKED = 48 * 1024, MAX_THREADS = 1024, MAX_GRID_YZ = 65535 };
+enum { PROCESSORS = 16, MAJOR = 9, MAX_THREADS = 1024, MAX_GRID_YZ = 65535 };
+enum { MAX_SHARED = 227 * 1024, MAX_SHARED_UNASKED = 48 * 1024 };
 static const size_t MEMORY = (size_t)16 << 30, POISONED = (size_t)64 << 20;
 
 typedef std::function<cudaError_t()> work;
@@ -186,7 +188,11 @@ cudaError_t cudaFree(void *p)
   return cudaSuccess;
 }
 
-cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) { return fail((*p = malloc(bytes ? bytes : 1)) ? cudaSuccess : cudaErrorMemoryAllocation); }
+cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned)
+{
+  *p = malloc(bytes ? bytes : 1);
+  return fail(*p ? cudaSuccess : cudaErrorMemoryAllocation);
+}
 cudaError_t cudaMallocHost(void **p, size_t bytes) { return cudaHostAlloc(p, bytes, cudaHostAllocDefault); }
 cudaError_t cudaFreeHost(void *p) { return free(p), cudaSuccess; }
 cudaError_t cudaHostRegister(void *, size_t, unsigned) { return cudaSuccess; }
@@ -206,7 +212,10 @@ cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream
 {
   return enqueue(stream, [=] { return memset(p, byte, bytes), cudaSuccess; });
 }
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) { return cudaMemcpyAsync(to, from, bytes, kind, NULL); }
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+  return cudaMemcpyAsync(to, from, bytes, kind, NULL);
+}
 cudaError_t cudaMemset(void *p, int byte, size_t bytes) { return cudaMemsetAsync(p, byte, bytes, NULL); }
 
 /* --- streams and events --------------------------------------------------------------------------------------------------- */
@@ -246,8 +255,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *, const cudaGraphEdgeData *,
-                                          size_t, cudaStreamCaptureMode)
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *,
+                                          const cudaGraphEdgeData *, size_t, cudaStreamCaptureMode)
 {
   if (!stream || stream->captured) return fail(cudaErrorStreamCaptureUnsupported);
   *stream = {graph, 0, 0};
@@ -310,7 +319,10 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *run, cudaGraph_t graph, unsign
   *run = new CUgraphExec_st{graph->nodes, std::move(graph->bodies), std::move(graph->conditions)};
   return cudaSuccess;
 }
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long f) { return cudaGraphInstantiate(run, graph, f); }
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long flags)
+{
+  return cudaGraphInstantiate(run, graph, flags);
+}
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t run) { return delete run, cudaSuccess; }
 cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t run, cudaStream_t stream)

@@ -4,8 +4,8 @@ Copies SRC's headers and CUDA files to TO, a .cu as .cpp, and in them replaces
   kernel<<<...>>>(...)                by a call of emulator::launch_of
   extern __shared__ T name[]          by a pointer to the emulator's array
   asm("instruction ...")              by a call of emulator::ptx::instruction; an empty asm, by nothing
-Also writes TO/../types.h, which names the CUDA files' structs after the real type: their member functions are compiled once per type,
-and the linker would take two of the same name for one. Files that have not changed are not written."""
+Also writes TO/../types.h, which names the CUDA files' structs after the real type. Their member functions are compiled once per
+type, and the linker would merge two of the same name. Files that have not changed are not written."""
 import pathlib
 import re
 import sys

@@ -207,7 +207,8 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
      level. */
   c.numAttrs += gmg_early_attribute(gmg_device_of(e), attributes + c.numAttrs);
   const int zero = start == GMG_FROM_ZERO || l + 1 == s->levels; /* the coarsest grid is solved from zero */
-  gmg_cuda_note(gmg_device_of(e), cudaLaunchKernelEx(&c, fused_kernel, *s, l, (const real *)f, (real *)u, (int)kind, zero), "small levels");
+  const cudaError_t error = cudaLaunchKernelEx(&c, fused_kernel, *s, l, (const real *)f, (real *)u, (int)kind, zero);
+  gmg_cuda_note(gmg_device_of(e), error, "small levels");
 }
 
 extern "C" const gmg_bottom_ops R(gmg_fused_constant_cuda) = {
