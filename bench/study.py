@@ -13,7 +13,7 @@ import sys
 from checks_page import checks_page
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NOT_YET = "*Not measured yet: `build/bench/{} --json bench/results/{}`, then `python3 bench/study.py`, put it here.*"
+NOT_YET = "*Not measured yet: `{} bench/results/{}`, then `python3 bench/study.py`, put it here.*"
 BLOCKS = "async_blocks"  # in double, with blocks of a given shape: for staleness alone
 PALETTE = ["#0072B2", "#D55E00", "#009E73"]
 
@@ -306,8 +306,8 @@ def read(path):
     return json.loads(path.read_text()) if path.is_file() else None
 
 
-def made_of(tables, data, program, file):
-    return {name: make(data) if data else NOT_YET.format(program, file) for name, make in tables.items()}
+def made_of(tables, data, command, file):
+    return {name: make(data) if data else NOT_YET.format(command, file) for name, make in tables.items()}
 
 
 def fill(path, made):
@@ -324,9 +324,9 @@ def fill(path, made):
 def pages(results, docs, study):
     """Every page's path, and what the results make of it."""
     performance = {"rows": rows_table(read(results / "h200.json")), "peers": peers_table(read(results / "cpu.json")),
-                   **made_of(STUDY_TABLES, study, "bench_gpu_study", "h200-study.json")}
-    variants = made_of(VARIANTS_TABLES, read(results / "h200-variants.json"), "variants.py", "h200-variants.json")
-    cublas = made_of(CUBLAS_TABLES, read(results / "h200-cublas.json"), "bench_gpu_cublas", "h200-cublas.json")
+                   **made_of(STUDY_TABLES, study, "build/bench/bench_gpu_study --json", "h200-study.json")}
+    variants = made_of(VARIANTS_TABLES, read(results / "h200-variants.json"), "bench/variants.py", "h200-variants.json")
+    cublas = made_of(CUBLAS_TABLES, read(results / "h200-cublas.json"), "build/bench/bench_gpu_cublas --json", "h200-cublas.json")
     return {docs / "performance.md": fill(docs / "performance.md", performance),
             docs / "notes/cublas.md": fill(docs / "notes/cublas.md", cublas),
             docs / "notes/variants.md": fill(docs / "notes/variants.md", variants),

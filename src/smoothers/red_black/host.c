@@ -6,7 +6,7 @@
    of one colour differ by one in phase. So there is no race, the result does not depend on the number of threads, and the newest
    values are used across the seam. (Old values, read from a copy, are Jacobi at the seam, which does not tolerate over-relaxation:
    factor 0.26 on a periodic 65^3, instead of 0.12 with walls.) First, a strip of two unknowns on each side of a seam is swept once
-   more: 0.118 instead of 0.160, for the work of one face. */
+   more: 0.118 instead of 0.159, for the work of one face. */
 #include "smoothers/weight.h"
 
 #include "stencil/operator/host/grid_row.h"
