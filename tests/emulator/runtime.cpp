@@ -1,6 +1,6 @@
 /* The calls of the CUDA runtime (cuda_runtime_api.h): memory, streams, events, graphs. Work on a stream is done at once, or
-   recorded while the stream is captured. The device looks like an H200 (sm_90) with 16 multiprocessors: small grids fill it.
-   Calls emulator.cpp. */
+   recorded while the stream is captured. The device looks like an H200: sm_90, 132 multiprocessors. With
+   GMG_EMULATOR_PROCESSORS=n it has n, and small grids fill it. Calls emulator.cpp. */
 #include "runtime.h"
 
 #include <atomic>
@@ -12,7 +12,7 @@
 #include <mutex>
 #include <vector>
 
-enum { PROCESSORS = 16, MAJOR = 9, MAX_THREADS = 1024, MAX_GRID_YZ = 65535 };
+enum { MAJOR = 9, MAX_THREADS = 1024, MAX_GRID_YZ = 65535 };
 enum { MAX_SHARED = 227 * 1024, MAX_SHARED_UNASKED = 48 * 1024 };
 static const size_t MEMORY = (size_t)16 << 30, POISONED = (size_t)64 << 20;
 
@@ -53,6 +53,12 @@ static cudaError_t fail(cudaError_t error)
 {
   if (error != cudaSuccess) last = error;
   return error;
+}
+
+static int processors()
+{
+  const char *n = getenv("GMG_EMULATOR_PROCESSORS");
+  return n && atoi(n) > 0 ? atoi(n) : 132;
 }
 
 static int hidden()
@@ -130,7 +136,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 {
   if (device) return fail(cudaErrorInvalidDevice);
   switch (attribute) {
-    case cudaDevAttrMultiProcessorCount: *value = PROCESSORS; break;
+    case cudaDevAttrMultiProcessorCount: *value = processors(); break;
     case cudaDevAttrComputeCapabilityMajor: *value = MAJOR; break;
     case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
     case cudaDevAttrCooperativeLaunch: *value = 1; break;
@@ -144,7 +150,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
 {
   if (device) return fail(cudaErrorInvalidDevice);
   snprintf(p->name, sizeof p->name, "emulator");
-  p->major = MAJOR, p->minor = 0, p->multiProcessorCount = PROCESSORS;
+  p->major = MAJOR, p->minor = 0, p->multiProcessorCount = processors();
   return cudaSuccess;
 }
 
