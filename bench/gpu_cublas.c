@@ -228,7 +228,8 @@ static void coarse_solver(bed *b)
 static void multigrid(bed *b)
 {
   cuda(cudaMemsetAsync(b->u, 0, b->r->cells * sizeof(double), b->stream), "cudaMemsetAsync");
-  if (gmg_solve(b->r->solver, b->f, b->u, &b->report) > GMG_DIVERGED) bench_gpu_stop("gmg_solve", gmg_context_error(b->r->context));
+  if (!gmg_status_is_outcome(gmg_solve(b->r->solver, b->f, b->u, &b->report)))
+    bench_gpu_stop("gmg_solve", gmg_context_error(b->r->context));
 }
 
 static const struct {

@@ -56,7 +56,7 @@ double bench_gpu_solve(bench_gpu_run *r, const double *f, double *u, gmg_report 
 {
   cudaMemset(u, 0, r->cells * sizeof *u);
   const double start = bench_gpu_now();
-  if (gmg_solve(r->solver, f, u, report) > GMG_DIVERGED) bench_gpu_stop("gmg_solve", gmg_context_error(r->context));
+  if (!gmg_status_is_outcome(gmg_solve(r->solver, f, u, report))) bench_gpu_stop("gmg_solve", gmg_context_error(r->context));
   return bench_gpu_now() - start;
 }
 

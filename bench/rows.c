@@ -41,7 +41,7 @@ static int solve(bench_job *job, gmg_report *report, double *seconds)
   const double start = omp_get_wtime();
   const gmg_status status = gmg_solve(job->solver, job->f, job->u, report);
   *seconds = omp_get_wtime() - start;
-  return status > GMG_DIVERGED ? told(job, status) : 0;
+  return gmg_status_is_outcome(status) ? 0 : told(job, status);
 }
 
 static int rebuild(bench_job *job)

@@ -224,7 +224,7 @@ static int blend(run *r, int plane)
   }
   if (demo_array_send(r->o, &r->f) || demo_array_zero(r->o, &r->w)) return 1;
   const gmg_status status = gmg_solve(r->solver, r->f.there, r->w.there, &report);
-  if (!demo_is_outcome(status)) return demo_check(r->o, r->context, status);
+  if (!gmg_status_is_outcome(status)) return demo_check(r->o, r->context, status);
   if (tell_solve(r, plane, &report) || demo_array_fetch(r->o, &r->w)) return 1;
   for (size_t i = 0; i < cells; i++) {
     pixel_of(r, i, p);

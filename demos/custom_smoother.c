@@ -50,7 +50,7 @@ static int solve(const demo_options *o, gmg_context *context, double *f, double 
   demo_fill_rhs(o, &o->problem, f), demo_fill_guess(o, &o->problem, u);
   if (demo_check(o, context, gmg_solver_create(context, &o->problem, &params, &solver))) return 1;
   const gmg_status status = gmg_solve(solver, f, u, &report);
-  int failed = !demo_is_outcome(status) && demo_check(o, context, status);
+  int failed = !gmg_status_is_outcome(status) && demo_check(o, context, status);
   const demo_named_field fields[] = {{"u", u}, {"f", f}};
   if (!failed) failed = demo_json_write_report(o, context, &o->problem, &plan, &report);
   if (!failed && o->output) failed = demo_fields_write(o, &o->problem, fields, 2);

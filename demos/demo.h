@@ -133,7 +133,6 @@ int demo_options_set(demo_options *o, const char *name, const char *value);
 int demo_check(const demo_options *o, const gmg_context *context, gmg_status status);
 int demo_fail(const demo_options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 double demo_now(void); /* seconds of a clock that only goes forward */
-int demo_is_outcome(gmg_status status); /* 1 for the outcomes of a solve, 0 for errors */
 /* Whether `fields` fields of the program fit into memory: where they are made before the plan, which reads coefficients. */
 int demo_room(const demo_options *o, const gmg_problem *problem, int fields);
 /* The same for what has been planned. */

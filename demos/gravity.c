@@ -136,7 +136,7 @@ static int create(run *r)
   if (!r->o->quiet) params.monitor = demo_table_row, params.monitor_data = &table;
   if (demo_check(r->o, r->context, gmg_solver_create(r->context, p, &params, &r->solver)) || set_walls(r)) return 1;
   const gmg_status status = gmg_solve(r->solver, r->f.there, r->u.there, &r->report);
-  if (!demo_is_outcome(status)) return demo_check(r->o, r->context, status);
+  if (!gmg_status_is_outcome(status)) return demo_check(r->o, r->context, status);
   void *const gradient[3] = {NULL, NULL, r->up.there};
   if (demo_check(r->o, r->context, gmg_flux(r->solver, r->u.there, NULL, gradient))) return 1;
   return demo_array_fetch(r->o, &r->u) || demo_array_fetch(r->o, &r->up);

@@ -48,7 +48,7 @@ static int solve_shift(sweep *s, int decade)
   demo_fill_guess(o, &s->problem, s->u.here); /* the same for every shift */
   if (demo_array_send(o, &s->u)) return 1;
   const gmg_status status = gmg_solve(s->solver, s->f.there, s->u.there, &report);
-  if (!demo_is_outcome(status)) return demo_check(o, s->context, status);
+  if (!gmg_status_is_outcome(status)) return demo_check(o, s->context, status);
   s->unfinished += status != GMG_OK && status != GMG_STAGNATED;
   if (!o->quiet) {
     printf("   1e%+03d  %6d  %8.2e  ", decade, report.cycles, report.factor);

@@ -285,7 +285,7 @@ static int simulate(run *r)
   const demo_options *o = r->o;
   if (create(r)) return 1;
   const gmg_status status = gmg_solve(r->solver, r->to_f.there, r->to_u.there, &r->report);
-  if (!demo_is_outcome(status)) return demo_check(o, r->context, status);
+  if (!gmg_status_is_outcome(status)) return demo_check(o, r->context, status);
   if (demo_array_fetch(o, &r->to_u)) return 1;
   r->effort[GMG] = (effort){r->report.cycles, r->report.residual / r->report.residual0, r->report.seconds};
   for (int m = DIAGONAL_CG; m < METHODS; m++) {

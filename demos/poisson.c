@@ -80,7 +80,7 @@ static int run_solve(run *r, const gmg_params *params)
 {
   if (demo_check(r->o, r->context, gmg_solver_create(r->context, &r->problem, params, &r->solver)) || fill(r)) return 1;
   const gmg_status status = gmg_solve(r->solver, r->f.there, r->u.there, &r->report);
-  if (!demo_is_outcome(status)) return demo_check(r->o, r->context, status);
+  if (!gmg_status_is_outcome(status)) return demo_check(r->o, r->context, status);
   if (demo_array_fetch(r->o, &r->u)) return 1;
   if (r->o->rhs == DEMO_SMOOTH)
     r->errors = demo_exact_errors(&r->problem, &r->exact, r->u.here, r->report.singular, r->error);

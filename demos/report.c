@@ -34,7 +34,6 @@ double demo_now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-int demo_is_outcome(gmg_status status) { return status <= GMG_DIVERGED; }
 
 /* The system promises more memory than there is, and ends the program when it is used: better to say so before. */
 static int fits(const demo_options *o, const gmg_problem *problem, int fields, double solver)

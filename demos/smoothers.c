@@ -69,7 +69,7 @@ static int measure_factor(bench *b, gmg_params params, result *r, cJSON *histori
     demo_field_random(&o->problem, 2, b->u.here);
     if ((failed = demo_array_send(o, &b->u))) break;
     const gmg_status status = gmg_solve(solver, b->f.there, b->u.there, &report);
-    if (!demo_is_outcome(status)) failed = demo_check(o, b->context, status);
+    if (!gmg_status_is_outcome(status)) failed = demo_check(o, b->context, status);
     if (failed) break;
     if (status == GMG_DIVERGED) r->status = status;
     r->deterministic = report.deterministic;
@@ -122,7 +122,7 @@ static int measure_time(bench *b, const gmg_params *params, const char *name, re
   demo_fill_rhs(o, &o->problem, b->f.here);
   int failed = demo_array_send(o, &b->u) || demo_array_send(o, &b->f);
   const gmg_status status = failed ? GMG_ERR_DEVICE : gmg_solve(solver, b->f.there, b->u.there, &report);
-  if (!failed && !demo_is_outcome(status)) {
+  if (!failed && !gmg_status_is_outcome(status)) {
     failed = demo_check(o, b->context, status);
   } else if (!failed) {
     if (!o->quiet) print_smoother(name, r, &report);

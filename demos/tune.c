@@ -59,7 +59,7 @@ static int solve_once(tuner *t, gmg_solver *solver, trial *x, double *seconds)
   gmg_report report;
   if (reset_guess(t)) return 1;
   x->status = gmg_solve(solver, t->f.there, t->u.there, &report);
-  if (!demo_is_outcome(x->status)) return demo_check(t->o, t->context, x->status);
+  if (!gmg_status_is_outcome(x->status)) return demo_check(t->o, t->context, x->status);
   snprintf(t->text, sizeof t->text, "%s", demo_message(t->context, x->status));
   x->cycles = report.cycles, x->factor = report.factor;
   *seconds = report.seconds;

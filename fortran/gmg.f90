@@ -13,7 +13,7 @@ module gmg
   public :: gmg_problem_default, gmg_problem_set_box, gmg_params_default, gmg_context_create_host, gmg_context_destroy
   public :: gmg_context_create_cuda, gmg_context_threads, gmg_plan, gmg_solver_create, gmg_solver_destroy, gmg_solve
   public :: gmg_precondition, gmg_solver_update, gmg_set_boundary_values, gmg_set_boundary_constant, gmg_flux
-  public :: gmg_residual, gmg_level_residual, gmg_monitor
+  public :: gmg_residual, gmg_level_residual, gmg_monitor, gmg_status_is_outcome
   public :: gmg_smoother_offload_create, gmg_smoother_offload_destroy, gmg_smoother_offload_seconds
 
   ! Enumerations, in the order of gmg.h.
@@ -236,6 +236,11 @@ module gmg
       import
       type(c_ptr), value :: context
     end subroutine
+
+    integer(c_int) function gmg_status_is_outcome(status) bind(C)
+      import
+      integer(c_int), value :: status
+    end function
 
     integer(c_int) function gmg_context_threads(context) bind(C)
       import

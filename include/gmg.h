@@ -62,7 +62,8 @@ extern "C" {
   X(GMG_ERR_DEVICE, "device error")                                                              \
   X(GMG_ERR_IO, "input or output failed")
 
-/** The return value of a call. The first four are outcomes of a solve. The others are errors. */
+/** The return value of a call. The first four are outcomes of a solve. The others are errors
+ *  (gmg_status_is_outcome()). */
 typedef enum gmg_status {
 #define GMG_STATUS_ENUM(name, text) name,
   GMG_STATUS_LIST(GMG_STATUS_ENUM)
@@ -335,6 +336,10 @@ GMG_API int gmg_context_threads(const gmg_context *context);
 
 /** A status in words. Never NULL. */
 GMG_API const char *gmg_status_string(gmg_status status);
+
+/** Whether a status is the outcome of a solve that ran: u then holds the last iterate.
+ *  @return 1 for GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED and GMG_DIVERGED; 0 for errors, and for numbers that are no status */
+GMG_API int gmg_status_is_outcome(gmg_status status);
 
 /** Reports what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. Allocates only temporary host arrays,
  *  of up to 176 bytes per unknown of an axis. Reads coefficient arrays. Does not call the setup of a user's smoother. Blocks.

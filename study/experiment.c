@@ -142,7 +142,7 @@ static int one_run(const setting *w, gmg_solver *solver, const gmg_problem *p, c
   if (w->start == START_U_RANDOM ? study_start(w->place, p, 2, !first, u) : demo_array_zero(o, u)) return 1;
   if (t->clock) study_clock_seconds(t->clock);
   to->status = gmg_solve(solver, f->there, u->there, &report);
-  if (!demo_is_outcome(to->status)) return demo_check(o, w->place->context, to->status);
+  if (!gmg_status_is_outcome(to->status)) return demo_check(o, w->place->context, to->status);
   snprintf(to->message, sizeof to->message, "%s", demo_message(w->place->context, to->status));
   to->deterministic = report.deterministic;
   if (number < 0) return 0; /* the first of a timed setting: memory is touched, a device is awake */

@@ -106,10 +106,10 @@ static int one_fault(ward *w, int number)
   if (attempt(w, &f, &r, &truth)) return 1;
   const int happened = study_faulty_changed(w->x.faulty) > 0, extra = r.cycles - w->undisturbed;
   t->faults++, t->injected += happened;
-  if (r.status > GMG_DIVERGED) t->errors++;
+  if (!gmg_status_is_outcome(r.status)) t->errors++;
   else t->ended[r.status]++;
   t->wrong += r.status == GMG_OK && !solved(&r, truth);
-  t->misreported += r.status <= GMG_DIVERGED && !told_truly(&r, truth);
+  t->misreported += gmg_status_is_outcome(r.status) && !told_truly(&r, truth);
   if (r.status == GMG_OK) t->extra[FEWER + (extra < -FEWER ? -FEWER : extra)]++;
   if (f.kind == FAULT_BIT && happened) note_bit(w, kind, &f, extra, r.status != GMG_OK);
   return r.status != GMG_OK || number % AGAIN < KINDS ? once_more(w, t) : 0;

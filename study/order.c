@@ -126,7 +126,7 @@ static int solve(const setting *w, bed *b, int again, result *r)
   if (study_start(at, &b->problem, 2, again, &b->u)) return 1;
   if (b->clock) study_clock_seconds(b->clock);
   const gmg_status status = gmg_solve(b->solver, b->f.there, b->u.there, &report);
-  if (!demo_is_outcome(status)) return demo_check(&at->demo, at->context, status);
+  if (!gmg_status_is_outcome(status)) return demo_check(&at->demo, at->context, status);
   if (!r || report.cycles == 0) return 0;
   bench_add(&r->factor, report.factor);
   bench_add(&r->cycle, report.seconds / report.cycles);

@@ -101,7 +101,7 @@ static int cg_times(study *s, const stand_in *c, const scale *scale, struct cJSO
     for (int r = -1; r < scale->times && !failed; r++) { /* the first touches the memory */
       failed = demo_array_zero(&at->demo, &u);
       const gmg_status status = failed ? GMG_OK : gmg_solve(solver, f.there, u.there, &report);
-      if (!demo_is_outcome(status)) failed = demo_check(&at->demo, at->context, status);
+      if (!gmg_status_is_outcome(status)) failed = demo_check(&at->demo, at->context, status);
       if (r >= 0) bench_add(&seconds, report.seconds);
     }
     reached[t] = report.residual / report.residual0, median[t] = bench_median(&seconds), least[t] = bench_min(&seconds);
@@ -175,7 +175,7 @@ static int multigrid(study *s, const stand_in *c, const scale *scale)
   for (int r = -1; r < scale->runs && !failed; r++) {
     failed = demo_array_zero(&at->demo, &u);
     const gmg_status status = failed ? GMG_OK : gmg_solve(solver, f.there, u.there, NULL);
-    if (!demo_is_outcome(status)) failed = demo_check(&at->demo, at->context, status);
+    if (!gmg_status_is_outcome(status)) failed = demo_check(&at->demo, at->context, status);
     if (w.count < count) count = w.count; /* all runs have so many */
     for (int i = 0; i < w.count && r >= 0; i++) bench_add(&seconds[i], w.seconds[i]), bench_add(&residual[i], w.residual[i]);
   }

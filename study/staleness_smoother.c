@@ -44,7 +44,7 @@ static int smoother_factor(study *s, const grid *at, const smoothing *how, int r
   for (int run = 0; run < (how->deterministic || how->fold == 0 ? 1 : runs) && !code; run++) {
     code = study_start(place, &problem, 2, run > 0, &u);
     const gmg_status status = code ? GMG_OK : gmg_solve(solver, f.there, u.there, &report);
-    if (!demo_is_outcome(status)) code = demo_check(o, context, status);
+    if (!gmg_status_is_outcome(status)) code = demo_check(o, context, status);
     if (!code) bench_add(factor, report.factor);
   }
   demo_array_destroy(&f), demo_array_destroy(&u);

@@ -21,6 +21,8 @@ const char *gmg_status_string(gmg_status status)
   return (size_t)status < count ? status_text[status] : "unknown status";
 }
 
+int gmg_status_is_outcome(gmg_status status) { return (unsigned)status <= GMG_DIVERGED; }
+
 gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format, ...)
 {
   va_list args;

@@ -279,10 +279,21 @@ static void null_handles(void **state)
   assert_string_equal(gmg_status_string((gmg_status)99), "unknown status");
 }
 
+static void outcomes(void **state)
+{
+  (void)state;
+  static const gmg_status outcome[] = {GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED};
+  static const gmg_status other[] = {GMG_ERR_ARGUMENT, GMG_ERR_UNSUPPORTED, GMG_ERR_MEMORY, GMG_ERR_DEVICE,
+                                     GMG_ERR_IO, (gmg_status)99, (gmg_status)-1};
+  for (int i = 0; i < COUNT(outcome); i++) assert_int_equal(gmg_status_is_outcome(outcome[i]), 1);
+  for (int i = 0; i < COUNT(other); i++) assert_int_equal(gmg_status_is_outcome(other[i]), 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(problems),      cmocka_unit_test(presets), cmocka_unit_test(parameters),
                                      cmocka_unit_test(smoothers_that_do_not_fit), cmocka_unit_test(out_of_memory),
-                                     cmocka_unit_test(calls),         cmocka_unit_test(null_handles)};
+                                     cmocka_unit_test(calls),         cmocka_unit_test(null_handles),
+                                     cmocka_unit_test(outcomes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,7 +158,7 @@ static void use(input *in, gmg_solver *s, const gmg_context *c, const gmg_proble
   }
   for (int round = 0; round < 2; round++) {
     gmg_status status = gmg_solve(s, f, u, &report);
-    promise(status <= GMG_DIVERGED || status == GMG_ERR_ARGUMENT, "solve", status);
+    promise(gmg_status_is_outcome(status) || status == GMG_ERR_ARGUMENT, "solve", status);
     promise(status == GMG_OK || gmg_context_error(c)[0], "solve without a text", status);
     promise(report.status == status && report.cycles <= cycles && report.history_length <= cycles + 1, "report", status);
     status = gmg_precondition(s, f, r);

@@ -118,7 +118,8 @@ static int flips(int where, const shape *box, gmg_precision precision, int fmg, 
     const int level = coming.level, bit = coming.bit;
     const gmg_status status = judged_solve(&t, &truth, &r);
     happened += coming.done;
-    if (status > GMG_DIVERGED) fail_msg("level %d, bit %d: %s: %s", level, bit, gmg_status_string(status), gmg_context_error(c));
+    if (!gmg_status_is_outcome(status))
+      fail_msg("level %d, bit %d: %s: %s", level, bit, gmg_status_string(status), gmg_context_error(c));
     if (status == GMG_OK && !(truth <= 1.01 * r.target))
       fail_msg("level %d, bit %d: said to be solved, but the residual is %g, target %g", level, bit, truth, r.target);
     ends[status]++;
@@ -319,7 +320,7 @@ static void one_flip(trial *t, int level, double value, double share, uint64_t *
   const int early = when < 0.5 * t->least, bad = !(truth <= 1.01 * r.target);
   sum->early += early, sum->inside += when < ended;
   if (status == GMG_ERR_ARGUMENT && level < 0) sum->refused++; /* the guess, to all appearances */
-  else if (status > GMG_DIVERGED)
+  else if (!gmg_status_is_outcome(status))
     fail_msg("level %d, %g after %.3f ms: %s: %s", level, value, when, gmg_status_string(status), gmg_context_error(t->c));
   else sum->ends[status]++;
   if (status == GMG_OK && bad) {

@@ -131,10 +131,12 @@ static void offloaded(const char *name, const gmg_problem *p, gmg_params q, int 
   gmg_params mine = q;
   mine.smoother = there;
   assert_ok(b.context[HOST], gmg_solver_create(b.context[HOST], p, &mine, &s));
-  ON_BOTH(i) if (gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]) > GMG_DIVERGED) fail_msg("%s", gmg_context_error(b.context[i]));
+  ON_BOTH(i)
+    if (!gmg_status_is_outcome(gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i])))
+      fail_msg("%s", gmg_context_error(b.context[i]));
   for (int repeat = 0; repeat < solves; repeat++) {
     e[0]->vector->fill(e[0], v.n, 0, v.at[0]);
-    if (gmg_solve(s, f.at[0], v.at[0], &r[2]) > GMG_DIVERGED) fail_msg("%s", gmg_context_error(b.context[HOST]));
+    if (!gmg_status_is_outcome(gmg_solve(s, f.at[0], v.at[0], &r[2]))) fail_msg("%s", gmg_context_error(b.context[HOST]));
   }
   assert_ok(device, gmg_smoother_offload_seconds(there, &sweeps, &transfers));
   print_message("%-34s host %2d cycles, device %2d, sweeps on the device %2d: %.4f s, transfers %.4f s\n", name, r[0].cycles,

@@ -93,7 +93,7 @@ static long same_solve(pair *x)
     const size_t before = gmg_cuda_synchronisations(x->c);
     x->e->vector->fill(x->e, x->cells, x->guess, x->u[i]);
     const gmg_status status = gmg_solve(x->solver[i], x->f, x->u[i], &r[i]);
-    if (status >= GMG_ERR_ARGUMENT && !x->refused) fail_msg("%s: %s", x->name, gmg_context_error(x->c));
+    if (!gmg_status_is_outcome(status) && !x->refused) fail_msg("%s: %s", x->name, gmg_context_error(x->c));
     x->waits[i] = gmg_cuda_synchronisations(x->c) - before;
     snprintf(text[i], sizeof text[i], "%s", gmg_context_error(x->c));
     values[i] = malloc(x->cells * sizeof *values[i]);

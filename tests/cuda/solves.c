@@ -34,7 +34,8 @@ static void solves(const char *name, const gmg_problem *p, gmg_params q, int mor
   twin f = begin_twin(e[0], e[1], unknowns(p), 61), u = begin_twin(e[0], e[1], unknowns(p), 0);
   ON_BOTH(i) {
     const gmg_status status = gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]);
-    if (status > GMG_DIVERGED) fail_msg("%s, solve on the %s: %s", name, i ? "device" : "host", gmg_context_error(b.context[i]));
+    if (!gmg_status_is_outcome(status))
+      fail_msg("%s, solve on the %s: %s", name, i ? "device" : "host", gmg_context_error(b.context[i]));
   }
   print_message("%-34s host %2d cycles, %s; device %2d, %s\n", name, r[0].cycles, gmg_status_string(r[0].status), r[1].cycles,
                 gmg_status_string(r[1].status));

@@ -254,7 +254,7 @@ typedef struct {
 
 static void expect(const running *x, const char *what, gmg_status status)
 {
-  if (status >= GMG_ERR_ARGUMENT) {
+  if (!gmg_status_is_outcome(status)) {
     fprintf(stderr, "%s: %s: %s: %s\n", x->c->name, what, gmg_status_string(status),
             x->context ? gmg_context_error(x->context) : "");
     exit(1);
