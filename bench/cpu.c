@@ -21,7 +21,7 @@ static const double QUIET = 0.8; /* a row before which the triad was slower than
 #define CYCLE_WHAT "one V(1,1) cycle: difference of solves of 7 and of 2 cycles over 5"
 #define SOLVE_WHAT "gmg_solve() to the tolerance, create excluded, default parameters"
 #define CHECKED ", residual measured every cycle"
-#define UNCHECKED ", check_every = 0"
+#define UNCHECKED ", check_every = GMG_NONE"
 #define FMG_WHAT "full multigrid, one V(1,1) a level, max_cycles = 1"
 static const bench_row rows[] = {
     /* name, what, measure, smoother, f, rtol, contrast of beta, check_every, fmg, every size, precision */

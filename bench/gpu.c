@@ -37,7 +37,7 @@ static void unmeasured_row(const char *name, bench_gpu_run *r, const double *f, 
   bench_gpu_build(r);
   (void)bench_gpu_solve(r, f, u, &report);
   const int cycles = report.cycles, most = r->params.max_cycles;
-  r->params.check_every = 0, r->params.max_cycles = cycles;
+  r->params.check_every = GMG_NONE, r->params.max_cycles = cycles;
   bench_gpu_build(r);
   const bench_gpu_samples s = bench_gpu_solve_time(r, f, u, &report);
   r->params.check_every = 1, r->params.max_cycles = most;
@@ -84,7 +84,7 @@ static void fmg_row(const char *name, int dim, size_t n)
   double *f = bench_gpu_uploaded(host, r.cells), *u = bench_gpu_device_field(r.cells);
   const double floor = bench_gpu_measured_floor(&r, f, u); /* and the discrete solution */
   cudaMemcpy(discrete, u, r.cells * sizeof *u, cudaMemcpyDeviceToHost);
-  r.params.fmg = 1, r.params.max_cycles = 1, r.params.check_every = 0;
+  r.params.fmg = 1, r.params.max_cycles = 1, r.params.check_every = GMG_NONE;
   bench_gpu_build(&r);
   const bench_gpu_samples s = bench_gpu_solve_time(&r, f, u, &report);
   cudaMemcpy(host, u, r.cells * sizeof *u, cudaMemcpyDeviceToHost);

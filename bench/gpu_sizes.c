@@ -133,7 +133,7 @@ static void case_row(const size_case *c, const double *random, double *u)
   }
   if (c->smoother) r.params.smoother = gmg_smoother_by_name(c->smoother);
   if (c->same_precision) r.params.precision = GMG_PRECISION_SAME;
-  if (c->fmg) r.params.fmg = 1, r.params.max_cycles = 1, r.params.check_every = 0;
+  if (c->fmg) r.params.fmg = 1, r.params.max_cycles = 1, r.params.check_every = GMG_NONE;
   r.params.rtol = c->rtol;
   bench_gpu_build(&r);
   const bench_gpu_samples s = bench_gpu_solve_time(&r, f, u, &report);

@@ -90,7 +90,7 @@ bench_gpu_samples bench_gpu_cycle_time(bench_gpu_run *r, const double *f, double
   bench_gpu_samples few = {.count = 0}, s = {.count = 0};
   gmg_report report;
   const int check = r->params.check_every, most = r->params.max_cycles;
-  r->params.check_every = 0;
+  r->params.check_every = GMG_NONE;
   for (int many = 0; many < 2; many++) {
     r->params.max_cycles = many ? LONG_SOLVE : SHORT_SOLVE;
     bench_gpu_build(r);

@@ -115,7 +115,7 @@ static void size_rows(bench_gpu_run *r, const double *f, double *u)
     }
     r->params = gmg_params_default();
     r->params.smoother = gmg_smoother_by_name(methods[m].smoother);
-    r->params.overlap = methods[m].overlap;
+    r->params.overlap = methods[m].overlap ? methods[m].overlap : GMG_NONE;
     r->params.deterministic = methods[m].deterministic;
     r->params.order = methods[m].order;
     r->params.precision = methods[m].precision;
@@ -130,7 +130,7 @@ static void fmg_row(bench_gpu_run *r, const char *label, const double *f, double
   char extra[512];
   gmg_report report;
   begin_extra(extra, sizeof extra, r, "growth_fmg");
-  r->params.fmg = 1, r->params.max_cycles = 1, r->params.check_every = 0;
+  r->params.fmg = 1, r->params.max_cycles = 1, r->params.check_every = GMG_NONE;
   if (bench_gpu_try_build(r) != GMG_OK) {
     bench_gpu_skipped_row(label, gmg_context_error(r->context), extra);
     return;

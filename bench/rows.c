@@ -197,7 +197,7 @@ static int note_in_cycles(bench_job *job, const bench_samples *whole)
 {
   bench_samples cycle = {0};
   double factor;
-  job->params.check_every = 0;
+  job->params.check_every = GMG_NONE;
   if (cycle_samples(job, &cycle, &factor)) return 1;
   const double seconds = bench_median(&cycle);
   bench_record_note(job->record, "in_cycles", bench_median(&job->record->samples) / seconds);
@@ -210,7 +210,7 @@ static int note_in_cycles(bench_job *job, const bench_samples *whole)
 int bench_create(bench_job *job)
 {
   bench_samples whole = {0};
-  job->params.check_every = 0, job->params.max_cycles = SHORT_SOLVE;
+  job->params.check_every = GMG_NONE, job->params.max_cycles = SHORT_SOLVE;
   for (int run = -1; run < job->runs; run++) {
     double first, second;
     gmg_report report;

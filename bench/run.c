@@ -31,14 +31,14 @@ static gmg_status prepare(bench_job *job, const bench_row *row)
   job->problem.beta = job->beta;
   if (row->smoother) job->params.smoother = gmg_smoother_by_name(row->smoother);
   if (row->rtol > 0) job->params.rtol = row->rtol;
-  job->params.check_every = row->check_every;
+  job->params.check_every = row->check_every ? row->check_every : GMG_NONE;
   job->params.fmg = row->fmg;
   job->params.precision = row->precision;
   gmg_status status = gmg_plan(job->context, &job->problem, &job->params, &plan);
   if (status) return status;
   job->record->floor = plan.floor;
-  snprintf(job->record->setting, sizeof job->record->setting, "%s(%d,%d), corrections in %s%s", &"V\0W\0F"[2 * (int)plan.cycle],
-           job->params.pre, job->params.post, plan.precision == GMG_PRECISION_MIXED ? "float" : "double",
+  snprintf(job->record->setting, sizeof job->record->setting, "%s(%d,%d), corrections in %s%s", &"V\0W\0F"[2 * (int)(plan.cycle - GMG_CYCLE_V)],
+           plan.pre, plan.post, plan.precision == GMG_PRECISION_MIXED ? "float" : "double",
            plan.accel == GMG_ACCEL_FLEXIBLE_CG ? ", flexible CG" : "");
   snprintf(job->record->floor_of, sizeof job->record->floor_of, "a smooth f, from gmg_plan()");
   return gmg_solver_create(job->context, &job->problem, &job->params, &job->solver);

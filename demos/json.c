@@ -101,6 +101,8 @@ static int add_problem(cJSON *root, const demo_options *o, const gmg_problem *p)
   return ok;
 }
 
+static int count(int member) { return member == GMG_NONE ? 0 : member; }
+
 static int add_params(cJSON *root, const demo_options *o, const gmg_problem *problem)
 {
   const gmg_params *p = &o->params;
@@ -108,10 +110,10 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
   const struct {
     const char *name;
     double value;
-  } numbers[] = {{"fmg", p->fmg}, {"pre", p->pre}, {"post", p->post}, {"omega", p->omega},
-                 {"local_sweeps", p->local_sweeps}, {"overlap", p->overlap}, {"passes", p->passes},
+  } numbers[] = {{"fmg", count(p->fmg)}, {"pre", count(p->pre)}, {"post", count(p->post)}, {"omega", p->omega},
+                 {"local_sweeps", p->local_sweeps}, {"overlap", count(p->overlap)}, {"passes", p->passes},
                  {"seed", (double)p->seed}, {"in_flight", p->in_flight},
-                 {"oversubscription", p->oversubscription}, {"max_levels", p->max_levels}, {"max_cycles", p->max_cycles},
+                 {"oversubscription", p->oversubscription}, {"max_levels", p->max_levels}, {"max_cycles", count(p->max_cycles)},
                  {"rtol", rtol}};
   const struct {
     const char *name;

@@ -60,6 +60,16 @@ static int read_int(const row *r, const char *text, void *to)
   return demo_parse_int(text, r->kind->least, r->kind->most, to);
 }
 
+/* Zero says none: of the members of gmg_params, whose 0 means that gmg chooses. */
+static int read_steps(const row *r, const char *text, void *to)
+{
+  int count;
+  if (!demo_parse_int(text, r->kind->least, r->kind->most, &count)) return 0;
+  if (count == 0) count = GMG_NONE;
+  memcpy(to, &count, sizeof count);
+  return 1;
+}
+
 static int read_sizes(const row *r, const char *text, void *to)
 {
   return demo_parse_sizes(text, (size_t)r->kind->least, to);
@@ -100,6 +110,7 @@ static const kind a_word = {required_argument, read_word, NULL, 0, 0};
 static const kind a_smoother = {required_argument, read_smoother, NULL, 0, 0};
 static const kind a_preset = {required_argument, read_preset, NULL, 0, 0};
 static const kind an_int = {required_argument, read_int, "a whole number", INT_MIN, INT_MAX};
+static const kind steps = {required_argument, read_steps, "a whole number from 0 up", 0, INT_MAX};
 static const kind a_dim = {required_argument, read_int, "1, 2 or 3", 1, 3};
 static const kind a_count = {required_argument, read_int, "a whole number from 1 to 10000", 1, 10000};
 static const kind threads = {required_argument, read_int, "a whole number from 0 to 4096", 0, 4096};
@@ -170,18 +181,18 @@ static const row table[] = {
     {"seconds", "T", "from then on no other variant is tried (20)", DEMO_TAKES_TUNING, &a_positive, TO(seconds), NULL},
     {"smoother", "NAME", "smoother (async)", DEMO_TAKES_SMOOTHER, &a_smoother, TO(params.smoother), NULL},
     {"preset", NULL, "parameters of smoothing under one name; options after it change them (default)", DEMO_TAKES_SMOOTHER, &a_preset, 0, NULL},
-    {"pre", "K", "smoothing steps before the coarse correction (1)", DEMO_TAKES_METHOD, &an_int, TO(params.pre), NULL},
-    {"post", "K", "smoothing steps after it (1)", DEMO_TAKES_METHOD, &an_int, TO(params.post), NULL},
+    {"pre", "K", "smoothing steps before the coarse correction (1)", DEMO_TAKES_METHOD, &steps, TO(params.pre), NULL},
+    {"post", "K", "smoothing steps after it (1)", DEMO_TAKES_METHOD, &steps, TO(params.post), NULL},
     {"omega", "W", "relaxation weight; 0: best known (0)", DEMO_TAKES_METHOD, &a_real, TO(params.omega), NULL},
     {"local-sweeps", "K", "async: sweeps in a block; chebyshev: degree (2)", DEMO_TAKES_METHOD, &an_int,
      TO(params.local_sweeps), NULL},
-    {"local", NULL, "async: relaxation in a block (red-black)", DEMO_TAKES_METHOD, &a_word, TO(params.local),
+    {"local", NULL, "async: relaxation in a block (best: red-black)", DEMO_TAKES_METHOD, &a_word, TO(params.local),
      demo_local_words},
-    {"overlap", "K", "async: layers relaxed around a block, 0, 1 or 2 (1)", DEMO_TAKES_METHOD, &an_int,
+    {"overlap", "K", "async: layers relaxed around a block, 0, 1 or 2 (1)", DEMO_TAKES_METHOD, &steps,
      TO(params.overlap), NULL},
     {"passes", "K", "async: passes over all blocks in a step (1)", DEMO_TAKES_METHOD, &an_int, TO(params.passes), NULL},
     {"block", "NxNxN", "async: unknowns of a block; 0: chosen (0)", DEMO_TAKES_METHOD, &block, TO(block), NULL},
-    {"block-order", NULL, "async: order of the blocks (natural)", DEMO_TAKES_METHOD, &a_word, TO(params.order),
+    {"block-order", NULL, "async: order of the blocks (best: natural)", DEMO_TAKES_METHOD, &a_word, TO(params.order),
      demo_block_order_words},
     {"seed", "K", "async: seed of the random order (1)", DEMO_TAKES_METHOD, &a_seed, TO(params.seed), NULL},
     {"assignment", NULL, "async: who relaxes which block (best)", DEMO_TAKES_METHOD, &a_word, TO(params.assignment),
@@ -202,12 +213,12 @@ static const row table[] = {
     {"precision", NULL, "type of the corrections (best)", DEMO_TAKES_METHOD, &a_word, TO(params.precision),
      demo_precision_words},
     {"time-levels", NULL, "tell the time of each level on a device too", DEMO_TAKES_METHOD, &a_flag, TO(params.time_levels), NULL},
-    {"coarse", NULL, "solver of the coarsest grid (cg)", DEMO_TAKES_METHOD, &a_word, TO(params.coarse),
+    {"coarse", NULL, "solver of the coarsest grid (best: cg)", DEMO_TAKES_METHOD, &a_word, TO(params.coarse),
      demo_coarse_words},
     {"max-levels", "K", "most levels; 0: as many as help (0)", DEMO_TAKES_METHOD, &an_int, TO(params.max_levels), NULL},
     {"rtol", "R", "stop at this residual over that of u = 0; 0: 1e-8 or, f32, 1e-5 (0)", DEMO_TAKES_METHOD, &a_real,
      TO(params.rtol), NULL},
-    {"max-cycles", "K", "cycle limit (100)", DEMO_TAKES_LIMIT, &an_int, TO(params.max_cycles), NULL},
+    {"max-cycles", "K", "cycle limit (100)", DEMO_TAKES_LIMIT, &steps, TO(params.max_cycles), NULL},
     {"threads", "K", "host threads; 0: all cores (0)", DEMO_TAKES_RUN, &threads, TO(threads), NULL},
     {"device", "host|cuda[:N]", "where to run (a CUDA device where one can be used, else the host)", DEMO_TAKES_DEVICE,
      &a_device, TO(device), NULL},

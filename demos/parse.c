@@ -15,9 +15,10 @@ const demo_word demo_centering_words[] = {{"vertex", GMG_VERTEX}, {"cell", GMG_C
 const demo_word demo_bc_words[] = {
     {"dirichlet", GMG_DIRICHLET}, {"neumann", GMG_NEUMANN}, {"robin", GMG_ROBIN}, {"periodic", GMG_PERIODIC}, {0}};
 const demo_word demo_local_words[] = {
-    {"red-black", GMG_LOCAL_RED_BLACK}, {"jacobi", GMG_LOCAL_JACOBI}, {"gauss-seidel", GMG_LOCAL_GAUSS_SEIDEL}, {0}};
+    {"best", GMG_LOCAL_AUTO}, {"red-black", GMG_LOCAL_RED_BLACK}, {"jacobi", GMG_LOCAL_JACOBI},
+    {"gauss-seidel", GMG_LOCAL_GAUSS_SEIDEL}, {0}};
 const demo_word demo_block_order_words[] = {
-    {"natural", GMG_ORDER_NATURAL}, {"two-colour", GMG_ORDER_TWO_COLOUR}, {"random", GMG_ORDER_RANDOM},
+    {"best", GMG_ORDER_AUTO}, {"natural", GMG_ORDER_NATURAL}, {"two-colour", GMG_ORDER_TWO_COLOUR}, {"random", GMG_ORDER_RANDOM},
     {"backward", GMG_ORDER_BACKWARD}, {0}};
 const demo_word demo_assignment_words[] = {
     {"best", GMG_ASSIGN_AUTO}, {"static", GMG_ASSIGN_STATIC}, {"dynamic", GMG_ASSIGN_DYNAMIC}, {0}};
@@ -27,7 +28,7 @@ const demo_word demo_precision_words[] = {
     {"best", GMG_PRECISION_AUTO}, {"same", GMG_PRECISION_SAME}, {"mixed", GMG_PRECISION_MIXED}, {0}};
 const demo_word demo_accel_words[] = {
     {"best", GMG_ACCEL_AUTO}, {"none", GMG_ACCEL_NONE}, {"cg", GMG_ACCEL_CG}, {"fcg", GMG_ACCEL_FLEXIBLE_CG}, {0}};
-const demo_word demo_coarse_words[] = {{"cg", GMG_COARSE_CG}, {"cholesky", GMG_COARSE_CHOLESKY}, {0}};
+const demo_word demo_coarse_words[] = {{"best", GMG_COARSE_AUTO}, {"cg", GMG_COARSE_CG}, {"cholesky", GMG_COARSE_CHOLESKY}, {0}};
 const demo_word demo_restriction_words[] = {
     {"best", GMG_RESTRICT_AUTO}, {"average", GMG_RESTRICT_AVERAGE}, {"adjoint", GMG_RESTRICT_ADJOINT}, {0}};
 const demo_word demo_rhs_words[] = {{"smooth", DEMO_SMOOTH}, {"random", DEMO_RANDOM}, {0}};

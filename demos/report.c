@@ -94,11 +94,11 @@ static void print_problem(const demo_options *o, const gmg_problem *p)
 static void print_method(const demo_options *o, const gmg_plan_info *plan)
 {
   const gmg_params *p = &o->params;
-  printf("\nmethod   %s(%d,%d)", &"V\0W\0F"[2 * (int)plan->cycle], p->pre, p->post);
+  printf("\nmethod   %s(%d,%d)", &"V\0W\0F"[2 * (int)(plan->cycle - GMG_CYCLE_V)], plan->pre, plan->post);
   if (p->fmg > 0) printf(" after full multigrid");
   if (plan->accel != GMG_ACCEL_NONE) printf(", accelerated by %s", demo_word_of(demo_accel_words, (int)plan->accel));
   if (plan->precision == GMG_PRECISION_MIXED) printf(", corrections in float");
-  printf(", smoother %s%s\n", p->smoother ? p->smoother->name : "(none)", p->deterministic ? ", deterministic" : "");
+  printf(", smoother %s%s\n", plan->smoother->name, p->deterministic ? ", deterministic" : "");
 }
 
 static void print_levels(const demo_options *o, const gmg_problem *p, const gmg_plan_info *plan)

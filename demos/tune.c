@@ -175,7 +175,8 @@ static gmg_params meaning(const tuner *t, const gmg_params *params)
   if (kind == OTHERS) p.local_sweeps = 0;
   if (kind == CHEBYSHEV) p.omega = 0;
   if (gmg_plan(t->context, &t->o->problem, params, &plan) != GMG_OK) return p;
-  p.accel = plan.accel, p.cycle = plan.cycle, p.precision = plan.precision;
+  p.accel = plan.accel, p.cycle = plan.cycle, p.precision = plan.precision, p.coarse = plan.coarse;
+  if (kind == ASYNC) p.local = plan.local, p.order = plan.order;
   return p;
 }
 

@@ -24,37 +24,37 @@ module gmg
   public :: GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED, GMG_ERR_ARGUMENT, GMG_ERR_UNSUPPORTED, &
     GMG_ERR_MEMORY, GMG_ERR_DEVICE, GMG_ERR_IO
   enum, bind(C) ! gmg_type
-    enumerator :: GMG_F32, GMG_F64
+    enumerator :: GMG_F64, GMG_F32
   end enum
-  public :: GMG_F32, GMG_F64
+  public :: GMG_F64, GMG_F32
   enum, bind(C) ! gmg_centering
-    enumerator :: GMG_VERTEX, GMG_CELL
+    enumerator :: GMG_CELL, GMG_VERTEX
   end enum
-  public :: GMG_VERTEX, GMG_CELL
+  public :: GMG_CELL, GMG_VERTEX
   enum, bind(C) ! gmg_bc
     enumerator :: GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC
   end enum
   public :: GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC
   enum, bind(C) ! gmg_cycle_kind
-    enumerator :: GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F, GMG_CYCLE_AUTO
+    enumerator :: GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F
   end enum
-  public :: GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F, GMG_CYCLE_AUTO
+  public :: GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F
   enum, bind(C) ! gmg_accel
-    enumerator :: GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_AUTO
+    enumerator :: GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG
   end enum
-  public :: GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_AUTO
+  public :: GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG
   enum, bind(C) ! gmg_coarse_kind
-    enumerator :: GMG_COARSE_CG, GMG_COARSE_CHOLESKY
+    enumerator :: GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY
   end enum
-  public :: GMG_COARSE_CG, GMG_COARSE_CHOLESKY
+  public :: GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY
   enum, bind(C) ! gmg_local_kind
-    enumerator :: GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL
+    enumerator :: GMG_LOCAL_AUTO, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL
   end enum
-  public :: GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL
+  public :: GMG_LOCAL_AUTO, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL
   enum, bind(C) ! gmg_block_order
-    enumerator :: GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM, GMG_ORDER_BACKWARD
+    enumerator :: GMG_ORDER_AUTO, GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM, GMG_ORDER_BACKWARD
   end enum
-  public :: GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM, GMG_ORDER_BACKWARD
+  public :: GMG_ORDER_AUTO, GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM, GMG_ORDER_BACKWARD
   enum, bind(C) ! gmg_assignment
     enumerator :: GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC, GMG_ASSIGN_DYNAMIC
   end enum
@@ -64,9 +64,9 @@ module gmg
   end enum
   public :: GMG_RESTRICT_AUTO, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT
   enum, bind(C) ! gmg_precision
-    enumerator :: GMG_PRECISION_SAME, GMG_PRECISION_MIXED, GMG_PRECISION_AUTO
+    enumerator :: GMG_PRECISION_AUTO, GMG_PRECISION_SAME, GMG_PRECISION_MIXED
   end enum
-  public :: GMG_PRECISION_SAME, GMG_PRECISION_MIXED, GMG_PRECISION_AUTO
+  public :: GMG_PRECISION_AUTO, GMG_PRECISION_SAME, GMG_PRECISION_MIXED
   enum, bind(C) ! gmg_warning: bits
     enumerator :: GMG_WARN_COARSEST = 1, GMG_WARN_ANISOTROPY = 2, GMG_WARN_SINGULAR = 4, GMG_WARN_SMOOTHER = 8, &
       GMG_WARN_TOLERANCE = 16, GMG_WARN_STRETCH = 32, GMG_WARN_PLAIN = 64
@@ -75,6 +75,7 @@ module gmg
     GMG_WARN_STRETCH, GMG_WARN_PLAIN
 
   integer, parameter, public :: GMG_MAX_LEVELS = 96
+  integer(c_int), parameter, public :: GMG_NONE = -1
 
   type, bind(C), public :: gmg_problem
     integer(c_int) :: dim
@@ -147,6 +148,16 @@ module gmg
     integer(c_int) :: accel
     integer(c_int) :: cycle
     integer(c_int) :: precision
+    type(c_ptr) :: smoother
+    integer(c_int) :: coarse
+    integer(c_int) :: local
+    integer(c_int) :: order
+    integer(c_int) :: overlap
+    integer(c_int) :: fmg
+    integer(c_int) :: pre
+    integer(c_int) :: post
+    integer(c_int) :: max_cycles
+    integer(c_int) :: check_every
     integer(c_int) :: warnings
     character(kind=c_char) :: text(1024)
   end type

@@ -70,29 +70,30 @@ typedef enum gmg_status {
 #undef GMG_STATUS_ENUM
 } gmg_status;
 
-/** Real type of all fields: float or double. */
-typedef enum { GMG_F32, GMG_F64 } gmg_type;
-/** Where the unknowns are: on the vertices of the mesh, or in the centres of its cells. */
-typedef enum { GMG_VERTEX, GMG_CELL } gmg_centering;
-/** Kind of boundary condition on a face of the box. */
+/** Real type of all fields: double (the default) or float. */
+typedef enum { GMG_F64, GMG_F32 } gmg_type;
+/** Where the unknowns are: in the centres of the mesh's cells (the default), or on its vertices. */
+typedef enum { GMG_CELL, GMG_VERTEX } gmg_centering;
+/** Kind of boundary condition on a face of the box. Dirichlet is the default. */
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
 /** Multigrid cycle. AUTO selects F cycles for an array beta, unless a symmetric cycle is required. In all other cases it selects V
  *  cycles. If F cycles chosen by AUTO are slow, V cycles finish the solve (docs/api/params.md). */
-typedef enum { GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F, GMG_CYCLE_AUTO } gmg_cycle_kind;
+typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
 /** Krylov acceleration. AUTO selects flexible CG for an array beta or an axis stretched by more than 3; otherwise none. Without
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
- *  "async" has one only with deterministic = 1 and overlap = 0. */
-typedef enum { GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG, GMG_ACCEL_AUTO } gmg_accel;
-/** Solver of the coarsest grid. */
-typedef enum { GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
-/** Relaxation inside a block of the asynchronous smoother. */
-typedef enum { GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } gmg_local_kind;
+ *  "async" has one only with deterministic = 1 and overlap = GMG_NONE. */
+typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
+/** Solver of the coarsest grid. AUTO selects CG. */
+typedef enum { GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
+/** Relaxation inside a block of the asynchronous smoother. AUTO selects red-black. */
+typedef enum { GMG_LOCAL_AUTO, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } gmg_local_kind;
 /** Order in which the blocks of the asynchronous smoother are relaxed (docs/study-order.md).
+ *  - AUTO: natural.
  *  - Natural: along the axes, axis 0 fastest.
  *  - Two-colour: all blocks of one colour first, coloured like a chess board.
  *  - Random: a random permutation, the same in every pass.
  *  - Backward: the natural order reversed. */
-typedef enum { GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM, GMG_ORDER_BACKWARD } gmg_block_order;
+typedef enum { GMG_ORDER_AUTO, GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM, GMG_ORDER_BACKWARD } gmg_block_order;
 /** Which worker relaxes which block of the asynchronous smoother (docs/api/params.md). Method: Tsai, Nayak, Chow, Anzt (2022).
  *  - Static: fixed in advance.
  *  - Dynamic: a worker takes the next block when it has finished one.
@@ -112,13 +113,17 @@ typedef enum { GMG_RESTRICT_AUTO, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT } g
  *    attainable accuracy are those of double.
  *  - AUTO: mixed for built-in smoothers, with four exceptions: the problem is small, a symmetric cycle is required, there is only
  *    one level, or the problem is too ill-conditioned for corrections in single precision (limits: docs/api/params.md). */
-typedef enum { GMG_PRECISION_SAME, GMG_PRECISION_MIXED, GMG_PRECISION_AUTO } gmg_precision;
+typedef enum { GMG_PRECISION_AUTO, GMG_PRECISION_SAME, GMG_PRECISION_MIXED } gmg_precision;
+
+/** "None", for counts whose 0 means that gmg chooses. */
+#define GMG_NONE (-1)
 
 typedef struct gmg_context gmg_context;   /**< Where gmg runs: host threads, or a device and a stream. */
 typedef struct gmg_solver gmg_solver;     /**< The hierarchy, smoother states and fields for one problem. */
 typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says how to write one. */
 
-/** The problem, a plain struct. Start from gmg_problem_default() and change the members that differ.
+/** The problem, a plain struct. Start from gmg_problem_default() and change the members that differ. 0 means the default in every
+ *  member but dim and n, so a struct of zeros with dim and n set is the default problem, too.
  *
  *  A cell-centred axis is n h long, and unknown i is at (i + 1/2) h. A vertex-centred axis with two Dirichlet walls is (n + 1) h
  *  long, and unknown i is at (i + 1) h: Dirichlet walls hold no unknowns. A Neumann or Robin wall of a vertex-centred axis holds an
@@ -129,14 +134,15 @@ typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says h
 typedef struct gmg_problem {
   int dim;                    /**< 1, 2 or 3. Axes >= dim are ignored. */
   size_t n[3];                /**< Unknowns along each axis, >= 1. */
-  double h[3];                /**< Mesh width along each axis, > 0. Not read on an axis with coord. */
+  double h[3];                /**< Mesh width along each axis. 0: an axis of length 1 (with this centring and these walls). Not
+                                   read on an axis with coord. */
   const double *coord[3];     /**< Positions along a stretched axis, increasing, or NULL for uniform spacing. Host memory. BORROWED.
                                    Cell-centred: the n + 1 faces. Vertex-centred: all nodes, including Dirichlet walls.
                                    Periodic: n + 1 positions, the last one period after the first. */
   gmg_centering centering;    /**< GMG_CELL (default) or GMG_VERTEX. */
   gmg_type type;              /**< GMG_F64 (default) or GMG_F32. */
   gmg_bc bc[3][2];            /**< Boundary condition on the lower and upper face of each axis. GMG_PERIODIC on both or on none. */
-  double robin[3][2][2];      /**< {a, b} of `a u + b du/dn = g` (n outward). a >= 0, b >= 0, one of them > 0. */
+  double robin[3][2][2];      /**< {a, b} of `a u + b du/dn = g` (n outward). a >= 0, b >= 0. {0, 0}: {1, 1}. */
   double shift;               /**< A constant sigma >= 0. It is added to the array sigma, if there is one. Its quotients with
                                    beta / h^2 must be in the range of the type. If no wall holds u, it must not be so small that
                                    rounding loses it (docs/api/problem.md). */
@@ -158,22 +164,24 @@ typedef struct gmg_problem {
  *  @param target    the solve ends when residual <= target */
 typedef int gmg_monitor(void *data, int cycle, double residual, double target);
 
-/** How to solve, a plain struct. Start from gmg_params_default() and change the members that differ. Defaults are in parentheses.
- *  For some members 0 means that gmg chooses the value; gmg_plan() reports the choice. docs/api/params.md describes every
- *  member. */
+/** How to solve, a plain struct. Start from gmg_params_default(), or from a struct of zeros, and change the members that differ.
+ *  0 means in every member that gmg chooses the value, or the default, which is in parentheses. Counts that may be none take
+ *  GMG_NONE for that. gmg_plan() reports choices. docs/api/params.md describes every member. */
 typedef struct gmg_params {
   gmg_cycle_kind cycle;          /**< V, W or F cycle (GMG_CYCLE_AUTO). */
-  int fmg;                       /**< > 0: full multigrid start with that many cycles per level. The guess in u is not used (0). */
-  const gmg_smoother *smoother;  /**< BORROWED, must outlive the solver. Default: gmg_smoother_by_name("async"). */
-  int pre;                       /**< Smoothing steps before the coarse-grid correction (1). pre + post >= 1. */
-  int post;                      /**< Smoothing steps after the coarse-grid correction (1). */
+  int fmg;                       /**< > 0: full multigrid start with that many cycles per level. The guess in u is not used. GMG_NONE
+                                      or 0: no such start. */
+  const gmg_smoother *smoother;  /**< BORROWED, must outlive the solver. NULL: gmg_smoother_by_name("async"). */
+  int pre;                       /**< Smoothing steps before the coarse-grid correction (1), or GMG_NONE. */
+  int post;                      /**< Smoothing steps after the coarse-grid correction (1), or GMG_NONE if pre is not. */
   double omega;                  /**< Relaxation weight in (0, 2). 0: best known for each level (docs/weights.md). */
   int local_sweeps;              /**< "async": sweeps inside a block (2). "chebyshev": degree of the polynomial (2). */
-  gmg_local_kind local;          /**< "async": relaxation inside a block (red-black). */
-  int overlap;                   /**< "async": layers around a block, relaxed redundantly and not written back: 0, 1 or 2 (1). */
+  gmg_local_kind local;          /**< "async": relaxation inside a block (GMG_LOCAL_AUTO). */
+  int overlap;                   /**< "async": layers around a block, relaxed redundantly and not written back: GMG_NONE, 1 or 2
+                                      (1). */
   int passes;                    /**< "async": passes over all blocks in one smoothing step (1). The 2011 paper uses 2. */
   size_t block[3];               /**< "async": unknowns of a block along each axis. 0: chosen for the cache. */
-  gmg_block_order order;         /**< "async": order of the blocks (natural). */
+  gmg_block_order order;         /**< "async": order of the blocks (GMG_ORDER_AUTO). */
   unsigned long seed;            /**< "async": seed of the random order (1). */
   gmg_assignment assignment;     /**< "async": which worker relaxes which block (GMG_ASSIGN_AUTO). */
   int in_flight;                 /**< "async": maximum number of blocks relaxed at the same time, by thread blocks of a device (with
@@ -187,17 +195,18 @@ typedef struct gmg_params {
                                       slowly. GMG_ACCEL_CG implies it. */
   gmg_restriction restriction;   /**< Restriction of residuals (GMG_RESTRICT_AUTO). */
   gmg_accel accel;               /**< Acceleration (GMG_ACCEL_AUTO). */
-  gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (CG). */
+  gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (GMG_COARSE_AUTO). */
   double coarse_rtol;            /**< Relative tolerance of CG on the coarsest grid. 0: 1e-6, or 1e-4 if cycles compute in float. */
   size_t coarse_cells;           /**< Coarsening stops at this number of unknowns or fewer. 0: 64. */
   int max_levels;                /**< Maximum number of levels. 1: only the coarse solver. 0: as many as help. */
   double coarsen_threshold;      /**< An axis is coarsened if its coupling is at least this fraction of the strongest. 0: 0.6. */
-  int max_cycles;                /**< Maximum number of cycles (100). */
+  int max_cycles;                /**< Maximum number of cycles (100). GMG_NONE: only the residual of the guess is measured. */
   double rtol;                   /**< The solve ends when ||r||_2 <= max(rtol ||f_eff||_2, atol). 0: 1e-8 (double), 1e-5 (float).
                                       f_eff is f with the boundary values folded in. Dirichlet values enter it as g / h^2, and can
                                       dominate it on fine grids. If f_eff = 0, rtol is relative to the first residual. */
   double atol;                   /**< Absolute tolerance (0). */
-  int check_every;               /**< Cycles between measurements of the residual (1). 0: max_cycles cycles, nothing is measured. */
+  int check_every;               /**< Cycles between measurements of the residual (1). GMG_NONE: max_cycles cycles, nothing is
+                                      measured. */
   gmg_precision precision;       /**< Type in which cycles compute (GMG_PRECISION_AUTO). */
   int time_levels;               /**< 1: the report includes the time on each level on a device, too (0). This costs events on the
                                       stream, and an occasional wait for them. Host contexts always report it. */
@@ -248,6 +257,16 @@ typedef struct gmg_plan_info {
   gmg_accel accel;                        /**< The acceleration that will be used. */
   gmg_cycle_kind cycle;                   /**< The cycle that will be used. */
   gmg_precision precision;                /**< The precision that will be used: same or mixed. */
+  const gmg_smoother *smoother;           /**< The smoother that will be used. BORROWED. */
+  gmg_coarse_kind coarse;                 /**< The solver of the coarsest grid that will be used. */
+  gmg_local_kind local;                   /**< "async": the relaxation inside a block that will be used. */
+  gmg_block_order order;                  /**< "async": the order of the blocks that will be used. */
+  int overlap;                            /**< "async": layers around a block. 0: none. */
+  int fmg;                                /**< Cycles per level of the full multigrid start. 0: no such start. */
+  int pre;                                /**< Smoothing steps before the coarse-grid correction. 0: none. */
+  int post;                               /**< Smoothing steps after the coarse-grid correction. 0: none. */
+  int max_cycles;                         /**< Maximum number of cycles. 0: none. */
+  int check_every;                        /**< Cycles between measurements of the residual. 0: nothing is measured. */
   unsigned warnings;                      /**< Bits of gmg_warning. */
   char text[1024];                        /**< The warnings in words, one per line. Empty if there are none. */
 } gmg_plan_info;
@@ -277,7 +296,7 @@ typedef struct gmg_report {
   int levels;                     /**< Number of entries of level. */
   int singular;                   /**< 1 if the problem is singular. u then has zero mean. */
   double mean_removed;            /**< Volume-weighted mean subtracted from f_eff to make a singular problem compatible. NaN if
-                                       nothing is measured (check_every = 0). */
+                                       nothing is measured (check_every = GMG_NONE). */
   int deterministic;              /**< 1 if the smoother gives bitwise the same result on every run. */
 } gmg_report;
 
@@ -292,7 +311,7 @@ GMG_API gmg_problem gmg_problem_default(int dim, const size_t n[]);
 
 /** Sets h so that the box has the given side lengths. h depends on the centring and the boundary conditions, so set these first.
  *  @param problem changed in place; NULL: nothing is done
- *  @param length side lengths, dim entries; NULL: h becomes 0, which gmg_solver_create() refuses */
+ *  @param length side lengths, dim entries; NULL: those of the unit box. gmg_solver_create() refuses a length of 0 */
 GMG_API void gmg_problem_set_box(gmg_problem *problem, const double length[]);
 
 /** The default parameters. They are listed at the top of this file. */
@@ -313,7 +332,8 @@ GMG_API gmg_status gmg_params_set_preset(gmg_params *params, const char *name);
 GMG_API const char *gmg_preset_name(int i);
 
 /** A built-in smoother: "jacobi", "gauss_seidel", "red_black", "chebyshev" or "async".
- *  @return the smoother, a constant of the library, or NULL for any other name. gmg_solver_create() refuses a NULL smoother */
+ *  @return the smoother, a constant of the library, or NULL for any other name. Check names that are not yours: as
+ *          gmg_params::smoother, NULL means the default */
 GMG_API const gmg_smoother *gmg_smoother_by_name(const char *name);
 
 /** Names of the built-in smoothers. @param i index, from 0 up   @return the name, or NULL if i is past the last one */
@@ -358,7 +378,7 @@ GMG_API gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *pr
  *  does nothing but leave a text. */
 GMG_API void gmg_solver_destroy(gmg_solver *solver);
 
-/** Solves A u = f. Blocks until the solve ends; with check_every = 0 a CUDA context returns once the work is enqueued. Allocates no
+/** Solves A u = f. Blocks until the solve ends; with check_every = GMG_NONE a CUDA context returns once the work is enqueued. Allocates no
  *  memory (the CUDA driver may, when it first captures a graph: docs/api/context.md). The squares of f and u must neither overflow
  *  nor underflow in double. Method: Brandt (1977); full multigrid start and cycles as in Trottenberg, Oosterlee, Schueller (2001).
  *  @param solver from gmg_solver_create()
@@ -366,7 +386,7 @@ GMG_API void gmg_solver_destroy(gmg_solver *solver);
  *  @param u  in: initial guess; out: solution, or the last iterate if the solve did not converge. Shape of f; must not overlap f
  *  @param[out] report may be NULL. If an argument is refused: the status, NaN and zeros
  *  @return GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED, or GMG_ERR_ARGUMENT for NaN or infinity in f or u
- *          (the text names the first). With check_every = 0 nothing is measured or tested, and the call returns GMG_OK */
+ *          (the text names the first). With check_every = GMG_NONE nothing is measured or tested, and the call returns GMG_OK */
 GMG_API gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, gmg_report *report);
 
 /** Runs one cycle for A z = r, from a zero guess and with zero boundary values: z = B r, where B approximates the inverse of A. On

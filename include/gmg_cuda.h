@@ -18,7 +18,7 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *
  *  What the calls wait for (docs/api/context.md):
  *  - gmg_solver_create(), gmg_solver_update() and gmg_set_boundary_values() block.
- *  - gmg_solve() waits for the residual norms that it measures and, if A is singular, for the mean of f. With check_every = 0 it
+ *  - gmg_solve() waits for the residual norms that it measures and, if A is singular, for the mean of f. With check_every = GMG_NONE it
  *    waits for nothing, unless time_levels is set.
  *  - gmg_precondition(), gmg_residual(), gmg_flux() and gmg_set_boundary_constant() only enqueue.
  *

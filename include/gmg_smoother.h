@@ -57,7 +57,8 @@ struct gmg_exec; /* opaque */
 /** A smoother's view of one level. */
 typedef struct gmg_smoother_level {
   const gmg_operator *A;       /**< The level's operator. */
-  const gmg_params *params;    /**< The solver's parameters. */
+  const gmg_params *params;    /**< The solver's parameters: AUTO and 0 are replaced by what gmg has chosen, and
+                                    GMG_NONE by 0. traits() and weight() get them, too. */
   struct gmg_exec *exec;       /**< Opaque handle that gmg fills in. gmg_level_residual() needs it. */
   int index;                   /**< Number of the level. 0: the finest. */
   int threads;                 /**< Number of host threads to use. */

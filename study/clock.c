@@ -116,7 +116,7 @@ study_clock *study_clock_create(const gmg_smoother *inner)
   c->inner = inner;
   c->smoother = *inner;
   c->smoother.traits = traits;
-  for (int type = GMG_F32; type <= GMG_F64; type++) {
+  for (int type = GMG_F64; type <= GMG_F32; type++) {
     const gmg_smoother_ops *host = inner->ops[GMG_BACKEND_HOST][type], *cuda = inner->ops[GMG_BACKEND_CUDA][type];
     c->smoother.ops[GMG_BACKEND_HOST][type] = timed(&c->ops[GMG_BACKEND_HOST][type], host, sweep_host, sweep_host_from_zero);
     c->smoother.ops[GMG_BACKEND_CUDA][type] = timed(&c->ops[GMG_BACKEND_CUDA][type], cuda, sweep_cuda, sweep_cuda_from_zero);

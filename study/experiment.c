@@ -53,7 +53,7 @@ static gmg_params params_of(const setting *w)
   if (m->smoother) p.smoother = gmg_smoother_by_name(m->smoother);
   if (m->omega != 0) p.omega = m->omega == DAMPED ? 2.0 * w->dim / (2 * w->dim + 1) : m->omega;
   if (m->local >= 0) p.local = (gmg_local_kind)m->local;
-  if (m->overlap >= 0) p.overlap = m->overlap;
+  if (m->overlap >= 0) p.overlap = m->overlap ? m->overlap : GMG_NONE;
   if (m->tiles) memcpy(p.block, tile[w->dim], sizeof p.block);
   p.deterministic = m->stale;
   if (m->smoother && m->serial && !w->timed) p.deterministic = 1; /* the sequential method */

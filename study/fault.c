@@ -228,7 +228,7 @@ faulty *study_faulty_create(const gmg_smoother *inner, size_t cells)
   s->inner = inner;
   s->smoother = *inner;
   s->smoother.traits = traits;
-  for (int type = GMG_F32; type <= GMG_F64; type++) {
+  for (int type = GMG_F64; type <= GMG_F32; type++) {
     const gmg_smoother_ops *host = inner->ops[GMG_BACKEND_HOST][type], *cuda = inner->ops[GMG_BACKEND_CUDA][type];
     s->smoother.ops[GMG_BACKEND_HOST][type] = wrapped(&s->ops[GMG_BACKEND_HOST][type], host, update_host);
     s->smoother.ops[GMG_BACKEND_CUDA][type] = wrapped(&s->ops[GMG_BACKEND_CUDA][type], cuda, update_cuda);

@@ -53,8 +53,10 @@ static double weight(int dim, int overlap, int sweeps)
 enum { ASYNC, TWIN, MODEL, PLAIN };
 static const char *const kinds[] = {"async", "stale twin", "model", "plain"};
 
-enum { TURNING = GMG_ORDER_BACKWARD + 1, ORDERS }; /* natural down, backward up: the model's alone */
-static const char *const orders[ORDERS] = {"natural", "two-colour", "random", "backward", "natural, then backward"};
+enum { TURNING = GMG_ORDER_BACKWARD + 1, ORDERS = TURNING }; /* natural down, backward up: the model's alone */
+static const char *const orders[TURNING + 1] = {[GMG_ORDER_NATURAL] = "natural", [GMG_ORDER_TWO_COLOUR] = "two-colour",
+                                           [GMG_ORDER_RANDOM] = "random", [GMG_ORDER_BACKWARD] = "backward",
+                                           [TURNING] = "natural, then backward"};
 static const int as_told[] = {GMG_ORDER_NATURAL, GMG_ORDER_BACKWARD, GMG_ORDER_RANDOM, GMG_ORDER_TWO_COLOUR, TURNING};
 
 typedef struct setting {
@@ -79,7 +81,7 @@ static gmg_params params_of(const setting *w, int run)
   gmg_params p = gmg_params_default();
   if (w->kind == PLAIN) p.smoother = gmg_smoother_by_name(w->plain);
   memcpy(p.block, w->block, sizeof p.block);
-  p.local = (gmg_local_kind)w->local, p.local_sweeps = w->sweeps, p.overlap = w->overlap, p.omega = w->omega;
+  p.local = (gmg_local_kind)w->local, p.local_sweeps = w->sweeps, p.overlap = w->overlap ? w->overlap : GMG_NONE, p.omega = w->omega;
   p.order = w->order == TURNING ? GMG_ORDER_NATURAL : (gmg_block_order)w->order, p.seed = (unsigned long)run + 1;
   p.in_flight = w->in_flight, p.oversubscription = w->oversubscription;
   p.deterministic = w->kind == TWIN || w->kind == PLAIN;
@@ -175,7 +177,8 @@ static size_t blocks(const setting *w)
 
 static struct cJSON *begin_record(study *s, const setting *w)
 {
-  static const char *const locals[] = {"red-black", "jacobi", "gauss-seidel"};
+  static const char *const locals[] = {[GMG_LOCAL_RED_BLACK] = "red-black", [GMG_LOCAL_JACOBI] = "jacobi",
+                                        [GMG_LOCAL_GAUSS_SEIDEL] = "gauss-seidel"};
   struct cJSON *to = study_record(s, w->part);
   study_text(s, to, "smoother", w->kind == PLAIN ? w->plain : kinds[w->kind]);
   study_where(s, to, w->place);
@@ -226,7 +229,7 @@ static int measure(study *s, setting *w)
 
 static setting base(const study *s, const scale *x, const char *part, int dim, int size)
 {
-  setting w = {.part = part, .place = study_best(s), .dim = dim, .n = x->n[size][dim], .overlap = 0, .sweeps = 2,
+  setting w = {.part = part, .place = study_best(s), .order = GMG_ORDER_NATURAL, .dim = dim, .n = x->n[size][dim], .overlap = 0, .sweeps = 2,
                .local = dim == 1 ? GMG_LOCAL_JACOBI : GMG_LOCAL_RED_BLACK, .omega = weight(dim, 0, 2), .cycles = CYCLES, .runs = x->runs[size]};
   memcpy(w.block, blocks_of[size][dim], sizeof w.block);
   return w;
@@ -278,7 +281,7 @@ static int over_elimination(study *s)
       w.kind = ASYNC, w.order = as_told[i], w.runs = w.order == GMG_ORDER_RANDOM ? x.runs[SMALL_GRID] : 1;
       if (measure(s, &w)) return 1;
     }
-    w.kind = PLAIN, w.plain = "gauss_seidel", w.order = 0, w.runs = 1;
+    w.kind = PLAIN, w.plain = "gauss_seidel", w.order = GMG_ORDER_NATURAL, w.runs = 1;
     if (measure(s, &w)) return 1;
   }
   return 0;

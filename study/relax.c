@@ -51,7 +51,7 @@ static void wrap(relaxation *x, const gmg_smoother *inner)
   x->inner = inner;
   x->smoother = *inner;
   x->smoother.traits = traits;
-  for (int type = GMG_F32; type <= GMG_F64; type++) {
+  for (int type = GMG_F64; type <= GMG_F32; type++) {
     const gmg_smoother_ops *host = inner->ops[GMG_BACKEND_HOST][type], *cuda = inner->ops[GMG_BACKEND_CUDA][type];
     x->smoother.ops[GMG_BACKEND_HOST][type] = watched(&x->of[GMG_BACKEND_HOST][type], host, setup_host);
     x->smoother.ops[GMG_BACKEND_CUDA][type] = watched(&x->of[GMG_BACKEND_CUDA][type], cuda, setup_cuda);

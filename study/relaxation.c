@@ -55,7 +55,7 @@ gmg_params study_relaxation_params(const method *m, const size_t block[3])
   if (m == &study_relaxation_async_default) return p;
   p.omega = 1;
   p.local = GMG_LOCAL_JACOBI, p.local_sweeps = m->local ? m->local : 1;
-  p.overlap = 0, p.passes = 1;
+  p.overlap = GMG_NONE, p.passes = 1;
   p.deterministic = m->stale || m->on_host; /* Gauss-Seidel: the sequential method */
   if (block) memcpy(p.block, block, sizeof p.block);
   return p;

@@ -17,7 +17,7 @@ static struct {
 static int make_reference(const study *s, const grid *of, int passes)
 {
   const int large = pow((double)of->n, of->dim) > 1e5; /* enough for all threads to be worth a barrier */
-  const stale_setting w = {.dim = of->dim, .n = of->n, .block = {0, 16, 16}, .assignment = STALE_SYNC,
+  const stale_setting w = {.dim = of->dim, .n = of->n, .block = {0, 16, 16}, .order = GMG_ORDER_NATURAL, .assignment = STALE_SYNC,
                            .workers = large ? gmg_context_threads(s->place[STUDY_HOST].context) : 1};
   stale_grid g;
   double seconds;
@@ -240,7 +240,7 @@ int study_staleness_relation(study *s)
     for (int b = 0; b < 3; b++)
       for (int i = 0; i < 8; i++) { /* one worker by three orders, 8-fold by three, stride by two numbers of workers */
         const int fold = i < 3 ? 0 : i < 6 ? 8 : i == 6 ? 1 : 8;
-        const gmg_block_order order = i < 6 ? (gmg_block_order)(i % 3) : GMG_ORDER_NATURAL;
+        const gmg_block_order order = i < 6 ? (gmg_block_order)(GMG_ORDER_NATURAL + i % 3) : GMG_ORDER_NATURAL;
         stale_setting w = study_staleness_setting(s, at, i < 6 ? STALE_TICKET : STALE_STRIDE, order, fold, 1);
         memcpy(w.block, shape[at->dim][b], sizeof w.block);
         if (measure(s, "relation", NULL, &w, fold, at->passes, x.runs)) return 1;

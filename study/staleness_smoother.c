@@ -13,7 +13,7 @@ static gmg_params smoother_params(const grid *at, const smoothing *how, int devi
 {
   static const size_t block[4][3] = {{0}, {0}, {32, 8, 1}, {8, 8, 8}};
   gmg_params p = gmg_params_default();
-  p.overlap = how->overlap, p.order = how->order, p.deterministic = how->deterministic;
+  p.overlap = how->overlap ? how->overlap : GMG_NONE, p.order = how->order, p.deterministic = how->deterministic;
   p.assignment = how->assignment;
   p.in_flight = how->fold ? 0 : 1;
   if (device && how->fold && !how->deterministic && how->assignment == GMG_ASSIGN_DYNAMIC) p.oversubscription = how->fold;
@@ -102,11 +102,11 @@ int study_staleness_smoothers(study *s)
   const scale x = study_staleness_scale(s);
   for (const grid *at = x.smoother; at < x.smoother + MOST_GRIDS && at->dim; at++)
     for (int overlap = 0; overlap < 2; overlap++) {
-      smoothing how = {.overlap = overlap, .deterministic = 1, .fold = 1, .assignment = GMG_ASSIGN_AUTO};
+      smoothing how = {.order = GMG_ORDER_NATURAL, .overlap = overlap, .deterministic = 1, .fold = 1, .assignment = GMG_ASSIGN_AUTO};
       if (smoother_row(s, at, &how, x.smoother_runs)) return 1;
       how.deterministic = 0;
       for (int i = 0; i < 12; i++) { /* orders, by workers and assignments */
-        how.order = (gmg_block_order)(i % 3);
+        how.order = (gmg_block_order)(GMG_ORDER_NATURAL + i % 3);
         how.fold = i < 3 ? 0 : i < 9 ? 1 : 8;
         how.assignment = i >= 3 && i < 6 ? GMG_ASSIGN_STATIC : GMG_ASSIGN_DYNAMIC;
         if (smoother_row(s, at, &how, x.smoother_runs)) return 1;

@@ -130,7 +130,7 @@ static void random_problem(uint64_t *r, size_t most, int coefficients, gmg_probl
 {
   static const size_t one[3] = {1, 1, 1};
   *p = gmg_problem_default(1 + (int)pick(r, 3), one);
-  p->centering = (gmg_centering)pick(r, 2);
+  p->centering = pick(r, 2) ? GMG_CELL : GMG_VERTEX;
   p->type = chance(r, 25) ? GMG_F32 : GMG_F64;
   random_sizes(r, most, p);
   random_walls(r, p);
@@ -142,10 +142,10 @@ static void random_problem(uint64_t *r, size_t most, int coefficients, gmg_probl
 
 static void random_async(uint64_t *r, gmg_params *q)
 {
-  q->local = (gmg_local_kind)pick(r, 3);
-  q->order = (gmg_block_order)pick(r, 3);
+  q->local = (gmg_local_kind)(GMG_LOCAL_RED_BLACK + pick(r, 3));
+  q->order = (gmg_block_order)(GMG_ORDER_NATURAL + pick(r, 3));
   q->local_sweeps = 1 + (int)pick(r, 4);
-  q->overlap = (int)pick(r, 3);
+  q->overlap = count_or_none((int)pick(r, 3));
   q->passes = 1 + (int)pick(r, 2);
   for (int a = 0; a < 3; a++) q->block[a] = pick(r, 2) ? 1 + pick(r, 12) : 0;
 }
@@ -155,28 +155,29 @@ static void random_params(uint64_t *r, sample *s)
   gmg_params *q = &s->q;
   *q = gmg_params_default();
   q->smoother = gmg_smoother_by_name(gmg_smoother_name((int)pick(r, 5)));
-  q->cycle = (gmg_cycle_kind)pick(r, 3);
+  q->cycle = (gmg_cycle_kind)(GMG_CYCLE_V + pick(r, 3));
   q->fmg = chance(r, 25) ? 1 + (int)pick(r, 2) : 0;
   q->pre = (int)pick(r, 3), q->post = (int)pick(r, 3);
   if (q->pre + q->post == 0) q->post = 1;
+  q->pre = count_or_none(q->pre), q->post = count_or_none(q->post);
   q->omega = chance(r, 20) ? 0.6 + 0.25 * (uniform(r) + 0.5) : 0; /* with more, Jacobi hardly smooths */
   random_async(r, q);
   q->seed = (unsigned long)pick(r, 1000);
   q->deterministic = chance(r, 40);
   q->restriction = (gmg_restriction)pick(r, 3);
-  q->coarse = (gmg_coarse_kind)pick(r, 2);
+  q->coarse = (gmg_coarse_kind)(GMG_COARSE_CG + pick(r, 2));
   q->coarse_cells = chance(r, 30) ? 1 + pick(r, 100) : 0;
   q->max_levels = chance(r, 20) ? 1 + (int)pick(r, 4) : 0;
   q->check_every = chance(r, 20) ? 2 : 1;
   q->max_cycles = 1000;
-  q->accel = (gmg_accel)pick(r, 3);
+  q->accel = (gmg_accel)(GMG_ACCEL_NONE + pick(r, 3));
   s->threads = 1 + (int)pick(r, 2);
   q->symmetric = chance(r, 20);
   if (!q->symmetric && q->accel != GMG_ACCEL_CG) return;
   q->post = q->pre = q->pre > 0 ? q->pre : 1; /* what a symmetric cycle needs */
   if (q->cycle == GMG_CYCLE_F) q->cycle = GMG_CYCLE_V;
   if (q->restriction == GMG_RESTRICT_AVERAGE) q->restriction = GMG_RESTRICT_AUTO;
-  q->overlap = 0;
+  q->overlap = GMG_NONE;
   q->deterministic = 1;
 }
 

@@ -26,6 +26,9 @@ enum { SANITIZED = 0 };
 /* Row i of a table that begins anew after its end: tables of different lengths, gone through together, meet in all combinations. */
 #define ROUND_ROBIN(table, i) (table)[(i) % COUNT(table)]
 
+/* For members of gmg_params whose 0 means that gmg chooses. */
+static inline int count_or_none(int count) { return count ? count : GMG_NONE; }
+
 /* Whether a case of a test's tables is run: all of them, but under compute-sanitizer, which makes a case ten to fifty times
    slower, every GMG_TEST_EVERY-th of those of at most GMG_TEST_MOST unknowns (bench/checks.py sets both); how many were is said
    at the end. */

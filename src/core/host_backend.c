@@ -72,6 +72,6 @@ extern const struct gmg_coarse_kernels gmg_coarse_kernels_none;
 
 const gmg_backend_tables gmg_host_backend = {.memory = &gmg_memory_host,
                                              .trace = &trace,
-                                             .vector = {&gmg_vector_host_f32, &gmg_vector_host_f64},
-                                             .stencil = {&gmg_stencil_host_f32, &gmg_stencil_host_f64},
+                                             .vector = {[GMG_F32] = &gmg_vector_host_f32, [GMG_F64] = &gmg_vector_host_f64},
+                                             .stencil = {[GMG_F32] = &gmg_stencil_host_f32, [GMG_F64] = &gmg_stencil_host_f64},
                                              .coarse = {&gmg_coarse_kernels_none, &gmg_coarse_kernels_none}};

@@ -7,17 +7,17 @@
   static const char *const table##_list[] = {__VA_ARGS__}; \
   const gmg_names table = {sizeof table##_list / sizeof *table##_list, table##_list};
 
-NAMES(gmg_type_names, "GMG_F32", "GMG_F64")
-NAMES(gmg_centering_names, "GMG_VERTEX", "GMG_CELL")
+NAMES(gmg_type_names, "GMG_F64", "GMG_F32")
+NAMES(gmg_centering_names, "GMG_CELL", "GMG_VERTEX")
 NAMES(gmg_bc_names, "GMG_DIRICHLET", "GMG_NEUMANN", "GMG_ROBIN", "GMG_PERIODIC")
-NAMES(gmg_cycle_names, "GMG_CYCLE_V", "GMG_CYCLE_W", "GMG_CYCLE_F", "GMG_CYCLE_AUTO")
-NAMES(gmg_accel_names, "GMG_ACCEL_NONE", "GMG_ACCEL_CG", "GMG_ACCEL_FLEXIBLE_CG", "GMG_ACCEL_AUTO")
-NAMES(gmg_coarse_names, "GMG_COARSE_CG", "GMG_COARSE_CHOLESKY")
-NAMES(gmg_local_names, "GMG_LOCAL_RED_BLACK", "GMG_LOCAL_JACOBI", "GMG_LOCAL_GAUSS_SEIDEL")
-NAMES(gmg_order_names, "GMG_ORDER_NATURAL", "GMG_ORDER_TWO_COLOUR", "GMG_ORDER_RANDOM", "GMG_ORDER_BACKWARD")
+NAMES(gmg_cycle_names, "GMG_CYCLE_AUTO", "GMG_CYCLE_V", "GMG_CYCLE_W", "GMG_CYCLE_F")
+NAMES(gmg_accel_names, "GMG_ACCEL_AUTO", "GMG_ACCEL_NONE", "GMG_ACCEL_CG", "GMG_ACCEL_FLEXIBLE_CG")
+NAMES(gmg_coarse_names, "GMG_COARSE_AUTO", "GMG_COARSE_CG", "GMG_COARSE_CHOLESKY")
+NAMES(gmg_local_names, "GMG_LOCAL_AUTO", "GMG_LOCAL_RED_BLACK", "GMG_LOCAL_JACOBI", "GMG_LOCAL_GAUSS_SEIDEL")
+NAMES(gmg_order_names, "GMG_ORDER_AUTO", "GMG_ORDER_NATURAL", "GMG_ORDER_TWO_COLOUR", "GMG_ORDER_RANDOM", "GMG_ORDER_BACKWARD")
 NAMES(gmg_assignment_names, "GMG_ASSIGN_AUTO", "GMG_ASSIGN_STATIC", "GMG_ASSIGN_DYNAMIC")
 NAMES(gmg_restriction_names, "GMG_RESTRICT_AUTO", "GMG_RESTRICT_AVERAGE", "GMG_RESTRICT_ADJOINT")
-NAMES(gmg_precision_names, "GMG_PRECISION_SAME", "GMG_PRECISION_MIXED", "GMG_PRECISION_AUTO")
+NAMES(gmg_precision_names, "GMG_PRECISION_AUTO", "GMG_PRECISION_SAME", "GMG_PRECISION_MIXED")
 
 const char *gmg_name_of(const gmg_names *names, int value)
 {

@@ -8,42 +8,14 @@
 #include <stdio.h>
 
 typedef struct {
-  const char *name;
-  long value, least, most;
-} integer_field;
-
-typedef struct {
   const char *name; /* with its owner */
   int value;
   const gmg_names *names;
 } enum_field;
 
-typedef struct {
-  const char *name;
-  double value, least, below; /* least <= value < below */
-} real_field;
-
-static gmg_status check_integers(gmg_context *c, const char *owner, const integer_field *f, size_t count)
-{
-  for (size_t i = 0; i < count; i++)
-    if (f[i].value < f[i].least || f[i].value > f[i].most)
-      return gmg_fail(c, GMG_ERR_ARGUMENT, "%s.%s = %ld: must be from %ld to %ld", owner, f[i].name, f[i].value,
-                      f[i].least, f[i].most);
-  return GMG_OK;
-}
-
 static gmg_status check_enums(gmg_context *c, const enum_field *f, size_t count)
 {
   for (size_t i = 0; i < count; i++) GMG_TRY(gmg_check_enumerator(c, f[i].name, f[i].value, f[i].names));
-  return GMG_OK;
-}
-
-static gmg_status check_reals(gmg_context *c, const char *owner, const real_field *f, size_t count)
-{
-  for (size_t i = 0; i < count; i++)
-    if (!(f[i].value >= f[i].least && f[i].value < f[i].below))
-      return gmg_fail(c, GMG_ERR_ARGUMENT, "%s.%s = %g: must be at least %g and below %.8g", owner, f[i].name, f[i].value,
-                      f[i].least, f[i].below);
   return GMG_OK;
 }
 
@@ -112,13 +84,14 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
   return GMG_OK;
 }
 
-gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
+gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved)
 {
-  if (!p) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem is NULL");
-  const integer_field integers[] = {{"dim", p->dim, 1, 3}};
+  if (!given) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem is NULL");
+  *resolved = gmg_problem_resolved(given);
+  const gmg_problem *p = resolved;
+  if (p->dim < 1 || p->dim > 3) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.dim = %d: must be from 1 to 3", p->dim);
   const enum_field enums[] = {{"problem.centering", (int)p->centering, &gmg_centering_names},
                               {"problem.type", (int)p->type, &gmg_type_names}};
-  GMG_TRY(check_integers(c, "problem", integers, COUNT(integers)));
   GMG_TRY(check_enums(c, enums, COUNT(enums)));
   size_t cells = 1;
   for (int a = 0; a < p->dim; a++) {
@@ -136,30 +109,50 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p)
   return GMG_OK;
 }
 
+static gmg_status check_integer(gmg_context *c, const gmg_option *o, int value)
+{
+  static const char *const or_else[2][2] = {{"", ", or 0 (chosen by gmg)"}, {", or GMG_NONE", ", GMG_NONE, or 0 (chosen by gmg)"}};
+  const int may_be_none = o->type == GMG_OPTION_COUNT;
+  if (value == 0 || (value >= o->least && value <= o->most) || (may_be_none && value == GMG_NONE)) return GMG_OK;
+  return gmg_fail(c, GMG_ERR_ARGUMENT, "params.%s = %d: must be from %.0f to %.0f%s", o->name, value, o->least, o->most,
+                  or_else[may_be_none][o->least > 0]);
+}
+
 static gmg_status check_option(gmg_context *c, const gmg_params *p, const gmg_option *o)
 {
   const void *member = (const char *)p + o->offset;
+  char field[40];
   if (o->type == GMG_OPTION_SIZES) return GMG_OK;
-  if (o->type == GMG_OPTION_DOUBLE) {
-    const real_field real = {o->name, *(const double *)member, o->least, o->most};
-    return check_reals(c, "params", &real, 1);
-  }
+  if (o->type == GMG_OPTION_INT || o->type == GMG_OPTION_COUNT) return check_integer(c, o, *(const int *)member);
   if (o->type == GMG_OPTION_ENUM) {
-    char field[40];
     snprintf(field, sizeof field, "params.%s", o->name);
     return gmg_check_enumerator(c, field, *(const int *)member, o->names);
   }
-  const integer_field integer = {o->name, *(const int *)member, (long)o->least, (long)o->most};
-  return check_integers(c, "params", &integer, 1);
+  const double value = *(const double *)member;
+  if (!(value >= o->least && value < o->most))
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "params.%s = %g: must be at least %g and below %.8g", o->name, value, o->least, o->most);
+  return GMG_OK;
 }
 
 /* Checks the parameters of all built-in smoothers, not only of the one in use. */
 static gmg_status check_options(gmg_context *c, const gmg_params *p)
 {
   const gmg_builtin_smoother *b;
+  for (const gmg_option *o = gmg_cycle_options; o->name; o++) GMG_TRY(check_option(c, p, o));
   for (int i = 0; (b = gmg_builtin_at(i)) != NULL; i++)
     for (const gmg_option *o = b->options; o && o->name; o++) GMG_TRY(check_option(c, p, o));
   return GMG_OK;
+}
+
+/* A resolved count in words. */
+typedef struct {
+  char text[24];
+} count_text;
+static count_text text_of(int count)
+{
+  count_text t = {"GMG_NONE"};
+  if (count) snprintf(t.text, sizeof t.text, "%d", count);
+  return t;
 }
 
 /* Checks what a symmetric cycle requires. The text names the parameter that requested it. */
@@ -169,8 +162,8 @@ static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
   const unsigned traits = gmg_smoother_traits(p, c->threads);
   if (!p->symmetric && p->accel != GMG_ACCEL_CG) return GMG_OK;
   if (p->pre != p->post)
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.pre = %d and params.post = %d differ", asked,
-                    p->pre, p->post);
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.pre = %s and params.post = %s differ", asked,
+                    text_of(p->pre).text, text_of(p->post).text);
   if (p->restriction == GMG_RESTRICT_AVERAGE)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.restriction = GMG_RESTRICT_AVERAGE", asked);
   if (p->cycle == GMG_CYCLE_F)
@@ -182,33 +175,14 @@ static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
   return GMG_OK;
 }
 
-gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gmg_params *p)
+gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gmg_params *given, gmg_params *resolved)
 {
-  if (!p) return gmg_fail(c, GMG_ERR_ARGUMENT, "params is NULL");
-  if (!p->smoother)
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "params.smoother is NULL (gmg_smoother_by_name() returns NULL for unknown names)");
-  const integer_field integers[] = {{"fmg", p->fmg, 0, 100},
-                                    {"pre", p->pre, 0, 100},
-                                    {"post", p->post, 0, 100},
-                                    {"pre + post", (long)p->pre + p->post, 1, 200},
-                                    {"symmetric", p->symmetric, 0, 1},
-                                    {"max_levels", p->max_levels, 0, GMG_MAX_LEVELS},
-                                    {"max_cycles", p->max_cycles, 0, 1000000},
-                                    {"check_every", p->check_every, 0, 1000000},
-                                    {"time_levels", p->time_levels, 0, 1}};
-  const real_field reals[] = {{"coarse_rtol", p->coarse_rtol, 0, 1},
-                              {"coarsen_threshold", p->coarsen_threshold, 0, 1.0000001},
-                              {"rtol", p->rtol, 0, INFINITY},
-                              {"atol", p->atol, 0, INFINITY}};
-  const enum_field enums[] = {{"params.cycle", (int)p->cycle, &gmg_cycle_names},
-                              {"params.restriction", (int)p->restriction, &gmg_restriction_names},
-                              {"params.accel", (int)p->accel, &gmg_accel_names},
-                              {"params.coarse", (int)p->coarse, &gmg_coarse_names},
-                              {"params.precision", (int)p->precision, &gmg_precision_names}};
-  GMG_TRY(check_integers(c, "params", integers, COUNT(integers)));
-  GMG_TRY(check_enums(c, enums, COUNT(enums)));
-  GMG_TRY(check_options(c, p));
-  GMG_TRY(check_reals(c, "params", reals, COUNT(reals)));
+  if (!given) return gmg_fail(c, GMG_ERR_ARGUMENT, "params is NULL");
+  GMG_TRY(check_options(c, given));
+  *resolved = gmg_params_resolved(given, problem);
+  const gmg_params *p = resolved;
+  if (p->pre + p->post == 0)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "params.pre = GMG_NONE and params.post = GMG_NONE: one smoothing step is the least");
   const gmg_exec e = gmg_exec_make(c, problem->type, 1);
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &e);
   if (p->precision != GMG_PRECISION_MIXED && (!ops || !ops->sweep)) /* otherwise precision.c checks them */

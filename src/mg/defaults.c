@@ -1,8 +1,13 @@
-/* Default problem, parameters and presets, as described in gmg.h. Called through the API. */
-#include "smoothers/smoother.h"
+/* Default problem, parameters and presets, as described in gmg.h, and what zeros and GMG_NONE stand for. Called through the API, and
+   by check.c. */
+#include "solver.h"
+
 #include "stencil/grid/axis.h"
 
+#include <math.h>
 #include <string.h>
+
+static const char default_smoother[] = "async";
 
 gmg_problem gmg_problem_default(int dim, const size_t n[])
 {
@@ -23,14 +28,63 @@ void gmg_problem_set_box(gmg_problem *p, const double length[])
   for (int a = 0; p && a < p->dim && a < 3; a++) {
     const gmg_axis_spec s = gmg_axis_spec_of(p, a);
     const size_t m = gmg_axis_intervals(&s);
-    p->h[a] = length ? length[a] / (double)(m ? m : 1) : 0; /* 0 is refused later */
+    p->h[a] = (length ? length[a] : 1) / (double)(m ? m : 1);
+    if (length && length[a] == 0) p->h[a] = NAN; /* is refused later, where 0 would be a length of 1 */
   }
+}
+
+gmg_problem gmg_problem_resolved(const gmg_problem *given)
+{
+  gmg_problem p = *given;
+  for (int a = 0; a < 3; a++) {
+    if (p.h[a] == 0 && !p.coord[a]) p.h[a] = gmg_axis_unit_width(&p, a);
+    for (int side = 0; side < 2; side++)
+      if (p.robin[a][side][0] == 0 && p.robin[a][side][1] == 0) p.robin[a][side][0] = p.robin[a][side][1] = 1;
+  }
+  return p;
+}
+
+/* The members that belong to no smoother. */
+const gmg_option gmg_cycle_options[] = {GMG_OPTION(COUNT, fmg, 0, 1, 100),
+                                        GMG_OPTION(COUNT, pre, 1, 1, 100),
+                                        GMG_OPTION(COUNT, post, 1, 1, 100),
+                                        GMG_OPTION(INT, symmetric, 0, 0, 1),
+                                        GMG_OPTION(INT, max_levels, 0, 0, GMG_MAX_LEVELS),
+                                        GMG_OPTION(COUNT, max_cycles, 100, 1, 1000000),
+                                        GMG_OPTION(COUNT, check_every, 1, 1, 1000000),
+                                        GMG_OPTION(INT, time_levels, 0, 0, 1),
+                                        GMG_ENUM_OPTION(cycle, GMG_CYCLE_AUTO),
+                                        GMG_ENUM_OPTION(restriction, GMG_RESTRICT_AUTO),
+                                        GMG_ENUM_OPTION(accel, GMG_ACCEL_AUTO),
+                                        GMG_ENUM_OPTION(coarse, GMG_COARSE_CG),
+                                        GMG_ENUM_OPTION(precision, GMG_PRECISION_AUTO),
+                                        GMG_OPTION(DOUBLE, coarse_rtol, 0, 0, 1),
+                                        GMG_OPTION(DOUBLE, coarsen_threshold, 0.6, 0, 1.0000001),
+                                        GMG_OPTION(DOUBLE, rtol, 0, 0, INFINITY),
+                                        GMG_OPTION(DOUBLE, atol, 0, 0, INFINITY),
+                                        {0}};
+
+gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *problem)
+{
+  gmg_params p = *given;
+  const gmg_builtin_smoother *b;
+  const int array = problem->beta || problem->beta_face[0];
+  gmg_options_resolve(gmg_cycle_options, &p);
+  for (int i = 0; (b = gmg_builtin_at(i)) != NULL; i++) gmg_options_resolve(b->options, &p);
+  const int symmetric = p.symmetric || p.accel == GMG_ACCEL_CG; /* F cycles are not symmetric */
+  if (p.cycle == GMG_CYCLE_AUTO) p.cycle = array && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
+  if (p.accel == GMG_ACCEL_AUTO)
+    p.accel = array || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+  if (p.rtol == 0) p.rtol = gmg_type_traits_of(problem->type)->rtol;
+  if (!p.seed) p.seed = 1;
+  if (!p.smoother) p.smoother = gmg_smoother_by_name(default_smoother);
+  return p;
 }
 
 static void use_default(gmg_params *q)
 {
   gmg_set_default_options(q);
-  q->smoother = gmg_smoother_by_name("async");
+  q->smoother = gmg_smoother_by_name(default_smoother);
 }
 
 /* The first preset is the default. Those of the smoothers follow. */
@@ -54,15 +108,8 @@ gmg_status gmg_params_set_preset(gmg_params *params, const char *name)
 
 gmg_params gmg_params_default(void)
 {
-  gmg_params q = {.cycle = GMG_CYCLE_AUTO,
-                  .pre = 1,
-                  .post = 1,
-                  .seed = 1,
-                  .accel = GMG_ACCEL_AUTO,
-                  .coarse = GMG_COARSE_CG,
-                  .max_cycles = 100,
-                  .check_every = 1,
-                  .precision = GMG_PRECISION_AUTO};
+  gmg_params q = {.seed = 1};
+  gmg_options_set_default(gmg_cycle_options, &q);
   use_default(&q);
   return q;
 }

@@ -83,6 +83,16 @@ static void write_warnings(gmg_plan_info *info)
   }
 }
 
+static void describe_choices(const gmg_solver *s, gmg_plan_info *info)
+{
+  const gmg_params *p = &s->params;
+  info->accel = p->accel, info->cycle = p->cycle, info->precision = s->corrections->precision;
+  info->smoother = p->smoother, info->coarse = p->coarse;
+  info->local = p->local, info->order = p->order, info->overlap = p->overlap;
+  info->fmg = p->fmg, info->pre = p->pre, info->post = p->post;
+  info->max_cycles = p->max_cycles, info->check_every = p->check_every;
+}
+
 gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_plan_info *info)
 {
   if (!context) return GMG_ERR_ARGUMENT;
@@ -97,10 +107,8 @@ gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_
     info->levels = s->levels;
     info->bytes = s->exec.bytes;
     info->singular = s->singular;
-    info->stretch = gmg_worst_stretch(problem);
-    info->accel = s->params.accel;
-    info->cycle = s->params.cycle;
-    info->precision = s->corrections->precision;
+    info->stretch = s->stretch;
+    describe_choices(s, info);
     info->floor = gmg_floor_estimate(s);
     describe_levels(s, info);
     info->warnings = find_warnings(s, info);

@@ -7,21 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Replaces AUTO and zeros that mean "choose for me". */
-static gmg_params resolved(const gmg_params *given, const gmg_problem *problem)
-{
-  const gmg_type type = problem->type;
-  gmg_params p = *given;
-  const int array = problem->beta || problem->beta_face[0];
-  const int symmetric = p.symmetric || p.accel == GMG_ACCEL_CG; /* F cycles are not symmetric */
-  if (p.cycle == GMG_CYCLE_AUTO) p.cycle = array && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
-  if (p.accel == GMG_ACCEL_AUTO)
-    p.accel = array || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
-  if (p.rtol == 0) p.rtol = gmg_type_traits_of(type)->rtol;
-  if (p.coarsen_threshold == 0) p.coarsen_threshold = 0.6;
-  return p;
-}
-
 double gmg_worst_stretch(const gmg_problem *p)
 {
   double worst = 1;
@@ -77,27 +62,34 @@ static gmg_status copy_positions(gmg_solver *s)
   return GMG_OK;
 }
 
-gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry)
+/* What was given, checked and resolved, and what follows from it alone. */
+static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_problem *problem, const gmg_params *params, int dry)
 {
-  GMG_TRY(gmg_check_problem(c, p));
-  GMG_TRY(gmg_check_params(c, p, params));
-  GMG_TRY(gmg_check_process(c, dry ? "gmg_plan" : "gmg_solver_create", gmg_has_parallel_work(p)));
+  GMG_TRY(gmg_check_problem(c, problem, &s->problem));
+  GMG_TRY(gmg_check_params(c, &s->problem, params, &s->params));
+  GMG_TRY(gmg_check_process(c, dry ? "gmg_plan" : "gmg_solver_create", gmg_has_parallel_work(&s->problem)));
+  s->cycle_is_auto = params->cycle == GMG_CYCLE_AUTO;
+  s->stretch = gmg_worst_stretch(&s->problem);
+  s->symmetric = s->params.symmetric || s->params.accel == GMG_ACCEL_CG;
+  s->coarse = gmg_coarsest_of(s->params.coarse);
+  return GMG_OK;
+}
+
+gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *given, const gmg_params *params, int dry)
+{
+  GMG_TRY(take_arguments(s, c, given, params, dry));
+  const gmg_problem arguments = s->problem, *p = &arguments; /* with the caller's arrays */
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);
   s->exec.bytes = sizeof *s;
   s->levels_exec = &s->exec;
   GMG_TRY(gmg_status_or_failure(s, GMG_OK));
-  s->problem = *p;
   GMG_TRY(copy_positions(s));
-  s->params = resolved(params, p);
-  s->cycle_is_auto = params->cycle == GMG_CYCLE_AUTO;
   s->mg = (gmg_multigrid){.solver = s, .level = s->level, .pre = s->params.pre, .post = s->params.post};
   s->vector = s->exec.vector;
   s->stencil = gmg_stencil_of(&s->exec);
-  s->coarse = gmg_coarsest_of(params->coarse);
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->coefficients));
   s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
-  s->symmetric = params->symmetric || params->accel == GMG_ACCEL_CG;
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
   s->clock.account = -1;
   if (!dry && params->time_levels) GMG_TRY(s->exec.trace->clock_create(c, &s->clock));

@@ -84,9 +84,10 @@ struct gmg_solver {
   gmg_exec exec;         /* for fields in the problem's type: u, f, residuals, directions */
   gmg_exec low_exec;     /* for the levels, if corrections are in low precision */
   gmg_exec *levels_exec; /* exec of the levels: &low_exec or &exec */
-  gmg_problem problem;   /* coord: own copies; of the other arrays only whether they are NULL */
+  gmg_problem problem;   /* resolved; coord: own copies; of the other arrays only whether they are NULL */
   gmg_coefficients coefficients;
-  gmg_params params;     /* with AUTO and zeros replaced */
+  gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced */
+  double stretch;        /* largest over smallest mesh width, the worst axis */
   int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO */
   int singular;
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
@@ -153,9 +154,15 @@ static inline void gmg_add_correction(const gmg_solver *s, const gmg_level *L, g
   if (c.z) s->vector->correct(&s->exec, L->A.cells, c, 1, u);
 }
 
-/* check.c: checks every argument before anything is built. Error texts name the argument and its value. */
-gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *p);
-gmg_status gmg_check_params(gmg_context *c, const gmg_problem *p, const gmg_params *params);
+/* defaults.c: what was given, with zeros, AUTO and GMG_NONE replaced by what they stand for. precision and restriction stay: those
+   depend on the levels. */
+extern const gmg_option gmg_cycle_options[];
+gmg_problem gmg_problem_resolved(const gmg_problem *given);
+gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *problem);
+
+/* check.c: checks every argument before anything is built, and resolves it. Error texts name the argument and its value. */
+gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved);
+gmg_status gmg_check_params(gmg_context *c, const gmg_problem *resolved_problem, const gmg_params *given, gmg_params *resolved);
 
 /* hierarchy/coefficients.c: checks the arrays and refuses bad values; stores them on all levels */
 gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found);

@@ -122,12 +122,14 @@ static gmg_status replace_coefficients(gmg_solver *s, const gmg_problem *p, cons
   return status;
 }
 
-gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *problem)
+gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *given)
 {
   gmg_coefficients found;
+  gmg_problem resolved;
+  const gmg_problem *problem = &resolved;
   if (!s) return GMG_ERR_ARGUMENT;
   GMG_TRY(gmg_check_idle(s, "gmg_solver_update"));
-  GMG_TRY(gmg_check_problem(s->context, problem));
+  GMG_TRY(gmg_check_problem(s->context, given, &resolved));
   GMG_VISIT(s->context);
   GMG_RUNNING(s, "gmg_solver_update");
   GMG_TRY(compare_problems(s->context, problem, &s->problem));

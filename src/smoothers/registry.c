@@ -83,17 +83,33 @@ const gmg_preset *gmg_preset_at(int i)
   return NULL;
 }
 
+void gmg_options_set_default(const gmg_option *table, gmg_params *params)
+{
+  for (const gmg_option *o = table; o && o->name; o++) {
+    char *member = (char *)params + o->offset;
+    const int integer = o->type == GMG_OPTION_ENUM ? 0 : (int)o->fallback;
+    if (o->type == GMG_OPTION_DOUBLE) memset(member, 0, sizeof(double));
+    else if (o->type == GMG_OPTION_SIZES) memset(member, 0, sizeof params->block);
+    else memcpy(member, &integer, sizeof integer);
+  }
+}
+
+void gmg_options_resolve(const gmg_option *table, gmg_params *params)
+{
+  for (const gmg_option *o = table; o && o->name; o++) {
+    void *member = (char *)params + o->offset;
+    const int integer = (int)o->fallback;
+    if (o->type == GMG_OPTION_SIZES) continue;
+    if (o->type == GMG_OPTION_DOUBLE) {
+      if (*(double *)member == 0) *(double *)member = o->fallback;
+    } else if (*(int *)member == 0) memcpy(member, &integer, sizeof integer);
+    else if (o->type == GMG_OPTION_COUNT && *(int *)member == GMG_NONE) memset(member, 0, sizeof integer);
+  }
+}
+
 void gmg_set_default_options(gmg_params *params)
 {
-  for (int i = 0; i < COUNT; i++)
-    for (const gmg_option *o = registry[i]->options; o && o->name; o++) {
-      char *member = (char *)params + o->offset;
-      const int integer = (int)o->fallback;
-      const size_t sizes[3] = {(size_t)integer, (size_t)integer, (size_t)integer};
-      if (o->type == GMG_OPTION_DOUBLE) memcpy(member, &o->fallback, sizeof o->fallback);
-      else if (o->type == GMG_OPTION_SIZES) memcpy(member, sizes, sizeof sizes);
-      else memcpy(member, &integer, sizeof integer);
-    }
+  for (int i = 0; i < COUNT; i++) gmg_options_set_default(registry[i]->options, params);
 }
 
 void gmg_level_residual(const gmg_smoother_level *level, const void *f, const void *u, void *r)

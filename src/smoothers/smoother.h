@@ -11,19 +11,19 @@
 
 #include <stddef.h>
 
-/* A member of gmg_params that belongs to a smoother. */
-typedef enum { GMG_OPTION_INT, GMG_OPTION_ENUM, GMG_OPTION_DOUBLE, GMG_OPTION_SIZES } gmg_option_type; /* SIZES: size_t[3] of any
-                                                                                                          value */
+/* A member of gmg_params: how it is checked, and what 0 stands for. COUNT: an int that may be GMG_NONE. SIZES: size_t[3] of any
+   value. */
+typedef enum { GMG_OPTION_INT, GMG_OPTION_COUNT, GMG_OPTION_ENUM, GMG_OPTION_DOUBLE, GMG_OPTION_SIZES } gmg_option_type;
 typedef struct gmg_option {
   const char *name; /* name of the member; NULL ends a table */
   gmg_option_type type;
   size_t offset;    /* offset of the member */
-  double fallback;  /* its default */
-  double least, most; /* least <= value <= most; for doubles least <= value < most */
+  double fallback;  /* what 0 stands for; 0: it stays, and is replaced elsewhere if at all */
+  double least, most; /* 0, or least <= value <= most; for doubles least <= value < most */
   const gmg_names *names; /* names of an enum's values */
 } gmg_option;
 
-/* A row of such a table, for example GMG_OPTION(INT, passes, 1, 1, 100). */
+/* A row of a table of options, for example GMG_OPTION(INT, passes, 1, 1, 100). */
 #define GMG_OPTION(type, member, fallback, least, most) \
   {#member, GMG_OPTION_##type, offsetof(gmg_params, member), fallback, least, most, NULL}
 /* GMG_ENUM_OPTION(local, GMG_LOCAL_RED_BLACK): any of gmg_local_names. */
@@ -64,6 +64,11 @@ int gmg_equivalent_red_black_sweeps(const gmg_params *params);                /*
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: none */
 const gmg_preset *gmg_preset_at(int i);                              /* of all smoothers; NULL past the last */
 void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */
+
+/* Members of one table: sets them to the default, numbers in full and enums to AUTO; replaces 0 by what it stands for, and GMG_NONE
+   by 0. */
+void gmg_options_set_default(const gmg_option *table, gmg_params *params);
+void gmg_options_resolve(const gmg_option *table, gmg_params *params);
 
 /* For texts: a user's smoother may have no name. */
 static inline const char *gmg_shown_name(const gmg_smoother *s) { return s->name ? s->name : "(no name)"; }

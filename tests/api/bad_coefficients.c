@@ -121,7 +121,7 @@ static void each_bad_value_is_named(void **state)
   (void)state;
   static const double values[] = {-1, NAN, INFINITY, -INFINITY, 0};
   gmg_context *c = begin();
-  for (gmg_type type = GMG_F32; type <= GMG_F64; type++)
+  for (gmg_type type = GMG_F64; type <= GMG_F32; type++)
     for (array a = BETA; a < ARRAYS; a++)
       for (int v = 0; v < 5; v++)
         for (size_t place = 0; place < 3; place++) {
@@ -216,7 +216,7 @@ static void a_refused_update_changes_nothing(void **state)
   gmg_context *c = begin();
   gmg_params q = gmg_params_default();
   q.deterministic = 1;
-  for (gmg_type type = GMG_F32; type <= GMG_F64; type++)
+  for (gmg_type type = GMG_F64; type <= GMG_F32; type++)
     for (int i = 0; i < 9; i++) {
       const array a = arrays[i / 3];
       gmg_solver *s;

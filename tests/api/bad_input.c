@@ -48,7 +48,6 @@ static void problems(void **state)
   TRY(p.n[0] = (size_t)-1, GMG_ERR_ARGUMENT, "problem.n[0] = 18446744073709551615");
   TRY(p.n[0] = p.n[1] = p.n[2] = INT_MAX - 64, GMG_ERR_ARGUMENT, "problem.n[1] = 2147483583: the number of bytes overflows");
   TRY(p.h[2] = -0.5, GMG_ERR_ARGUMENT, "problem.h[2] = -0.5");
-  TRY(p.h[0] = 0, GMG_ERR_ARGUMENT, "problem.h[0] = 0");
   TRY(p.h[0] = NAN, GMG_ERR_ARGUMENT, "problem.h[0] = nan");
   TRY(p.h[1] = INFINITY, GMG_ERR_ARGUMENT, "problem.h[1] = inf");
   TRY(p.h[1] = 1e-60, GMG_ERR_ARGUMENT, "problem.h[1] = 1e-60");
@@ -57,14 +56,13 @@ static void problems(void **state)
   TRY((p.centering = GMG_VERTEX, p.type = GMG_F32, p.robin[1][1][0] = 1e39), GMG_ERR_ARGUMENT, "problem.robin[1][1] = {1e+39");
   TRY(p.h[1] = 1e-200, GMG_ERR_ARGUMENT, "problem.h[1] = 1e-200");
   TRY((p.type = GMG_F32, p.h[1] = 1e-30), GMG_ERR_ARGUMENT, "problem.h[1] = 1e-30");
-  TRY(p.type = (gmg_type)7, GMG_ERR_ARGUMENT, "problem.type = 7: must be GMG_F32 or GMG_F64");
-  TRY(p.centering = (gmg_centering)9, GMG_ERR_ARGUMENT, "problem.centering = 9: must be GMG_VERTEX or GMG_CELL");
+  TRY(p.type = (gmg_type)7, GMG_ERR_ARGUMENT, "problem.type = 7: must be GMG_F64 or GMG_F32");
+  TRY(p.centering = (gmg_centering)9, GMG_ERR_ARGUMENT, "problem.centering = 9: must be GMG_CELL or GMG_VERTEX");
   TRY(p.bc[1][0] = (gmg_bc)8, GMG_ERR_ARGUMENT,
       "problem.bc[1][0] = 8: must be GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN or GMG_PERIODIC");
   TRY(p.bc[0][1] = GMG_PERIODIC, GMG_ERR_ARGUMENT, "problem.bc[0][0] = GMG_DIRICHLET: GMG_PERIODIC");
   TRY(p.bc[2][0] = GMG_NEUMANN, GMG_ERR_ARGUMENT, "problem.bc[2][0] = GMG_NEUMANN: GMG_PERIODIC");
   TRY(p.robin[1][1][0] = -1, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {-1, 0.5}");
-  TRY(p.robin[1][1][0] = p.robin[1][1][1] = 0, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {0, 0}");
   TRY(p.robin[1][1][1] = NAN, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {2, nan}");
   TRY((p.centering = GMG_VERTEX, p.robin[1][1][1] = 0), GMG_ERR_ARGUMENT, "problem.robin[1][1] = {2, 0}");
   TRY(p.shift = -2, GMG_ERR_UNSUPPORTED, "problem.shift = -2");
@@ -89,7 +87,7 @@ static void presets(void **state)
   q.pre = 3, q.in_flight = 7, q.oversubscription = 2, q.assignment = GMG_ASSIGN_STATIC, q.deterministic = 1, q.order = GMG_ORDER_RANDOM;
   assert_int_equal(gmg_params_set_preset(&q, "async-2011"), GMG_OK);
   assert_int_equal(q.local, GMG_LOCAL_JACOBI);
-  assert_true(q.local_sweeps == 5 && q.passes == 2 && q.overlap == 0 && q.omega == 1 && q.block[0] == 512 && q.pre == 3);
+  assert_true(q.local_sweeps == 5 && q.passes == 2 && q.overlap == GMG_NONE && q.omega == 1 && q.block[0] == 512 && q.pre == 3);
   assert_int_equal(gmg_params_set_preset(&q, "default"), GMG_OK);
   q.pre = 1;
   assert_memory_equal(&q, &defaults, sizeof q);
@@ -109,44 +107,47 @@ static void parameters(void **state)
     change;                               \
     refuse(&p, &q, status, words);        \
   } while (0)
-  TRY(q.smoother = gmg_smoother_by_name("sor"), GMG_ERR_ARGUMENT, "params.smoother is NULL");
-  TRY(q.pre = -1, GMG_ERR_ARGUMENT, "params.pre = -1");
-  TRY(q.pre = q.post = 0, GMG_ERR_ARGUMENT, "params.pre + post = 0");
+  TRY(q.pre = -2, GMG_ERR_ARGUMENT, "params.pre = -2: must be from 1 to 100, GMG_NONE, or 0 (chosen by gmg)");
+  TRY(q.post = 101, GMG_ERR_ARGUMENT, "params.post = 101: must be from 1 to 100, GMG_NONE, or 0 (chosen by gmg)");
+  TRY(q.pre = q.post = GMG_NONE, GMG_ERR_ARGUMENT, "params.pre = GMG_NONE and params.post = GMG_NONE");
   TRY(q.omega = 2, GMG_ERR_ARGUMENT, "params.omega = 2");
   TRY(q.omega = -0.1, GMG_ERR_ARGUMENT, "params.omega = -0.1");
   TRY(q.omega = NAN, GMG_ERR_ARGUMENT, "params.omega = nan");
-  TRY(q.local_sweeps = 0, GMG_ERR_ARGUMENT, "params.local_sweeps = 0");
-  TRY(q.overlap = 3, GMG_ERR_ARGUMENT, "params.overlap = 3");
-  TRY(q.passes = 0, GMG_ERR_ARGUMENT, "params.passes = 0");
+  TRY(q.local_sweeps = GMG_NONE, GMG_ERR_ARGUMENT, "params.local_sweeps = -1: must be from 1 to 100, or 0 (chosen by gmg)");
+  TRY(q.overlap = 3, GMG_ERR_ARGUMENT, "params.overlap = 3: must be from 1 to 2, GMG_NONE, or 0 (chosen by gmg)");
+  TRY(q.overlap = -2, GMG_ERR_ARGUMENT, "params.overlap = -2");
+  TRY(q.passes = GMG_NONE, GMG_ERR_ARGUMENT, "params.passes = -1: must be from 1 to 100, or 0 (chosen by gmg)");
   TRY(q.local = (gmg_local_kind)5, GMG_ERR_ARGUMENT,
-      "params.local = 5: must be GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI or GMG_LOCAL_GAUSS_SEIDEL");
-  TRY(q.order = (gmg_block_order)5, GMG_ERR_ARGUMENT, "params.order = 5: must be GMG_ORDER_NATURAL, ");
+      "params.local = 5: must be GMG_LOCAL_AUTO, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI or GMG_LOCAL_GAUSS_SEIDEL");
+  TRY(q.order = (gmg_block_order)5, GMG_ERR_ARGUMENT, "params.order = 5: must be GMG_ORDER_AUTO, GMG_ORDER_NATURAL, ");
   TRY(q.assignment = (gmg_assignment)3, GMG_ERR_ARGUMENT,
       "params.assignment = 3: must be GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC or GMG_ASSIGN_DYNAMIC");
   TRY(q.in_flight = -1, GMG_ERR_ARGUMENT, "params.in_flight = -1");
   TRY(q.oversubscription = 65, GMG_ERR_ARGUMENT, "params.oversubscription = 65");
   TRY(q.oversubscription = 2, GMG_ERR_UNSUPPORTED, "params.oversubscription = 2: on the host");
-  TRY(q.cycle = (gmg_cycle_kind)-1, GMG_ERR_ARGUMENT, "params.cycle = -1: must be GMG_CYCLE_V, ");
+  TRY(q.cycle = (gmg_cycle_kind)-1, GMG_ERR_ARGUMENT, "params.cycle = -1: must be GMG_CYCLE_AUTO, ");
   TRY(q.cycle = (gmg_cycle_kind)5, GMG_ERR_ARGUMENT,
-      "params.cycle = 5: must be GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F or GMG_CYCLE_AUTO");
-  TRY(q.accel = (gmg_accel)5, GMG_ERR_ARGUMENT, "params.accel = 5: must be GMG_ACCEL_NONE, ");
-  TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5: must be GMG_COARSE_CG or GMG_COARSE_CHOLESKY");
+      "params.cycle = 5: must be GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W or GMG_CYCLE_F");
+  TRY(q.accel = (gmg_accel)5, GMG_ERR_ARGUMENT, "params.accel = 5: must be GMG_ACCEL_AUTO, GMG_ACCEL_NONE, ");
+  TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5: must be GMG_COARSE_AUTO, GMG_COARSE_CG or GMG_COARSE_CHOLESKY");
   TRY(q.restriction = (gmg_restriction)5, GMG_ERR_ARGUMENT, "params.restriction = 5: must be GMG_RESTRICT_AUTO, ");
-  TRY(q.fmg = -1, GMG_ERR_ARGUMENT, "params.fmg = -1");
+  TRY(q.fmg = -2, GMG_ERR_ARGUMENT, "params.fmg = -2");
   TRY(q.max_levels = 97, GMG_ERR_ARGUMENT, "params.max_levels = 97");
-  TRY(q.max_cycles = -1, GMG_ERR_ARGUMENT, "params.max_cycles = -1");
-  TRY(q.check_every = -1, GMG_ERR_ARGUMENT, "params.check_every = -1");
+  TRY(q.max_cycles = -2, GMG_ERR_ARGUMENT, "params.max_cycles = -2");
+  TRY(q.check_every = -2, GMG_ERR_ARGUMENT, "params.check_every = -2");
   TRY(q.rtol = NAN, GMG_ERR_ARGUMENT, "params.rtol = nan");
   TRY(q.rtol = -1e-3, GMG_ERR_ARGUMENT, "params.rtol = -0.001");
   TRY(q.atol = INFINITY, GMG_ERR_ARGUMENT, "params.atol = inf");
   TRY(q.coarse_rtol = 1, GMG_ERR_ARGUMENT, "params.coarse_rtol = 1");
   TRY(q.coarsen_threshold = 1.5, GMG_ERR_ARGUMENT, "params.coarsen_threshold = 1.5");
   TRY(q.local_sweeps = 1000, GMG_ERR_ARGUMENT, "params.local_sweeps = 1000");
-  TRY(q.precision = (gmg_precision)7, GMG_ERR_ARGUMENT, "params.precision = 7: must be GMG_PRECISION_SAME, ");
+  TRY(q.precision = (gmg_precision)7, GMG_ERR_ARGUMENT, "params.precision = 7: must be GMG_PRECISION_AUTO, ");
   TRY(q.time_levels = 2, GMG_ERR_ARGUMENT, "params.time_levels = 2");
   TRY(q.accel = GMG_ACCEL_CG, GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
   TRY((q.accel = GMG_ACCEL_CG, q.deterministic = 1), GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
-  TRY((q.smoother = gmg_smoother_by_name("red_black"), q.accel = GMG_ACCEL_CG, q.pre = 2), GMG_ERR_ARGUMENT, "params.pre = 2");
+  TRY((q.smoother = gmg_smoother_by_name("red_black"), q.accel = GMG_ACCEL_CG, q.pre = 2), GMG_ERR_ARGUMENT, "params.pre = 2 and params.post = 1");
+  TRY((q.smoother = gmg_smoother_by_name("red_black"), q.symmetric = 1, q.post = GMG_NONE), GMG_ERR_ARGUMENT,
+      "params.pre = 1 and params.post = GMG_NONE differ");
   TRY((q.smoother = gmg_smoother_by_name("red_black"), q.accel = GMG_ACCEL_CG, q.cycle = GMG_CYCLE_F), GMG_ERR_ARGUMENT,
       "params.cycle = GMG_CYCLE_F");
   TRY((q.smoother = gmg_smoother_by_name("red_black"), q.symmetric = 1, q.restriction = GMG_RESTRICT_AVERAGE),

@@ -40,7 +40,7 @@ static void user_sweep(const gmg_smoother_level *l, void *own, const void *f, vo
 }
 
 static const gmg_smoother_ops ops = {.setup = user_setup, .update = user_update, .sweep = user_sweep, .destroy = user_destroy};
-static const gmg_smoother mine = {.name = "mine", .ops = {[GMG_BACKEND_HOST] = {NULL, &ops}}};
+static const gmg_smoother mine = {.name = "mine", .ops = {[GMG_BACKEND_HOST] = {[GMG_F64] = &ops}}};
 
 static void is_named(void **state)
 {

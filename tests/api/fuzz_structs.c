@@ -112,23 +112,24 @@ static gmg_params make_params(input *in)
   const unsigned set = byte(in);
   q.smoother = gmg_smoother_by_name(gmg_smoother_name(integer(in, 5)));
   q.max_cycles = byte(in) % 6;
-  q.cycle = (gmg_cycle_kind)integer(in, 3);
+  q.cycle = (gmg_cycle_kind)integer(in, 4);
   q.accel = (gmg_accel)integer(in, 4);
-  if (set & 1) q.pre = integer(in, 3), q.post = integer(in, 3);
+  if (set & 1) q.pre = integer(in, 4) - 1, q.post = integer(in, 4) - 1;
   if (set & 2) q.omega = real(in), q.restriction = (gmg_restriction)integer(in, 3), q.symmetric = integer(in, 2);
-  if (set & 4) q.fmg = integer(in, 3), q.deterministic = integer(in, 2);
+  if (set & 4) q.fmg = integer(in, 4) - 1, q.deterministic = integer(in, 2);
   if (set & 8) {
-    q.local_sweeps = 1 + integer(in, 4), q.local = (gmg_local_kind)integer(in, 3), q.overlap = integer(in, 3);
-    q.passes = 1 + integer(in, 2), q.order = (gmg_block_order)integer(in, 3), q.seed = byte(in);
+    q.local_sweeps = integer(in, 5), q.local = (gmg_local_kind)integer(in, 4), q.overlap = integer(in, 4) - 1;
+    q.passes = integer(in, 3), q.order = (gmg_block_order)integer(in, 5), q.seed = byte(in);
     q.assignment = (gmg_assignment)integer(in, 3), q.in_flight = integer(in, 4);
     if (byte(in) > 240) q.oversubscription = integer(in, 3);
     for (int a = 0; a < 3; a++) q.block[a] = byte(in) < 250 ? byte(in) % 9 : SIZE_MAX - byte(in);
   }
-  if (set & 16) q.coarse = (gmg_coarse_kind)integer(in, 2), q.coarse_rtol = 0.05 * real(in), q.coarse_cells = byte(in);
+  if (set & 16) q.coarse = (gmg_coarse_kind)integer(in, 3), q.coarse_rtol = 0.05 * real(in), q.coarse_cells = byte(in);
   if (set & 32) q.max_levels = integer(in, 6), q.coarsen_threshold = 0.1 * real(in);
-  if (set & 64) q.rtol = real(in), q.atol = real(in), q.check_every = integer(in, 3);
-  if (byte(in) > 240) q.precision = (gmg_precision)integer(in, 2);
+  if (set & 64) q.rtol = real(in), q.atol = real(in), q.check_every = integer(in, 4) - 1;
+  if (byte(in) > 240) q.precision = (gmg_precision)integer(in, 3);
   if (set & 128) q.max_cycles = integer(in, 4);
+  if (q.max_cycles == 0) q.max_cycles = GMG_NONE;
   if (q.max_cycles > 5) q.max_cycles = 1000001; /* refused; so many cycles would only take long */
   return q;
 }
@@ -196,7 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   promise(status == planned || status == GMG_ERR_MEMORY || seen_late, "plan and create differ", planned);
   promise((status == GMG_OK) == (s != NULL), "solver", status);
   promise((status == GMG_OK) == (gmg_context_error(c)[0] == 0), "text", status);
-  if (status == GMG_OK) use(&in, s, c, &p, q.max_cycles);
+  if (status == GMG_OK) use(&in, s, c, &p, q.max_cycles > 0 ? q.max_cycles : 0);
   gmg_solver_destroy(s);
   gmg_context_destroy(c);
   free((void *)p.beta), free((void *)p.sigma);

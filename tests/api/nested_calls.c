@@ -87,7 +87,7 @@ static void from_the_monitor(void **state)
   static const char *const walls[] = {"dddddd", "nnnnnn", "ndppdr"};
   for (int i = 0; i < COUNT(walls); i++)
     for (gmg_precision precision = GMG_PRECISION_SAME; precision <= GMG_PRECISION_MIXED; precision++)
-      for (gmg_accel accel = GMG_ACCEL_NONE; accel <= GMG_ACCEL_FLEXIBLE_CG; accel += GMG_ACCEL_FLEXIBLE_CG) {
+      for (gmg_accel accel = GMG_ACCEL_NONE; accel <= GMG_ACCEL_FLEXIBLE_CG; accel += GMG_ACCEL_FLEXIBLE_CG - GMG_ACCEL_NONE) {
         const gmg_problem p = make_problem(3, N, N, N, GMG_CELL, walls[i]);
         gmg_params q = gmg_params_default();
         q.precision = precision, q.accel = accel;
@@ -115,7 +115,7 @@ static void from_a_smoother(void **state)
 {
   (void)state;
   const gmg_smoother_ops ops = {.sweep = sweep, .update = update};
-  const gmg_smoother mine = {.name = "mine", .ops = {[GMG_BACKEND_HOST] = {NULL, &ops}}};
+  const gmg_smoother mine = {.name = "mine", .ops = {[GMG_BACKEND_HOST] = {[GMG_F64] = &ops}}};
   gmg_problem p = make_problem(3, N, N, N, GMG_CELL, "dddddd");
   gmg_params q = gmg_params_default();
   q.smoother = &mine;

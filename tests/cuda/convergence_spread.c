@@ -61,7 +61,8 @@ static void measure(const band *b, int runs, double factor[])
   gmg_context *c;
   gmg_solver *s;
   p.type = b->type;
-  q.precision = b->precision, q.rtol = 1e-300, q.max_cycles = CYCLES, q.overlap = b->overlap, q.order = b->order;
+  q.precision = b->precision, q.rtol = 1e-300, q.max_cycles = CYCLES, q.order = b->order;
+  q.overlap = count_or_none(b->overlap);
   if (!b->overlap) q.omega = 1;
   q.in_flight = b->in_flight;
   if (b->studied) {

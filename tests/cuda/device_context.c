@@ -88,7 +88,7 @@ static void levels_are_timed(void **state)
       gmg_params q = gmg_params_default();
       gmg_solver *s;
       gmg_report r;
-      q.time_levels = asked, q.max_cycles = many ? 400 : 3, q.check_every = 0;
+      q.time_levels = asked, q.max_cycles = many ? 400 : 3, q.check_every = GMG_NONE;
       assert_ok(c, gmg_solver_create(c, &p, &q, &s));
       for (int repeat = 0; repeat < 3; repeat++) {
         float between = 0;
@@ -169,7 +169,7 @@ static void offloaded_sweeps(void **state)
       q.smoother = gmg_smoother_by_name(names[k]);
       q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
       q.block[0] = 16, q.block[1] = 8, q.block[2] = 4; /* the same on both: rates depend on it */
-      p.type = (gmg_type)((i + k) % 2);
+      p.type = (i + k) % 2 ? GMG_F64 : GMG_F32;
       offloaded(plain[i].name, &p, q, i == TIMED ? SOLVES_BEYOND_THE_CLOCKS_MARKS : SOLVES);
     }
   medium m[] = {ball(3, 48, 1e2, GMG_CELL), absorbing(3, 48, 1e4, GMG_CELL)};

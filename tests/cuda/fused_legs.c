@@ -75,7 +75,7 @@ static void residuals_in_the_pass(void **state)
       gmg_problem p = unit_cells(&s[g].shape);
       if (!taken(unknowns(&p))) continue;
       p.type = (gmg_type)type;
-      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(GMG_ORDER_NATURAL + g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
       char name[100];
       snprintf(name, sizeof name, "%zu x %zu x %zu, %s, type %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, type);
       q.precision = GMG_PRECISION_SAME;
@@ -105,7 +105,7 @@ static void residuals_in_packed_tiles(void **state)
     gmg_problem p = unit_cells(&s[g].shape);
     if (!taken(unknowns(&p))) continue;
     p.type = GMG_F32;
-    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(GMG_ORDER_NATURAL + g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
     char name[100];
     snprintf(name, sizeof name, "packed tiles, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
     both b = begin_both(&p, &q, name);
@@ -153,7 +153,7 @@ static void rows_restrict(void **state)
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
     const gmg_problem p = unit_cells(&s[g].shape);
-    if (taken(unknowns(&p))) rows_restrict_of(p, (gmg_block_order)(g % 3), s[g].x, s[g].y);
+    if (taken(unknowns(&p))) rows_restrict_of(p, (gmg_block_order)(GMG_ORDER_NATURAL + g % 3), s[g].x, s[g].y);
   }
 }
 
@@ -175,7 +175,7 @@ static void double_buffered_legs(void **state)
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
     const gmg_problem p = unit_cells(&s[g].shape);
     if (!taken(unknowns(&p))) continue;
-    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(GMG_ORDER_NATURAL + g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
     char name[100];
     snprintf(name, sizeof name, "async, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
     q.precision = GMG_PRECISION_SAME;

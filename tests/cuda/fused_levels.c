@@ -134,9 +134,9 @@ static void compare_boxes(int on_faces)
           q.smoother = gmg_smoother_by_name("red_black");
           q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type ? 1e-13 : 1e-6;
           q.symmetric = variants[on_faces][v].symmetric, q.coarse_cells = variants[on_faces][v].many;
-          q.pre = variants[on_faces][v].pre, q.post = variants[on_faces][v].post;
+          q.pre = count_or_none(variants[on_faces][v].pre), q.post = count_or_none(variants[on_faces][v].post);
           snprintf(name, sizeof name, "%s%zu x %zu x %zu %s, %s, %s, variant %d", on_faces ? "faces, " : "", n[0], n[1], n[2],
-                   centering ? "cells" : "vertices", boxes[i].bc, type ? "double" : "float", v);
+                   centering == GMG_CELL ? "cells" : "vertices", boxes[i].bc, type ? "double" : "float", v);
           done = compare(name, c, &p, &q);
           free(beta), free(sigma);
         }

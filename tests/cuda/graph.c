@@ -239,7 +239,7 @@ static void unmeasured_solves(void **state)
         const gmg_problem p = shaped_problem(&plain[i].shape);
         gmg_params q = deterministic("async", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
         if (mixed && unknowns(&p) < 100) continue;
-        q.check_every = 0, q.fmg = fmg, q.max_cycles = 1 + i % 4;
+        q.check_every = GMG_NONE, q.fmg = fmg, q.max_cycles = 1 + i % 4;
         solves(plain[i].name, &p, &q, 1);
       }
 }
@@ -259,7 +259,7 @@ static void unmeasured_accelerated_solves(void **state)
           gmg_params q = deterministic(flexible ? "async" : "jacobi", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
           if ((mixed && unknowns(&p) < 100) || !taken(unknowns(&p))) continue;
           q.accel = flexible ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_CG;
-          q.check_every = 0, q.fmg = fmg, q.max_cycles = cycles[i];
+          q.check_every = GMG_NONE, q.fmg = fmg, q.max_cycles = cycles[i];
           solves(plain[i].name, &p, &q, -1);
         }
 }
@@ -291,7 +291,7 @@ static void recorded_by_callers(gmg_accel accel)
   gmg_params q = deterministic("async", GMG_PRECISION_MIXED);
   cudaGraph_t graph;
   cudaGraphExec_t run;
-  q.check_every = 0, q.max_cycles = 3, q.accel = accel;
+  q.check_every = GMG_NONE, q.max_cycles = 3, q.accel = accel;
   pair x = begin_pair("recorded by the caller", &p, &q, 1);
   for (int repeat = 0; repeat < 3; repeat++) (void)same_solve(&x);
   assert_int_equal(recordings(x.solver[REPLAYED]), 1); /* no part of it apart */

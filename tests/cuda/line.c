@@ -89,7 +89,7 @@ static void smoothing_agrees(void **state)
         gmg_params q = gmg_params_default();
         if (shifted) p.shift = 5.0 * (double)(sizes[i] * sizes[i]);
         q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.coarse_cells = 1;
-        q.block[0] = x->block, q.overlap = x->overlap, q.local_sweeps = x->sweeps, q.local = x->local, q.order = x->order;
+        q.block[0] = x->block, q.overlap = count_or_none(x->overlap), q.local_sweeps = x->sweeps, q.local = x->local, q.order = x->order;
         smooth_both(name_of(&p, ends[k], "blocks"), &p, &q);
       }
 }

@@ -403,7 +403,7 @@ static void operations_agree_in_media(void **state)
                     stretched(dim, n, 5, (gmg_centering)centering), absorbing(dim, n, 1e4, (gmg_centering)centering)};
       static const char *const names[] = {"ball", "wavy", "stretched", "absorbing"};
       for (int i = 0; i < 4; i++) {
-        if (i == 0 && centering == 0) m[i].p.bc[0][0] = GMG_ROBIN, m[i].p.robin[0][0][0] = 2, m[i].p.robin[0][0][1] = 1;
+        if (i == 0 && centering == GMG_VERTEX) m[i].p.bc[0][0] = GMG_ROBIN, m[i].p.robin[0][0][0] = 2, m[i].p.robin[0][0][1] = 1;
         if (i == 1) m[i].p.bc[0][0] = m[i].p.bc[0][1] = GMG_PERIODIC;
         if (taken(unknowns(&m[i].p))) everything(names[i], &m[i].p);
         free_medium(&m[i]);

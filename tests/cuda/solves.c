@@ -75,7 +75,7 @@ static void solves_agree(void **state)
       gmg_problem p = shaped_problem(&plain[i].shape);
       gmg_params q = gmg_params_default();
       q.smoother = gmg_smoother_by_name(names[k]);
-      p.type = (gmg_type)((i + k) % 2);
+      p.type = (i + k) % 2 ? GMG_F64 : GMG_F32;
       q.deterministic = 1;
       solves(plain[i].name, &p, q, k == 3 ? 2 : 1); /* async has other blocks on the host */
     }
@@ -105,7 +105,7 @@ static void starts_agree(void **state)
       gmg_params q = gmg_params_default();
       q.smoother = gmg_smoother_by_name("red_black"); /* async has other blocks on the host */
       q.max_cycles = 1, q.coarse_rtol = 1e-6;
-      q.fmg = starts[k].fmg, q.check_every = starts[k].check_every, q.precision = starts[k].precision;
+      q.fmg = starts[k].fmg, q.check_every = count_or_none(starts[k].check_every), q.precision = starts[k].precision;
       both b = begin_both(&p, &q, plain[i].name);
       const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
       twin f = begin_twin(e[0], e[1], unknowns(&p), 63), u = begin_twin(e[0], e[1], unknowns(&p), 64), g = begin_twin(e[0], e[1], unknowns(&p), 65);

@@ -1,4 +1,4 @@
-/* What nobody measures waits for nothing on CUDA: solves with check_every = 0, small calls, and gmg_precondition(), which goes into
+/* What nobody measures waits for nothing on CUDA: solves with check_every = GMG_NONE, small calls, and gmg_precondition(), which goes into
    the caller's own graph. */
 #include "twins.h"
 
@@ -38,7 +38,7 @@ static void nothing_blocked(const char *name, size_t before)
 
 static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg_precision precision)
 {
-  q.precision = precision, q.check_every = 0, q.max_cycles = 4, q.coarse_rtol = 1e-6;
+  q.precision = precision, q.check_every = GMG_NONE, q.max_cycles = 4, q.coarse_rtol = 1e-6;
   both b = begin_both(p, &q, name);
   const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
   twin f = begin_twin(e[0], e[1], unknowns(p), 61), u = begin_twin(e[0], e[1], unknowns(p), 0);

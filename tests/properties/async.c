@@ -41,7 +41,7 @@ static void smoothers_converge_with_several_threads(void **state)
 {
   (void)state;
   for (int g = 0; g < GRIDS; g++)
-    for (gmg_type type = GMG_F32; type <= GMG_F64; type++) {
+    for (gmg_type type = GMG_F64; type <= GMG_F32; type++) {
       gmg_problem p = make_problem(grids[g].dim, grids[g].n[0], grids[g].n[1], grids[g].n[2],
                                    g % 2 ? GMG_CELL : GMG_VERTEX, grids[g].bc);
       p.type = type, p.shift = 1;
@@ -53,7 +53,7 @@ static void smoothers_converge_with_several_threads(void **state)
       const double allowed = 8 * q.rtol * norm2(f, n);
       for (int i = 0; i < SMOOTHERS; i++) {
         q.smoother = gmg_smoother_by_name(smoothers[i].name);
-        q.local = (gmg_local_kind)smoothers[i].local, q.overlap = smoothers[i].overlap;
+        q.local = (gmg_local_kind)smoothers[i].local, q.overlap = count_or_none(smoothers[i].overlap);
         q.order = (gmg_block_order)smoothers[i].order, q.passes = smoothers[i].passes;
         q.assignment = (gmg_assignment)smoothers[i].assignment, q.in_flight = smoothers[i].in_flight;
         for (int a = 0; a < 3; a++) q.block[a] = grids[g].dim == 1 ? 500 : 8;

@@ -75,7 +75,7 @@ static void offloaded_is_the_same(void **state)
     for (int k = 0; gmg_smoother_name(k); k++) {
       gmg_problem p = shaped_problem(&shapes[i]);
       gmg_params q = gmg_params_default();
-      p.type = (gmg_type)((i + (size_t)k) % 2);
+      p.type = (i + (size_t)k) % 2 ? GMG_F64 : GMG_F32;
       q.smoother = gmg_smoother_by_name(gmg_smoother_name(k));
       q.deterministic = 1, q.max_cycles = 12, q.precision = GMG_PRECISION_SAME;
       same_solves("plain", &p, q);
@@ -115,7 +115,7 @@ static void refusals(void **state)
 {
   (void)state;
   static const gmg_smoother_ops failing = {.setup = no_setup, .sweep = no_sweep};
-  static const gmg_smoother none = {.name = "none"}, fails = {.name = "fails", .ops = {[GMG_BACKEND_HOST] = {NULL, &failing}}};
+  static const gmg_smoother none = {.name = "none"}, fails = {.name = "fails", .ops = {[GMG_BACKEND_HOST] = {[GMG_F64] = &failing}}};
   gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "dddddd");
   gmg_params q = gmg_params_default();
   gmg_context *device, *host;

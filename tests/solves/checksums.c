@@ -37,10 +37,11 @@ typedef struct {
   gmg_assignment assignment;
   int in_flight;
   int vertex, single; /* 1: vertex-centred; in float */
+  int chosen; /* by gmg; otherwise 0 is the problem's type, V, no acceleration */
   gmg_precision precision;
   gmg_cycle_kind cycle;
   gmg_accel accel;
-  int pre, post, fmg, cycles, check_every; /* check_every: NEVER is its 0 */
+  int pre, post, fmg, cycles, check_every; /* check_every: NEVER is its GMG_NONE */
   int symmetric, monitor, time_levels;
   gmg_restriction restriction;
   gmg_coarse_kind coarse;
@@ -61,7 +62,7 @@ typedef struct {
 #define ASYNC(sweeps_, overlap_) .smoother = "async", .sweeps = (sweeps_), .overlap = (overlap_)
 #define CHEBYSHEV(degree) .smoother = "chebyshev", .sweeps = (degree)
 #define MIXED .precision = GMG_PRECISION_MIXED
-#define CHOSEN .precision = GMG_PRECISION_AUTO, .cycle = GMG_CYCLE_AUTO, .accel = GMG_ACCEL_AUTO
+#define CHOSEN .chosen = 1
 
 /* Large sizes: on a GPU rows stream in 2D beyond 300,000 unknowns, planes stream and legs are fused beyond 500,000, and in float
    planes stream beyond 5,000,000. */
@@ -380,19 +381,22 @@ static gmg_params params_of(running *x)
   if (!q.smoother) fail(c->name, "smoother", "there is none of this name");
   q.deterministic = 1;
   if (c->sweeps) q.local_sweeps = c->sweeps;
-  q.overlap = c->overlap;
+  q.overlap = c->overlap ? c->overlap : GMG_NONE;
   if (c->passes) q.passes = c->passes;
   q.local = on_device && c->local == GMG_LOCAL_GAUSS_SEIDEL ? GMG_LOCAL_JACOBI : c->local;
   for (int a = 0; a < 3; a++) q.block[a] = c->block[a];
   q.order = c->order, q.assignment = c->assignment, q.in_flight = c->in_flight;
   q.cycle = c->cycle, q.accel = c->accel, q.fmg = c->fmg, q.precision = c->precision;
+  if (!c->chosen && !q.cycle) q.cycle = GMG_CYCLE_V;
+  if (!c->chosen && !q.accel) q.accel = GMG_ACCEL_NONE;
+  if (!c->chosen && !q.precision) q.precision = GMG_PRECISION_SAME;
   if (c->pre) q.pre = c->pre;
   if (c->post) q.post = c->post;
   q.symmetric = c->symmetric, q.restriction = c->restriction;
   q.coarse = c->coarse, q.coarse_cells = c->coarse_cells, q.max_levels = c->max_levels;
   q.max_cycles = c->cycles ? c->cycles : CYCLES;
   q.rtol = c->rtol, q.omega = c->omega, q.time_levels = c->time_levels;
-  if (c->check_every) q.check_every = c->check_every == NEVER ? 0 : c->check_every;
+  if (c->check_every) q.check_every = c->check_every == NEVER ? GMG_NONE : c->check_every;
   if (c->monitor) q.monitor = go_on, q.monitor_data = &x->r;
   return q;
 }

@@ -42,7 +42,7 @@ static void divergence_names_the_level(void **state)
   static const double values[] = {-300, 1e9, NAN, INFINITY};
   gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
   const gmg_smoother_ops ops = with_sweep(GMG_F64, explode);
-  const gmg_smoother bad = {.name = "bad", .ops = {{NULL, &ops}, {NULL, &ops}}};
+  const gmg_smoother bad = {.name = "bad", .ops = {{[GMG_F64] = &ops}, {[GMG_F64] = &ops}}};
   gmg_params params = gmg_params_default();
   params.smoother = &bad;
   double *f = field(32768, 1), *u = field(32768, 0);
@@ -68,7 +68,7 @@ static void divergence_in_odd_places(void **state)
 {
   (void)state;
   const gmg_smoother_ops ops = with_sweep(GMG_F64, explode);
-  const gmg_smoother bad = {.name = "bad", .ops = {{NULL, &ops}, {NULL, &ops}}};
+  const gmg_smoother bad = {.name = "bad", .ops = {{[GMG_F64] = &ops}, {[GMG_F64] = &ops}}};
   static const struct {
     const char *name, *bc;
     int pre, post;
@@ -79,7 +79,8 @@ static void divergence_in_odd_places(void **state)
     for (bad_level = 0; bad_level < 3; bad_level++) {
       gmg_problem p = make_problem(2, 64, 64, 1, GMG_CELL, cases[i].bc);
       gmg_params params = gmg_params_default();
-      params.smoother = &bad, params.pre = cases[i].pre, params.post = cases[i].post;
+      params.smoother = &bad, params.pre = count_or_none(cases[i].pre);
+      params.post = count_or_none(cases[i].post);
       double *f = field(4096, 0), *u = field(4096, 1);
       char text[32];
       session s = begin_solver(&p, &params, 2);
@@ -146,7 +147,7 @@ static void nan_that_comes_late(void **state)
     int check_every;
   } stops[] = {{GMG_ACCEL_NONE, 1}, {GMG_ACCEL_FLEXIBLE_CG, 1}, {GMG_ACCEL_NONE, 2}};
   static const gmg_type types[] = {GMG_F64, GMG_F32};
-  const gmg_smoother_ops ops[2] = {with_sweep(GMG_F32, poison), with_sweep(GMG_F64, poison)};
+  const gmg_smoother_ops ops[2] = {[GMG_F32] = with_sweep(GMG_F32, poison), [GMG_F64] = with_sweep(GMG_F64, poison)};
   const gmg_smoother late = {.name = "late", .ops = {{&ops[0], &ops[1]}, {&ops[0], &ops[1]}}};
   static const gmg_centering centerings[] = {GMG_VERTEX, GMG_CELL};
   static const char *const walls[] = {"ppnn", "dnrd", "dnrd", "dnrd", "dnrd"};
@@ -190,7 +191,7 @@ static void weights_that_diverge(void **state)
   (void)state;
   for (gmg_cycle_kind cycle = GMG_CYCLE_V; cycle <= GMG_CYCLE_W; cycle++)
     for (int b = 0; b < 2; b++)
-      for (gmg_centering centering = GMG_VERTEX; centering <= GMG_CELL; centering++) diverges(centering, bc[b], cycle);
+      for (gmg_centering centering = GMG_CELL; centering <= GMG_VERTEX; centering++) diverges(centering, bc[b], cycle);
 }
 
 int main(int argc, char **argv)

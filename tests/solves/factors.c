@@ -70,8 +70,8 @@ static gmg_params params_of(const row *r)
 {
   gmg_params p = gmg_params_default();
   p.smoother = gmg_smoother_by_name(r->smoother);
-  p.pre = r->pre, p.post = r->post, p.omega = r->omega;
-  p.local = r->local, p.local_sweeps = r->sweeps, p.overlap = r->overlap;
+  p.pre = count_or_none(r->pre), p.post = count_or_none(r->post), p.omega = r->omega;
+  p.local = r->local, p.local_sweeps = r->sweeps, p.overlap = count_or_none(r->overlap);
   for (int a = 0; a < 3; a++) p.block[a] = r->block[a];
   p.deterministic = 1;
   return p;
@@ -144,7 +144,7 @@ static void default_async(void **state)
     gmg_params params = gmg_params_default();
     double most = 0, least = 1;
     for (int run = 0; run < RUNS; run++) {
-      params.order = (gmg_block_order)(run % 3), params.seed = (unsigned long)run;
+      params.order = (gmg_block_order)(GMG_ORDER_NATURAL + run % 3), params.seed = (unsigned long)run;
       const double factor = measured_factor(&p, &params, 1 + run % 2, 15);
       most = fmax(most, factor), least = fmin(least, factor);
     }
@@ -163,7 +163,7 @@ static void default_async(void **state)
 static gmg_params without_overlap(void)
 {
   gmg_params params = gmg_params_default();
-  params.overlap = 0, params.omega = 1;
+  params.overlap = GMG_NONE, params.omega = 1;
   params.block[0] = 32, params.block[1] = params.block[2] = 8;
   return params;
 }
@@ -179,7 +179,7 @@ static void asynchronous_bands(void **state)
     const double limit = all_at_once ? 0.32 : 0.24;
     double least = 1, most = 0;
     for (int run = 0; run < RUNS; run++) {
-      params.order = (gmg_block_order)(run % 3), params.seed = (unsigned long)run;
+      params.order = (gmg_block_order)(GMG_ORDER_NATURAL + run % 3), params.seed = (unsigned long)run;
       if (on_device) params.in_flight = all_at_once ? 0 : 1 + run % 2;
       const double factor = measured_factor(&p, &params, 1 + run % 2, 15);
       if (factor < 0.10 || factor > limit) fail_msg("run %d: %.4f is outside 0.10 to %.2f", run, factor, limit);
@@ -194,7 +194,7 @@ static void undamped_jacobi_stalls(void **state)
 {
   (void)state;
   gmg_params params = gmg_params_default();
-  params.overlap = 0, params.omega = 1, params.local = GMG_LOCAL_JACOBI, params.local_sweeps = 5, params.block[0] = 512;
+  params.overlap = GMG_NONE, params.omega = 1, params.local = GMG_LOCAL_JACOBI, params.local_sweeps = 5, params.block[0] = 512;
   const gmg_problem p = cube(1, 65535, GMG_VERTEX, "dd");
   assert_near(measured_factor(&p, &params, 0, 15), 0.98, 0.02);
   gmg_params as_in_2011 = gmg_params_default();
@@ -239,7 +239,7 @@ static void colour_order(void **state)
   const gmg_smoother_ops host = {.sweep = reverse_up};
   gmg_smoother_ops cuda = on_device ? *red_black->ops[GMG_BACKEND_CUDA][GMG_F64] : host; /* it has a state */
   cuda.sweep = reverse_up;
-  const gmg_smoother reversed = {.name = "reversed", .ops = {{NULL, &host}, {NULL, &cuda}}};
+  const gmg_smoother reversed = {.name = "reversed", .ops = {{[GMG_F64] = &host}, {[GMG_F64] = &cuda}}};
   gmg_params params = gmg_params_default();
   params.precision = GMG_PRECISION_SAME;
   params.smoother = gmg_smoother_by_name("red_black"), params.omega = 1.15, params.restriction = GMG_RESTRICT_ADJOINT;
@@ -346,7 +346,7 @@ static void weights_are_near_their_best(void **state)
   (void)state;
   static const double around[] = {-0.1, 0.1};
   for (int dim = 1; dim <= 3; dim++)
-    for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+    for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
       for (int i = 0; i < 2; i++) {
         static const int sizes[] = {0, 4096, 256, 64};
         gmg_problem p = cube(dim, sizes[dim] - (centering == GMG_VERTEX), centering, "dddddd");

@@ -225,7 +225,7 @@ static void order_is_two(void **state)
   for (int on_faces = 0; on_faces < 2; on_faces++)
     for (int stretch = 0; stretch < 2; stretch++)
       for (int w = 0; w < 4; w++)
-        for (gmg_centering centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+        for (gmg_centering centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
           for (int dim = 1; dim <= 3; dim++, number++)
             if (number % TAKEN_EVERY == 0) order_of(dim, centering, walls[w], stretch, on_faces);
 }

@@ -59,7 +59,7 @@ static void order_is_two(void **state)
   static const char *const one[] = {"dd", "nn", "rr", "pp", "dn", "nr", "rd"};
   static const char *const two[] = {"dddd", "nnnn", "rrrr", "pppp", "dnrd", "ppdd", "nnrr", "rnpp", "ndrn"};
   static const char *const three[] = {"dddddd", "nnnnnn", "rrrrrr", "pppppp", "dnrdpp", "ddnnrr", "ppdnnr"};
-  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++) {
+  for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++) {
     for (int i = 0; i < 7; i++) check_order(1, centering, one[i], i % 2 ? 3 : 0);
     for (int i = 0; i < 9; i++) check_order(2, centering, two[i], i % 2 ? 3 : 0);
     for (int i = 0; i < 7; i++) check_order(3, centering, three[i], i == 5 ? 3 : 0);
@@ -102,7 +102,7 @@ static void fmg_reaches_discretisation_accuracy(void **state)
   static const char *const three[] = {"dddddd", "dnrdpp", "nnnnnn", "pppppp"};
   static const char *const two[] = {"dddd", "nrdn", "ppdd"};
   static const char *const large[] = {"dddd", "nrdn", "ppdd", "nnnn", "pppp"};
-  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++) {
+  for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++) {
     for (int i = 0; i < (SANITIZED ? 1 : 4); i++) check_fmg(3, centering, three[i], 128, 1);
     for (int i = 0; i < 3; i++) check_fmg(2, centering, two[i], 256, 1);
     if (!SANITIZED) check_fmg(3, centering, "dnddpp", 100, 1); /* not a power of two */

@@ -23,7 +23,7 @@ static void stagnation_in_1d(void **state)
   static const char *const names[] = {"async", "red_black", "gauss_seidel", "chebyshev"};
   const size_t n = 1000000;
   for (int i = 0; i < 4; i++)
-    for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++) {
+    for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++) {
       gmg_problem p = make_problem(1, n, 1, 1, centering, "dd");
       gmg_params params = gmg_params_default();
       params.smoother = gmg_smoother_by_name(names[i]);
@@ -129,7 +129,7 @@ static void slow_near_the_floor_is_not_stagnated(void **state)
   for (int i = 0; i < 2; i++) {
     gmg_params params = gmg_params_default();
     params.smoother = gmg_smoother_by_name("jacobi");
-    params.omega = weights[i], params.post = 0, params.rtol = 3e-12, params.max_cycles = 300;
+    params.omega = weights[i], params.post = GMG_NONE, params.rtol = 3e-12, params.max_cycles = 300;
     double *f = field(65536, 0), *u = field(65536, 0);
     for (int c = 0; c < 65536; c++) f[c] = 1;
     session s = begin_solver(&p, &params, 2);
@@ -210,7 +210,7 @@ static void check_every(void **state)
   assert_int_equal(report.history_length, 1 + report.cycles / 3);
   assert_below(report.factor, 0.1);
   end_solver(&s);
-  params.check_every = 0, params.max_cycles = 6;
+  params.check_every = GMG_NONE, params.max_cycles = 6;
   memset(u, 0, 32768 * sizeof *u);
   s = begin_solver(&p, &params, 1);
   assert_ok(s.context, solve_in(&s, f, u, &report));
@@ -267,7 +267,7 @@ static void not_converged_returns_the_iterate(void **state)
   assert_near(norm2(r, 13824), report.residual, 1e-9 * report.residual0);
   assert_true(report.residual < 0.01 * report.residual0);
   end_solver(&s);
-  params.max_cycles = 0;
+  params.max_cycles = GMG_NONE;
   s = begin_solver(&p, &params, 2);
   memset(u, 0, 13824 * sizeof *u);
   assert_int_equal(solve_in(&s, f, u, &report), GMG_NOT_CONVERGED);

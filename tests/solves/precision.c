@@ -69,7 +69,7 @@ static void every_class_of_problem(void **state)
       q.deterministic = 1;
       q.rtol = 1e-10;
       q.accel = i % 2 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
-      q.cycle = (gmg_cycle_kind)(k % 3);
+      q.cycle = (gmg_cycle_kind)(GMG_CYCLE_V + k % 3);
       q.coarse = i % 3 ? GMG_COARSE_CG : GMG_COARSE_CHOLESKY;
       compare(smoothers[k], &p, q, 1, 1, 1);
     }
@@ -182,7 +182,7 @@ static void refused(void **state)
 {
   (void)state;
   const gmg_smoother_ops ops = {.sweep = nothing};
-  const gmg_smoother wide = {.name = "wide", .ops = {[GMG_BACKEND_HOST] = {NULL, &ops}}};
+  const gmg_smoother wide = {.name = "wide", .ops = {[GMG_BACKEND_HOST] = {[GMG_F64] = &ops}}};
   gmg_context *c;
   gmg_plan_info *info = malloc(sizeof *info);
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
@@ -287,7 +287,7 @@ static void divergence_names_the_level(void **state)
   if (on_device) skip(); /* the smoother is the host's */
   static const float values[] = {-300, 1e9f, NAN, INFINITY};
   const gmg_smoother_ops ops = {.sweep = explode};
-  const gmg_smoother bad = {.name = "bad", .ops = {[GMG_BACKEND_HOST] = {&ops, NULL}}};
+  const gmg_smoother bad = {.name = "bad", .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &ops}}};
   const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
   const size_t n = unknowns(&p);
   double *f = field(n, 1), *u = field(n, 0);
@@ -319,7 +319,7 @@ static void deterministic(void **state)
     double *f = field(n, 1), *u[3] = {field(n, 0), field(n, 0), field(n, 0)};
     for (int k = 0; k < 3; k++) {
       gmg_params q = gmg_params_default();
-      q.deterministic = 1, q.max_cycles = 4, q.check_every = k < 2, q.rtol = 1e-30;
+      q.deterministic = 1, q.max_cycles = 4, q.check_every = k < 2 ? 1 : GMG_NONE, q.rtol = 1e-30;
       session s = begin_solver(problems[i], &q, k == 0 ? 1 : 3);
       const gmg_status status = solve_in(&s, f, u[k], NULL);
       assert_int_equal(status, k < 2 ? GMG_NOT_CONVERGED : GMG_OK);
@@ -373,7 +373,8 @@ static void full_multigrid(void **state)
       const size_t n = unknowns(&p);
       double *u[2] = {field(n, 0), field(n, 0)};
       gmg_params q = gmg_params_default();
-      q.deterministic = 1, q.fmg = solves[k].starts, q.check_every = solves[k].check_every, q.max_cycles = solves[k].cycles;
+      q.deterministic = 1, q.fmg = solves[k].starts, q.max_cycles = solves[k].cycles;
+      q.check_every = count_or_none(solves[k].check_every);
       q.accel = solves[k].accel, q.coarse_rtol = 1e-6;
       const double mean = strspn(shapes[i].bc, "np") == strlen(shapes[i].bc) ? solves[k].mean : 0;
       for (int m = 0; m < 2; m++) start(&p, q, m ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, solves[k].scale, mean, u[m]);

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const centerings[] = {"vertex", "cell"}; /* in the order of gmg_centering */
-static const char *const cycles[] = {"v", "w", "f"};        /* of gmg_cycle_kind */
+static const char *const centerings[] = {[GMG_VERTEX] = "vertex", [GMG_CELL] = "cell"};
+static const char *const cycles[] = {[GMG_CYCLE_V] = "v", [GMG_CYCLE_W] = "w", [GMG_CYCLE_F] = "f"};
 static const char *const smoothers[] = {"jacobi", "gauss_seidel", "red_black", "chebyshev", "async"};
 static const char *const boundaries[] = {"dddddd", "nnnnnn", "pppppp", "dnrdpp"};
 
@@ -64,20 +64,20 @@ static test_case cases[CASES];
 static void list_cases(void)
 {
   test_case *c = cases;
-  for (int cycle = 0; cycle < 3; cycle++)
+  for (int cycle = GMG_CYCLE_V; cycle <= GMG_CYCLE_F; cycle++)
     for (int smoother = 0; smoother < SMOOTHERS; smoother++)
       for (int bc = 0; bc < BOUNDARIES; bc++)
         for (int size = 0; size < 2; size++)
-          for (int centering = 0; centering < 2; centering++)
+          for (int cells = 0; cells < 2; cells++)
             for (int dim = 1; dim <= 3; dim++)
-              *c++ = (test_case){.dim = dim, .centering = (gmg_centering)centering, .size = size, .smoother = smoothers[smoother],
+              *c++ = (test_case){.dim = dim, .centering = cells ? GMG_CELL : GMG_VERTEX, .size = size, .smoother = smoothers[smoother],
                                  .bc = boundaries[bc], .cycle = (gmg_cycle_kind)cycle};
   for (int medium = 0; medium < MEDIA; medium++) /* not in 1D: there jumps of 1e6 leave rounding to decide */
     for (int smoother = 0; smoother < 2; smoother++)
       for (int size = 0; size < 2; size++)
-        for (int centering = 0; centering < 2; centering++)
+        for (int cells = 0; cells < 2; cells++)
           for (int dim = 2; dim <= 3; dim++)
-            *c++ = (test_case){.dim = dim, .centering = (gmg_centering)centering, .size = size,
+            *c++ = (test_case){.dim = dim, .centering = cells ? GMG_CELL : GMG_VERTEX, .size = size,
                                .smoother = media_smoothers[smoother], .medium = medium};
 }
 

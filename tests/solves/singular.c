@@ -29,7 +29,7 @@ static void singular_with_constant_f(void **state)
 {
   static const char *const bc[] = {"nnnn", "pppp"};
   (void)state;
-  for (gmg_centering centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+  for (gmg_centering centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
     for (int b = 0; b < 2; b++)
       for (int fmg = 0; fmg < 2; fmg++)
         for (int guess = 0; guess < 2; guess++) solve_constant_f(centering, bc[b], fmg, guess);
@@ -41,7 +41,7 @@ static void singular_problems(void **state)
   static const char *const bc[] = {"nnnnnn", "pppppp", "ppnnpp"};
   static const size_t sizes[][3] = {{32, 32, 32}, {33, 31, 29}, {65, 65, 65}, {20, 36, 28}};
   static const char *const names[] = {"async", "red_black"};
-  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+  for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
     for (int b = 0; b < 3; b++)
       for (int i = 0; i < 4; i++)
         for (int k = 0; k < 2 && !(SANITIZED && i == 2); k++) {
@@ -79,7 +79,7 @@ static void singular_problems(void **state)
 static void singular_with_fluxes(void **state)
 {
   (void)state;
-  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++) {
+  for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++) {
     gmg_problem p = make_problem(2, 24, 24, 1, centering, "nnnn");
     gmg_params params = gmg_params_default();
     double *f = field(576, 0), *u = field(576, 0);

@@ -21,7 +21,7 @@ static void cycles_use_the_leg_from_zero(void **state)
   gmg_smoother mine[2] = {*gmg_smoother_by_name("async"), *gmg_smoother_by_name("async")};
   gmg_smoother_ops ops[2] = {*mine[0].ops[GMG_BACKEND_HOST][GMG_F64], *mine[1].ops[GMG_BACKEND_HOST][GMG_F64]};
   ops[0].sweep_from_zero = counted_from_zero, ops[1].sweep_from_zero = NULL;
-  for (int kind = 0; kind < 3; kind++)
+  for (int kind = GMG_CYCLE_V; kind <= GMG_CYCLE_F; kind++)
     for (int pre = 0; pre < 3; pre++) {
       gmg_problem p = make_problem(3, 21, 18, 17, GMG_CELL, "dnrdpp");
       const size_t n = unknowns(&p);
@@ -30,7 +30,8 @@ static void cycles_use_the_leg_from_zero(void **state)
       for (int i = 0; i < 2; i++) {
         gmg_params params = gmg_params_default();
         mine[i].ops[GMG_BACKEND_HOST][GMG_F64] = &ops[i];
-        params.smoother = &mine[i], params.deterministic = 1, params.cycle = (gmg_cycle_kind)kind, params.pre = pre;
+        params.smoother = &mine[i], params.deterministic = 1, params.cycle = (gmg_cycle_kind)kind;
+        params.pre = count_or_none(pre);
         session s = begin_solver(&p, &params, 2);
         u[i] = calloc(n, sizeof **u);
         for (size_t c = 0; c < n; c++) u[i][c] = NAN;
@@ -135,7 +136,7 @@ static void compare_legs(const legs_case *k)
     legs_down = legs_to_the_caller = legs_up = 0;
     params.smoother = gmg_smoother_by_name("async");
     params.deterministic = 1, params.max_cycles = CYCLES, params.rtol = 1e-300, params.max_levels = 3;
-    params.precision = k->precision, params.check_every = k->check_every, params.fmg = k->fmg, params.cycle = k->cycle;
+    params.precision = k->precision, params.check_every = count_or_none(k->check_every), params.fmg = k->fmg, params.cycle = k->cycle;
     back_and_forth = k->back_and_forth;
     session s = begin_solver(&p, &params, 2);
     if (fused) give_legs(s.solver);

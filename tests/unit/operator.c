@@ -66,7 +66,7 @@ static void residual_matches_reference(void **state)
 {
   (void)state;
   static const size_t sizes[] = {1, 2, 3, 5};
-  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+  for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
     for (int x = 0; x < PAIRS; x++)
       for (int i = 0; i < 4; i++) {
         char bc[7] = "";
@@ -128,7 +128,7 @@ static void solutions_match_elimination(void **state)
   gmg_params params = gmg_params_default();
   params.rtol = 1e-11;
   params.max_cycles = 300;
-  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+  for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
     for (int x = 0; x < PAIRS; x++)
       for (int y = 0; y < PAIRS; y++, number++) {
         char bc[7] = "";

@@ -56,7 +56,7 @@ static double *dense_map(pair_of_axes *x, gmg_map_kind kind, int *rows, int *col
 
 static void for_all(void (*check)(pair_of_axes *x, const char *bc))
 {
-  for (int centering = GMG_VERTEX; centering <= GMG_CELL; centering++)
+  for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
     for (int b = 0; b < PAIRS; b++)
       for (int i = 0; i < SIZES; i++) {
         pair_of_axes x = make_pair(sizes[i], centering, pairs[b]);

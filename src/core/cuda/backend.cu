@@ -5,10 +5,11 @@ extern "C" {
 extern const struct gmg_stencil_ops gmg_stencil_cuda_f32, gmg_stencil_cuda_f64;
 extern const struct gmg_coarse_kernels gmg_coarse_kernels_cuda_f32, gmg_coarse_kernels_cuda_f64;
 
+/* By real type, in the order of gmg_type. */
 const gmg_backend_tables gmg_cuda_backend = {.memory = &gmg_memory_cuda,
                                              .trace = &gmg_trace_cuda,
                                              .graph = &gmg_graph_cuda,
-                                             .vector = {&gmg_vector_cuda_f32, &gmg_vector_cuda_f64},
-                                             .stencil = {&gmg_stencil_cuda_f32, &gmg_stencil_cuda_f64},
-                                             .coarse = {&gmg_coarse_kernels_cuda_f32, &gmg_coarse_kernels_cuda_f64}};
+                                             .vector = {&gmg_vector_cuda_f64, &gmg_vector_cuda_f32},
+                                             .stencil = {&gmg_stencil_cuda_f64, &gmg_stencil_cuda_f32},
+                                             .coarse = {&gmg_coarse_kernels_cuda_f64, &gmg_coarse_kernels_cuda_f32}};
 }

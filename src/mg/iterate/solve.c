@@ -180,6 +180,9 @@ static gmg_status run(gmg_solver *s, gmg_progress *p)
     status = judge(s, p, &done);
   }
   if (done) return status;
+  if (s->params.max_cycles == 0)
+    return gmg_fail(s->context, GMG_NOT_CONVERGED, "residual %g of the guess, target %g: params.max_cycles = GMG_NONE allows no cycle",
+                    gmg_residual_now(p), p->standing.target);
   return gmg_fail(s->context, GMG_NOT_CONVERGED, "residual %g after params.max_cycles = %d cycles, target %g",
                   gmg_residual_now(p), s->params.max_cycles, p->standing.target);
 }

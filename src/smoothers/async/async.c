@@ -45,7 +45,7 @@ static int equivalent_red_black_sweeps(const gmg_params *p)
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2),
                                      GMG_OPTION(INT, local_sweeps, 2, 1, 100),
                                      GMG_ENUM_OPTION(local, GMG_LOCAL_RED_BLACK),
-                                     GMG_OPTION(INT, overlap, 1, 0, 2),
+                                     GMG_OPTION(COUNT, overlap, 1, 1, 2),
                                      GMG_OPTION(INT, passes, 1, 1, 100),
                                      GMG_OPTION(SIZES, block, 0, 0, 0),
                                      GMG_ENUM_OPTION(order, GMG_ORDER_NATURAL),
@@ -61,7 +61,7 @@ static void use_2011(gmg_params *p)
   p->omega = 1;
   p->local = GMG_LOCAL_JACOBI;
   p->local_sweeps = 5;
-  p->overlap = 0;
+  p->overlap = GMG_NONE;
   p->passes = 2;
   p->block[0] = 512;
   p->block[1] = p->block[2] = 1;
@@ -74,10 +74,12 @@ const gmg_builtin_smoother gmg_smoother_async = {
     .shown = {.name = "async",
               .traits = traits,
               .weight = gmg_weight_async,
-              .ops = {[GMG_BACKEND_HOST] = {&gmg_async_host_f32, &gmg_async_host_f64},
-                      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_async_cuda_f32), GMG_ON_CUDA(&gmg_async_cuda_f64)}}},
+              .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_async_host_f32, [GMG_F64] = &gmg_async_host_f64},
+                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_cuda_f32),
+                                            [GMG_F64] = GMG_ON_CUDA(&gmg_async_cuda_f64)}}},
     .symbol = symbol,
     .equivalent_red_black_sweeps = equivalent_red_black_sweeps,
-    .fused = {[GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_async_fused_cuda_f32), GMG_ON_CUDA(&gmg_async_fused_cuda_f64)}},
+    .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_fused_cuda_f32),
+                                    [GMG_F64] = GMG_ON_CUDA(&gmg_async_fused_cuda_f64)}},
     .options = options,
     .preset = {"async-2011", use_2011}};

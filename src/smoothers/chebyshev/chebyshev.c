@@ -34,7 +34,8 @@ extern const gmg_smoother_ops gmg_chebyshev_host_f32, gmg_chebyshev_host_f64, gm
 const gmg_builtin_smoother gmg_smoother_chebyshev = {
     .shown = {.name = "chebyshev",
               .traits = gmg_traits_of_fixed_map,
-              .ops = {[GMG_BACKEND_HOST] = {&gmg_chebyshev_host_f32, &gmg_chebyshev_host_f64},
-                      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_chebyshev_cuda_f32), GMG_ON_CUDA(&gmg_chebyshev_cuda_f64)}}},
+              .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_chebyshev_host_f32, [GMG_F64] = &gmg_chebyshev_host_f64},
+                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_chebyshev_cuda_f32),
+                                            [GMG_F64] = GMG_ON_CUDA(&gmg_chebyshev_cuda_f64)}}},
     .symbol = symbol,
     .options = options};

@@ -24,7 +24,8 @@ const gmg_builtin_smoother gmg_smoother_gauss_seidel = {
     .shown = {.name = "gauss_seidel",
               .traits = traits,
               .weight = gmg_weight_gauss_seidel,
-              .ops = {[GMG_BACKEND_HOST] = {&gmg_gauss_seidel_host_f32, &gmg_gauss_seidel_host_f64},
-                      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f32), GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f64)}}},
+              .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_gauss_seidel_host_f32, [GMG_F64] = &gmg_gauss_seidel_host_f64},
+                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f32),
+                                            [GMG_F64] = GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f64)}}},
     .symbol = symbol,
     .options = options};

@@ -18,7 +18,8 @@ const gmg_builtin_smoother gmg_smoother_jacobi = {
     .shown = {.name = "jacobi",
               .traits = gmg_traits_of_fixed_map,
               .weight = gmg_weight_jacobi,
-              .ops = {[GMG_BACKEND_HOST] = {&gmg_jacobi_host_f32, &gmg_jacobi_host_f64},
-                      [GMG_BACKEND_CUDA] = {GMG_ON_CUDA(&gmg_jacobi_cuda_f32), GMG_ON_CUDA(&gmg_jacobi_cuda_f64)}}},
+              .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_jacobi_host_f32, [GMG_F64] = &gmg_jacobi_host_f64},
+                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_jacobi_cuda_f32),
+                                            [GMG_F64] = GMG_ON_CUDA(&gmg_jacobi_cuda_f64)}}},
     .symbol = symbol,
     .options = options};

@@ -180,7 +180,7 @@ static const gmg_smoother_ops there_and_back = {
 
 const gmg_smoother *gmg_offloaded(const gmg_smoother *s)
 {
-  for (int type = GMG_F32; type <= GMG_F64; type++)
+  for (int type = GMG_F64; type <= GMG_F32; type++)
     if (s->ops[GMG_BACKEND_HOST][type] == &there_and_back) return ((const offload *)s)->inner;
   return s;
 }
@@ -198,7 +198,7 @@ gmg_status gmg_smoother_offload_create(gmg_context *device, const gmg_smoother *
   o->smoother = (gmg_smoother){.name = o->name, .traits = traits, .weight = inner->weight};
   o->device = device, o->inner = inner, o->clock.account = -1;
   int found = 0;
-  for (int type = GMG_F32; type <= GMG_F64; type++) {
+  for (int type = GMG_F64; type <= GMG_F32; type++) {
     const gmg_exec e = gmg_exec_make(device, (gmg_type)type, 0);
     const gmg_smoother_ops *ops = gmg_smoother_ops_of(inner, &e);
     o->trace = e.trace;

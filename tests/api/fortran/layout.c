@@ -25,7 +25,8 @@ const size_t c_level_plan[] = {AT(n), AT(cells), AT(h), AT(coarsened), AT(omega)
 
 #define TYPE gmg_plan_info
 const size_t c_plan_info[] = {AT(levels), AT(level), AT(bytes), AT(predicted_factor), AT(floor), AT(singular), AT(stretch),
-                              AT(accel), AT(cycle), AT(precision), AT(warnings), AT(text), sizeof(TYPE)};
+                              AT(accel), AT(cycle), AT(precision), AT(smoother), AT(coarse), AT(local), AT(order), AT(overlap), AT(fmg),
+                              AT(pre), AT(post), AT(max_cycles), AT(check_every), AT(warnings), AT(text), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_level_report

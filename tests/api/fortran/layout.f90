@@ -2,7 +2,7 @@
 module layout_c
   use, intrinsic :: iso_c_binding
   implicit none
-  integer(c_size_t), bind(C) :: c_problem(13), c_params(34), c_level_plan(7), c_plan_info(13), c_level_report(4), &
+  integer(c_size_t), bind(C) :: c_problem(13), c_params(34), c_level_plan(7), c_plan_info(23), c_level_report(4), &
     c_report(16)
 end module
 
@@ -34,7 +34,9 @@ program layout
     c_loc(lp%coarsened), c_loc(lp%omega), c_loc(lp%factor)])
   call compare("gmg_plan_info", c_plan_info, c_loc(i), c_sizeof(i), [c_loc(i%levels), c_loc(i%level), c_loc(i%bytes), &
     c_loc(i%predicted_factor), c_loc(i%floor), c_loc(i%singular), c_loc(i%stretch), &
-    c_loc(i%accel), c_loc(i%cycle), c_loc(i%precision), &
+    c_loc(i%accel), c_loc(i%cycle), c_loc(i%precision), c_loc(i%smoother), &
+    c_loc(i%coarse), c_loc(i%local), c_loc(i%order), c_loc(i%overlap), c_loc(i%fmg), c_loc(i%pre), c_loc(i%post), &
+    c_loc(i%max_cycles), c_loc(i%check_every), &
     c_loc(i%warnings), &
     c_loc(i%text)])
   call compare("gmg_level_report", c_level_report, c_loc(lr), c_sizeof(lr), [c_loc(lr%n), c_loc(lr%cells), &

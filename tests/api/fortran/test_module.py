@@ -36,6 +36,8 @@ for name, body in re.findall(r"type, bind\(C\), public :: (\w+)\n(.*?)end type",
 same("types", types, headers.structs(root))
 
 levels = re.search(r"#define GMG_MAX_LEVELS (\d+)", (root / "include/gmg.h").read_text()).group(1)
+none = re.search(r"#define GMG_NONE \((-\d+)\)", (root / "include/gmg.h").read_text()).group(1)
+same("GMG_NONE", re.search(r"GMG_NONE = (-\d+)", text).group(1), none)
 same("GMG_MAX_LEVELS", re.search(r"GMG_MAX_LEVELS = (\d+)", text).group(1), levels)
 public = set(re.findall(r"\w+", " ".join(re.findall(r"public :: (.*)", text))))
 same("public names", sorted((names | set(values)) - public), [])

@@ -10,4 +10,4 @@ static unsigned traits(const gmg_params *p, int threads)
 extern const gmg_smoother_ops gmg_toy_host_f32, gmg_toy_host_f64;
 
 const gmg_builtin_smoother gmg_smoother_toy = {
-    .shown = {.name = "toy", .traits = traits, .ops = {[GMG_BACKEND_HOST] = {&gmg_toy_host_f32, &gmg_toy_host_f64}}}};
+    .shown = {.name = "toy", .traits = traits, .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_toy_host_f32, [GMG_F64] = &gmg_toy_host_f64}}}};

@@ -73,7 +73,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 
 typedef void kernel(tile_level, const real *, const real *, real *, work_queue);
 
-/* Kernels by dimension, kind, local relaxation, and dynamic assignment. */
+/* Kernels by dimension, kind, local relaxation (red-black, Jacobi), and dynamic assignment. */
 #define KERNEL(dim, kind, local) {tile_kernel<dim, kind, local, 0>, tile_kernel<dim, kind, local, 1>}
 #define KERNELS(dim, kind) {KERNEL(dim, kind, GMG_LOCAL_RED_BLACK), KERNEL(dim, kind, GMG_LOCAL_JACOBI)}
 #define KERNELS_OF(dim) \
@@ -85,7 +85,7 @@ static kernel *const kernels[2][4][2][2] = {KERNELS_OF(2), KERNELS_OF(3)};
 
 static kernel *kernel_of(const gmg_smoother_level *l)
 {
-  return kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->local][is_dynamic(l->params)];
+  return kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->local == GMG_LOCAL_JACOBI][is_dynamic(l->params)];
 }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
