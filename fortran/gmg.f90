@@ -14,6 +14,7 @@ module gmg
   public :: gmg_context_create_cuda, gmg_context_threads, gmg_plan, gmg_solver_create, gmg_solver_destroy, gmg_solve
   public :: gmg_precondition, gmg_solver_update, gmg_set_boundary_values, gmg_set_boundary_constant, gmg_flux
   public :: gmg_residual, gmg_level_residual, gmg_monitor, gmg_status_is_outcome
+  public :: gmg_problem_init, gmg_params_init, gmg_plan_sized, gmg_solve_sized
   public :: gmg_smoother_offload_create, gmg_smoother_offload_destroy, gmg_smoother_offload_seconds
 
   ! Enumerations, in the order of gmg.h.
@@ -78,6 +79,7 @@ module gmg
   integer(c_int), parameter, public :: GMG_NONE = -1
 
   type, bind(C), public :: gmg_problem
+    integer(c_size_t) :: size
     integer(c_int) :: dim
     integer(c_size_t) :: n(3)
     real(c_double) :: h(3)
@@ -93,6 +95,7 @@ module gmg
   end type
 
   type, bind(C), public :: gmg_params
+    integer(c_size_t) :: size
     integer(c_int) :: cycle
     integer(c_int) :: fmg
     type(c_ptr) :: smoother
@@ -197,11 +200,13 @@ module gmg
   end interface
 
   interface
-    type(gmg_problem) function gmg_problem_default(dim, n) bind(C)
+    subroutine gmg_problem_init(problem, size, dim, n) bind(C)
       import
+      type(gmg_problem), intent(inout) :: problem
+      integer(c_size_t), value :: size
       integer(c_int), value :: dim
       integer(c_size_t), intent(in) :: n(*)
-    end function
+    end subroutine
 
     subroutine gmg_problem_set_box(problem, length) bind(C)
       import
@@ -209,9 +214,11 @@ module gmg
       real(c_double), intent(in) :: length(*)
     end subroutine
 
-    type(gmg_params) function gmg_params_default() bind(C)
+    subroutine gmg_params_init(params, size) bind(C)
       import
-    end function
+      type(gmg_params), intent(inout) :: params
+      integer(c_size_t), value :: size
+    end subroutine
 
     integer(c_int) function gmg_context_create_host(threads, context) bind(C)
       import
@@ -258,12 +265,13 @@ module gmg
       type(c_ptr), value :: context
     end function
 
-    integer(c_int) function gmg_plan(context, problem, params, info) bind(C)
+    integer(c_int) function gmg_plan_sized(context, problem, params, info, size) bind(C)
       import
       type(c_ptr), value :: context
       type(gmg_problem), intent(in) :: problem
       type(gmg_params), intent(in) :: params
-      type(gmg_plan_info), intent(out) :: info
+      type(gmg_plan_info), intent(inout) :: info
+      integer(c_size_t), value :: size
     end function
 
     integer(c_int) function gmg_solver_create(context, problem, params, solver) bind(C)
@@ -279,12 +287,13 @@ module gmg
       type(c_ptr), value :: solver
     end subroutine
 
-    integer(c_int) function gmg_solve(solver, f, u, report) bind(C)
+    integer(c_int) function gmg_solve_sized(solver, f, u, report, size) bind(C)
       import
       type(c_ptr), value :: solver
       type(*), intent(in) :: f(*)
       type(*), intent(inout) :: u(*)
-      type(gmg_report), intent(out), optional :: report
+      type(gmg_report), intent(inout), optional :: report
+      integer(c_size_t), value :: size
     end function
 
     integer(c_int) function gmg_precondition(solver, r, z) bind(C)
@@ -380,6 +389,33 @@ module gmg
   end interface
 
 contains
+
+  type(gmg_problem) function gmg_problem_default(dim, n) result(problem)
+    integer(c_int), intent(in) :: dim
+    integer(c_size_t), intent(in) :: n(*)
+    call gmg_problem_init(problem, c_sizeof(problem), dim, n)
+  end function
+
+  type(gmg_params) function gmg_params_default() result(params)
+    call gmg_params_init(params, c_sizeof(params))
+  end function
+
+  integer(c_int) function gmg_plan(context, problem, params, info) result(status)
+    type(c_ptr), intent(in) :: context
+    type(gmg_problem), intent(in) :: problem
+    type(gmg_params), intent(in) :: params
+    type(gmg_plan_info), intent(inout) :: info
+    status = gmg_plan_sized(context, problem, params, info, c_sizeof(info))
+  end function
+
+  integer(c_int) function gmg_solve(solver, f, u, report) result(status)
+    type(c_ptr), intent(in) :: solver
+    type(*), intent(in) :: f(*)
+    type(*), intent(inout) :: u(*)
+    type(gmg_report), intent(inout), optional :: report
+    type(gmg_report) :: shape_of_report
+    status = gmg_solve_sized(solver, f, u, report, c_sizeof(shape_of_report))
+  end function
 
   function gmg_version() result(text)
     character(:), allocatable :: text

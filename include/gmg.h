@@ -29,7 +29,7 @@
 #include <stddef.h>
 
 #define GMG_VERSION_MAJOR 0 /**< Major version. */
-#define GMG_VERSION_MINOR 1 /**< Minor version. */
+#define GMG_VERSION_MINOR 2 /**< Minor version. */
 #define GMG_VERSION_PATCH 0 /**< Patch level. */
 
 /** The version of this header as a number: 10000 major + 100 minor + patch. */
@@ -123,7 +123,8 @@ typedef struct gmg_solver gmg_solver;     /**< The hierarchy, smoother states an
 typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says how to write one. */
 
 /** The problem, a plain struct. Start from gmg_problem_default() and change the members that differ. 0 means the default in every
- *  member but dim and n, so a struct of zeros with dim and n set is the default problem, too.
+ *  member but dim and n, so a struct of zeros with dim and n set is the default problem, too. Later versions may add members at the
+ *  end. A program compiled before says by size what it has; the rest is then 0.
  *
  *  A cell-centred axis is n h long, and unknown i is at (i + 1/2) h. A vertex-centred axis with two Dirichlet walls is (n + 1) h
  *  long, and unknown i is at (i + 1) h: Dirichlet walls hold no unknowns. A Neumann or Robin wall of a vertex-centred axis holds an
@@ -132,6 +133,7 @@ typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says h
  *  Coefficient arrays have the problem's type and are in the memory of the context. They are BORROWED: gmg_plan(),
  *  gmg_solver_create() and gmg_solver_update() read them, and they are not needed afterwards. */
 typedef struct gmg_problem {
+  size_t size;                /**< sizeof(gmg_problem) where the program was compiled, set by gmg_problem_init(). 0: this version's. */
   int dim;                    /**< 1, 2 or 3. Axes >= dim are ignored. */
   size_t n[3];                /**< Unknowns along each axis, >= 1. */
   double h[3];                /**< Mesh width along each axis. 0: an axis of length 1 (with this centring and these walls). Not
@@ -166,8 +168,9 @@ typedef int gmg_monitor(void *data, int cycle, double residual, double target);
 
 /** How to solve, a plain struct. Start from gmg_params_default(), or from a struct of zeros, and change the members that differ.
  *  0 means in every member that gmg chooses the value, or the default, which is in parentheses. Counts that may be none take
- *  GMG_NONE for that. gmg_plan() reports choices. docs/api/params.md describes every member. */
+ *  GMG_NONE for that. It grows at its end, as gmg_problem does. gmg_plan() reports choices. docs/api/params.md describes every member. */
 typedef struct gmg_params {
+  size_t size;                   /**< sizeof(gmg_params) where the program was compiled, set by gmg_params_init(). 0: this version's. */
   gmg_cycle_kind cycle;          /**< V, W or F cycle (GMG_CYCLE_AUTO). */
   int fmg;                       /**< > 0: full multigrid start with that many cycles per level. The guess in u is not used. GMG_NONE
                                       or 0: no such start. */
@@ -244,7 +247,7 @@ typedef struct gmg_level_plan {
                         "async" it is a lower bound, because every local sweep counts as a global one. */
 } gmg_level_plan;
 
-/** The result of gmg_plan(), known before anything is allocated. */
+/** The result of gmg_plan(), known before anything is allocated. Later versions may add members at the end. */
 typedef struct gmg_plan_info {
   int levels;                             /**< Number of levels, at least 1. */
   gmg_level_plan level[GMG_MAX_LEVELS];   /**< level[0] is the finest. */
@@ -279,7 +282,7 @@ typedef struct gmg_level_report {
                         unless gmg_params::time_levels is set. The time of levels that share one launch is that of the first. */
 } gmg_level_report;
 
-/** The result of a solve. BORROWED pointers are valid until the solver's next call, or until it is destroyed. */
+/** The result of a solve. Later versions may add members at the end. BORROWED pointers are valid until the solver's next call, or until it is destroyed. */
 typedef struct gmg_report {
   gmg_status status;              /**< Outcome: the return value of gmg_solve(). */
   int cycles;                     /**< Number of cycles. A full multigrid start counts as one. */
@@ -303,19 +306,39 @@ typedef struct gmg_report {
 /** The version of the library in use, "major.minor.patch". GMG_VERSION_STRING is the version compiled against. */
 GMG_API const char *gmg_version(void);
 
+/** Makes a problem the default one, up to the size of the struct that the caller knows. gmg_problem_default() is the shorter call.
+ *  @param problem in host memory; NULL: nothing is done   @param size sizeof(gmg_problem); members beyond those of the library
+ *                 become 0   @param dim, n as for gmg_problem_default() */
+GMG_API void gmg_problem_init(gmg_problem *problem, size_t size, int dim, const size_t n[]);
+
 /** The default problem: unit box, cell-centred, Dirichlet, GMG_F64, beta = 1, sigma = 0. After changing the centring or a boundary
  *  condition, call gmg_problem_set_box(): the size of the box depends on both.
  *  @param dim 1, 2 or 3   @param n unknowns along each axis, dim entries; NULL: 0, which gmg_solver_create() refuses
  *  @return the problem */
-GMG_API gmg_problem gmg_problem_default(int dim, const size_t n[]);
+static inline gmg_problem gmg_problem_default(int dim, const size_t n[])
+{
+  gmg_problem problem;
+  gmg_problem_init(&problem, sizeof problem, dim, n);
+  return problem;
+}
 
 /** Sets h so that the box has the given side lengths. h depends on the centring and the boundary conditions, so set these first.
  *  @param problem changed in place; NULL: nothing is done
  *  @param length side lengths, dim entries; NULL: those of the unit box. gmg_solver_create() refuses a length of 0 */
 GMG_API void gmg_problem_set_box(gmg_problem *problem, const double length[]);
 
+/** Makes parameters the default ones, up to the size of the struct that the caller knows. gmg_params_default() is the shorter call.
+ *  @param params in host memory; NULL: nothing is done   @param size sizeof(gmg_params); members beyond those of the library
+ *                become 0 */
+GMG_API void gmg_params_init(gmg_params *params, size_t size);
+
 /** The default parameters. They are listed at the top of this file. */
-GMG_API gmg_params gmg_params_default(void);
+static inline gmg_params gmg_params_default(void)
+{
+  gmg_params params;
+  gmg_params_init(&params, sizeof params);
+  return params;
+}
 
 /** Sets the smoothing parameters (smoother, omega, local_sweeps, local, overlap, passes, block, order, assignment, in_flight,
  *  oversubscription, deterministic) to those of a preset. All other members keep their values.
@@ -361,12 +384,20 @@ GMG_API const char *gmg_status_string(gmg_status status);
  *  @return 1 for GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED and GMG_DIVERGED; 0 for errors, and for numbers that are no status */
 GMG_API int gmg_status_is_outcome(gmg_status status);
 
+/** gmg_plan() for a gmg_plan_info of another size, such as that of an older header. Fills `size` bytes of info, no more; members that
+ *  the library does not know become 0. */
+GMG_API gmg_status gmg_plan_sized(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_plan_info *info,
+                                  size_t size);
+
 /** Reports what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. Allocates only temporary host arrays,
  *  of up to 176 bytes per unknown of an axis. Reads coefficient arrays. Does not call the setup of a user's smoother. Blocks.
  *  @param context BORROWED   @param problem, params as for gmg_solver_create()   @param[out] info the report, in host memory
  *  @return the status that gmg_solver_create() would return */
-GMG_API gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
-                            gmg_plan_info *info);
+static inline gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
+                                  gmg_plan_info *info)
+{
+  return gmg_plan_sized(context, problem, params, info, sizeof *info);
+}
 
 /** Builds a solver. Allocates all the memory that the solver will need. Blocks.
  *  @param context BORROWED, must outlive the solver   @param problem, params copied   @param[out] solver NULL on failure
@@ -378,8 +409,12 @@ GMG_API gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *pr
  *  does nothing but leave a text. */
 GMG_API void gmg_solver_destroy(gmg_solver *solver);
 
-/** Solves A u = f. Blocks until the solve ends; with check_every = GMG_NONE a CUDA context returns once the work is enqueued. Allocates no
- *  memory (the CUDA driver may, when it first captures a graph: docs/api/context.md). The squares of f and u must neither overflow
+/** gmg_solve() for a gmg_report of another size, such as that of an older header. Fills `size` bytes of report, no more; members that
+ *  the library does not know become 0. */
+GMG_API gmg_status gmg_solve_sized(gmg_solver *solver, const void *f, void *u, gmg_report *report, size_t size);
+
+/** Solves A u = f. Blocks until the solve ends; with check_every = GMG_NONE a CUDA context returns once the work is enqueued. Allocates
+ *  no memory (the CUDA driver may, when it first captures a graph: docs/api/context.md). The squares of f and u must neither overflow
  *  nor underflow in double. Method: Brandt (1977); full multigrid start and cycles as in Trottenberg, Oosterlee, Schueller (2001).
  *  @param solver from gmg_solver_create()
  *  @param f  right-hand side of the equation, not multiplied by h^2; shape of the problem, in the memory of the context
@@ -387,7 +422,10 @@ GMG_API void gmg_solver_destroy(gmg_solver *solver);
  *  @param[out] report may be NULL. If an argument is refused: the status, NaN and zeros
  *  @return GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED, or GMG_ERR_ARGUMENT for NaN or infinity in f or u
  *          (the text names the first). With check_every = GMG_NONE nothing is measured or tested, and the call returns GMG_OK */
-GMG_API gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, gmg_report *report);
+static inline gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, gmg_report *report)
+{
+  return gmg_solve_sized(solver, f, u, report, sizeof *report);
+}
 
 /** Runs one cycle for A z = r, from a zero guess and with zero boundary values: z = B r, where B approximates the inverse of A. On
  *  a CUDA context it only enqueues; on a host context it returns when done. Allocates nothing. B is symmetric if params.symmetric

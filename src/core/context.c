@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char *const status_text[] = {
@@ -30,6 +31,29 @@ gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format,
   vsnprintf(context->error, sizeof context->error, format, args);
   va_end(args);
   return status;
+}
+
+void gmg_give_struct(const void *from, size_t known, void *to, size_t size)
+{
+  memcpy(to, from, size < known ? size : known);
+  if (size > known) memset((char *)to + known, 0, size - known);
+}
+
+gmg_status gmg_take_struct(gmg_context *c, const char *name, const void *given, size_t known, void *to)
+{
+  enum { LARGEST = 1 << 16 }; /* more is what happened to be in memory */
+  size_t stated;
+  memcpy(&stated, given, sizeof stated);
+  const size_t size = stated ? stated : known;
+  if (size < sizeof size || size > LARGEST)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s.size = %zu: must be 0 or sizeof(gmg_%s), %zu in this version", name, stated, name, known);
+  for (size_t i = known; i < size; i++)
+    if (((const char *)given)[i])
+      return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s.size = %zu: this version knows %zu bytes, and byte %zu, beyond them, is not 0", name,
+                      stated, known, i);
+  memset(to, 0, known);
+  memcpy(to, given, size < known ? size : known);
+  return GMG_OK;
 }
 
 gmg_status gmg_context_create_host(int threads, gmg_context **context)

@@ -87,7 +87,9 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
 gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved)
 {
   if (!given) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem is NULL");
-  *resolved = gmg_problem_resolved(given);
+  gmg_problem taken;
+  GMG_TRY(gmg_take_struct(c, "problem", given, sizeof taken, &taken));
+  *resolved = gmg_problem_resolved(&taken);
   const gmg_problem *p = resolved;
   if (p->dim < 1 || p->dim > 3) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.dim = %d: must be from 1 to 3", p->dim);
   const enum_field enums[] = {{"problem.centering", (int)p->centering, &gmg_centering_names},
@@ -175,11 +177,13 @@ static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
   return GMG_OK;
 }
 
-gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gmg_params *given, gmg_params *resolved)
+gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gmg_params *given, gmg_params *taken,
+                            gmg_params *resolved)
 {
   if (!given) return gmg_fail(c, GMG_ERR_ARGUMENT, "params is NULL");
-  GMG_TRY(check_options(c, given));
-  *resolved = gmg_params_resolved(given, problem);
+  GMG_TRY(gmg_take_struct(c, "params", given, sizeof *taken, taken));
+  GMG_TRY(check_options(c, taken));
+  *resolved = gmg_params_resolved(taken, problem);
   const gmg_params *p = resolved;
   if (p->pre + p->post == 0)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "params.pre = GMG_NONE and params.post = GMG_NONE: one smoothing step is the least");

@@ -1,5 +1,5 @@
-/* Default problem, parameters and presets, as described in gmg.h, and what zeros and GMG_NONE stand for. Called through the API, and
-   by check.c. */
+/* Default problem, parameters and presets, as described in gmg.h, and what zeros and GMG_NONE stand for. Called through the API,
+   and by check.c. */
 #include "solver.h"
 
 #include "stencil/grid/axis.h"
@@ -9,25 +9,21 @@
 
 static const char default_smoother[] = "async";
 
-gmg_problem gmg_problem_default(int dim, const size_t n[])
+void gmg_problem_init(gmg_problem *problem, size_t size, int dim, const size_t n[])
 {
-  gmg_problem p = {.dim = dim, .centering = GMG_CELL, .type = GMG_F64};
+  gmg_problem p = {.size = size, .dim = dim};
   for (int a = 0; a < 3; a++) {
     p.n[a] = a >= dim ? 1 : n ? n[a] : 0; /* 0 is refused later */
     p.h[a] = 1 / (double)(p.n[a] ? p.n[a] : 1);
-    for (int side = 0; side < 2; side++) {
-      p.bc[a][side] = GMG_DIRICHLET;
-      p.robin[a][side][0] = p.robin[a][side][1] = 1;
-    }
+    for (int side = 0; side < 2; side++) p.robin[a][side][0] = p.robin[a][side][1] = 1;
   }
-  return p;
+  if (problem) gmg_give_struct(&p, sizeof p, problem, size);
 }
 
 void gmg_problem_set_box(gmg_problem *p, const double length[])
 {
   for (int a = 0; p && a < p->dim && a < 3; a++) {
-    const gmg_axis_spec s = gmg_axis_spec_of(p, a);
-    const size_t m = gmg_axis_intervals(&s);
+    const size_t m = gmg_problem_intervals(p, a);
     p->h[a] = (length ? length[a] : 1) / (double)(m ? m : 1);
     if (length && length[a] == 0) p->h[a] = NAN; /* is refused later, where 0 would be a length of 1 */
   }
@@ -37,7 +33,8 @@ gmg_problem gmg_problem_resolved(const gmg_problem *given)
 {
   gmg_problem p = *given;
   for (int a = 0; a < 3; a++) {
-    if (p.h[a] == 0 && !p.coord[a]) p.h[a] = gmg_axis_unit_width(&p, a);
+    const size_t m = gmg_problem_intervals(&p, a);
+    if (p.h[a] == 0 && !p.coord[a]) p.h[a] = 1 / (double)(m ? m : 1);
     for (int side = 0; side < 2; side++)
       if (p.robin[a][side][0] == 0 && p.robin[a][side][1] == 0) p.robin[a][side][0] = p.robin[a][side][1] = 1;
   }
@@ -101,15 +98,19 @@ gmg_status gmg_params_set_preset(gmg_params *params, const char *name)
   int i = 0;
   while (name && gmg_preset_name(i) && strcmp(gmg_preset_name(i), name) != 0) i++;
   if (!params || !name || !gmg_preset_name(i)) return GMG_ERR_ARGUMENT;
-  use_default(params);
-  if (i > 0) gmg_preset_at(i - 1)->use(params);
+  const size_t size = params->size && params->size < sizeof *params ? params->size : sizeof *params;
+  gmg_params q = {0};
+  memcpy(&q, params, size);
+  use_default(&q);
+  if (i > 0) gmg_preset_at(i - 1)->use(&q);
+  memcpy(params, &q, size);
   return GMG_OK;
 }
 
-gmg_params gmg_params_default(void)
+void gmg_params_init(gmg_params *params, size_t size)
 {
-  gmg_params q = {.seed = 1};
+  gmg_params q = {.size = size, .seed = 1};
   gmg_options_set_default(gmg_cycle_options, &q);
   use_default(&q);
-  return q;
+  if (params) gmg_give_struct(&q, sizeof q, params, size);
 }

@@ -93,27 +93,31 @@ static void describe_choices(const gmg_solver *s, gmg_plan_info *info)
   info->max_cycles = p->max_cycles, info->check_every = p->check_every;
 }
 
-gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_plan_info *info)
+static void describe(const gmg_solver *s, gmg_plan_info *info)
 {
+  info->levels = s->levels;
+  info->bytes = s->exec.bytes;
+  info->singular = s->singular;
+  info->stretch = s->stretch;
+  describe_choices(s, info);
+  info->floor = gmg_floor_estimate(s);
+  describe_levels(s, info);
+  info->warnings = find_warnings(s, info);
+  write_warnings(info);
+}
+
+gmg_status gmg_plan_sized(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_plan_info *to, size_t size)
+{
+  gmg_plan_info info = {0};
   if (!context) return GMG_ERR_ARGUMENT;
-  if (!info) return gmg_fail(context, GMG_ERR_ARGUMENT, "info is NULL");
+  if (!to) return gmg_fail(context, GMG_ERR_ARGUMENT, "info is NULL");
   GMG_TRY(gmg_check_process(context, "gmg_plan", 0));
   GMG_VISIT(context);
-  memset(info, 0, sizeof *info);
   gmg_solver *s = calloc(1, sizeof *s);
   if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "plan could not be allocated");
   const gmg_status status = gmg_status_or_failure(s, gmg_solver_build(s, context, problem, params, 1));
-  if (status == GMG_OK) {
-    info->levels = s->levels;
-    info->bytes = s->exec.bytes;
-    info->singular = s->singular;
-    info->stretch = s->stretch;
-    describe_choices(s, info);
-    info->floor = gmg_floor_estimate(s);
-    describe_levels(s, info);
-    info->warnings = find_warnings(s, info);
-    write_warnings(info);
-  }
+  if (status == GMG_OK) describe(s, &info);
+  gmg_give_struct(&info, sizeof info, to, size);
   gmg_solver_release(s);
   free(s);
   return status;

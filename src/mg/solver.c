@@ -66,18 +66,19 @@ static gmg_status copy_positions(gmg_solver *s)
 static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_problem *problem, const gmg_params *params, int dry)
 {
   GMG_TRY(gmg_check_problem(c, problem, &s->problem));
-  GMG_TRY(gmg_check_params(c, &s->problem, params, &s->params));
+  gmg_params taken;
+  GMG_TRY(gmg_check_params(c, &s->problem, params, &taken, &s->params));
   GMG_TRY(gmg_check_process(c, dry ? "gmg_plan" : "gmg_solver_create", gmg_has_parallel_work(&s->problem)));
-  s->cycle_is_auto = params->cycle == GMG_CYCLE_AUTO;
+  s->cycle_is_auto = taken.cycle == GMG_CYCLE_AUTO;
   s->stretch = gmg_worst_stretch(&s->problem);
   s->symmetric = s->params.symmetric || s->params.accel == GMG_ACCEL_CG;
   s->coarse = gmg_coarsest_of(s->params.coarse);
   return GMG_OK;
 }
 
-gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *given, const gmg_params *params, int dry)
+gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *given, const gmg_params *given_params, int dry)
 {
-  GMG_TRY(take_arguments(s, c, given, params, dry));
+  GMG_TRY(take_arguments(s, c, given, given_params, dry));
   const gmg_problem arguments = s->problem, *p = &arguments; /* with the caller's arrays */
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);
@@ -92,7 +93,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
   s->clock.account = -1;
-  if (!dry && params->time_levels) GMG_TRY(s->exec.trace->clock_create(c, &s->clock));
+  if (!dry && s->params.time_levels) GMG_TRY(s->exec.trace->clock_create(c, &s->clock));
   GMG_TRY(gmg_hierarchy_create(s));
   s->mg.levels = s->levels;
   gmg_load_coefficients(s, p);

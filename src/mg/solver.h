@@ -162,7 +162,8 @@ gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *probl
 
 /* check.c: checks every argument before anything is built, and resolves it. Error texts name the argument and its value. */
 gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved);
-gmg_status gmg_check_params(gmg_context *c, const gmg_problem *resolved_problem, const gmg_params *given, gmg_params *resolved);
+gmg_status gmg_check_params(gmg_context *c, const gmg_problem *resolved_problem, const gmg_params *given, gmg_params *taken,
+                            gmg_params *resolved); /* taken: given, in a struct of this version */
 
 /* hierarchy/coefficients.c: checks the arrays and refuses bad values; stores them on all levels */
 gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found);

@@ -265,14 +265,6 @@ static void fill_report(const gmg_solver *s, const gmg_progress *p, gmg_status s
                     .deterministic = (traits & GMG_SMOOTHER_DETERMINISTIC) != 0};
 }
 
-/* Of a call that was refused before it began. */
-static gmg_status refused(gmg_report *r, gmg_status status)
-{
-  if (r && status != GMG_OK)
-    *r = (gmg_report){.status = status, .residual0 = NAN, .residual = NAN, .factor = NAN, .target = NAN, .mean_removed = NAN};
-  return status;
-}
-
 static gmg_status check_call(gmg_solver *s, const void *f, const void *u)
 {
   if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
@@ -280,9 +272,8 @@ static gmg_status check_call(gmg_solver *s, const void *f, const void *u)
   return gmg_check_usable(s, "gmg_solve");
 }
 
-gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
+static gmg_status run_call(gmg_solver *s, const void *f, void *u, gmg_report *report)
 {
-  GMG_TRY(refused(report, s ? check_call(s, f, u) : GMG_ERR_ARGUMENT));
   GMG_VISIT(s->context);
   GMG_RUNNING(s, "gmg_solve");
 
@@ -295,6 +286,15 @@ gmg_status gmg_solve(gmg_solver *s, const void *f, void *u, gmg_report *report)
   stop_clock(s);
   s->params.cycle = cycle;
   status = gmg_status_or_failure(s, status);
-  if (report) fill_report(s, &p, status, omp_get_wtime() - begin, report);
+  fill_report(s, &p, status, omp_get_wtime() - begin, report);
+  return status;
+}
+
+gmg_status gmg_solve_sized(gmg_solver *s, const void *f, void *u, gmg_report *report, size_t size)
+{
+  gmg_status status = s ? check_call(s, f, u) : GMG_ERR_ARGUMENT;
+  gmg_report r = {.status = status, .residual0 = NAN, .residual = NAN, .factor = NAN, .target = NAN, .mean_removed = NAN}; /* refused */
+  if (status == GMG_OK) status = run_call(s, f, u, &r);
+  if (report) gmg_give_struct(&r, sizeof r, report, size);
   return status;
 }

@@ -20,11 +20,10 @@ size_t gmg_axis_intervals(const gmg_axis_spec *s)
   return s->n + 1 - (size_t)wall_has_unknown(s, 0) - (size_t)wall_has_unknown(s, 1);
 }
 
-double gmg_axis_unit_width(const gmg_problem *p, int axis)
+size_t gmg_problem_intervals(const gmg_problem *p, int axis)
 {
   const gmg_axis_spec s = {.n = p->n[axis], .centering = p->centering, .bc = {p->bc[axis][0], p->bc[axis][1]}, .merged = 1};
-  const size_t m = gmg_axis_intervals(&s);
-  return 1 / (double)(m ? m : 1);
+  return gmg_axis_intervals(&s);
 }
 
 gmg_axis_spec gmg_axis_spec_of(const gmg_problem *p, int axis)

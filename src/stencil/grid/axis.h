@@ -43,7 +43,7 @@ typedef struct gmg_axis {
 
 gmg_axis_spec gmg_axis_spec_of(const gmg_problem *problem, int axis);
 size_t gmg_axis_intervals(const gmg_axis_spec *spec); /* number of mesh widths in the length */
-double gmg_axis_unit_width(const gmg_problem *problem, int axis); /* mesh width of a uniform axis of length 1 */
+size_t gmg_problem_intervals(const gmg_problem *problem, int axis); /* the same, of the finest mesh */
 void gmg_axis_widths(const gmg_axis_spec *spec, double *min_width, double *max_width); /* of the finest mesh */
 double gmg_axis_coupling(const gmg_axis_spec *spec);  /* beta / h^2, with the mean width h; 0 for a single unknown */
 

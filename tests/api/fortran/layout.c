@@ -6,12 +6,12 @@
 #define AT(member) offsetof(TYPE, member)
 
 #define TYPE gmg_problem
-const size_t c_problem[] = {AT(dim), AT(n), AT(h), AT(coord), AT(centering), AT(type), AT(bc), AT(robin), AT(shift),
+const size_t c_problem[] = {AT(size), AT(dim), AT(n), AT(h), AT(coord), AT(centering), AT(type), AT(bc), AT(robin), AT(shift),
                             AT(beta), AT(beta_face), AT(sigma), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_params
-const size_t c_params[] = {AT(cycle), AT(fmg), AT(smoother), AT(pre), AT(post), AT(omega), AT(local_sweeps), AT(local),
+const size_t c_params[] = {AT(size), AT(cycle), AT(fmg), AT(smoother), AT(pre), AT(post), AT(omega), AT(local_sweeps), AT(local),
                            AT(overlap), AT(passes), AT(block), AT(order), AT(seed), AT(assignment), AT(in_flight), AT(oversubscription),
                            AT(deterministic), AT(symmetric),
                            AT(restriction), AT(accel), AT(coarse), AT(coarse_rtol), AT(coarse_cells), AT(max_levels),

@@ -2,7 +2,7 @@
 module layout_c
   use, intrinsic :: iso_c_binding
   implicit none
-  integer(c_size_t), bind(C) :: c_problem(13), c_params(34), c_level_plan(7), c_plan_info(23), c_level_report(4), &
+  integer(c_size_t), bind(C) :: c_problem(14), c_params(35), c_level_plan(7), c_plan_info(23), c_level_report(4), &
     c_report(16)
 end module
 
@@ -20,12 +20,12 @@ program layout
   integer :: failures
 
   failures = 0
-  call compare("gmg_problem", c_problem, c_loc(p), c_sizeof(p), [c_loc(p%dim), c_loc(p%n), c_loc(p%h), c_loc(p%coord), &
-    c_loc(p%centering), c_loc(p%type), c_loc(p%bc), c_loc(p%robin), c_loc(p%shift), c_loc(p%beta), c_loc(p%beta_face), &
-    c_loc(p%sigma)])
-  call compare("gmg_params", c_params, c_loc(m), c_sizeof(m), [c_loc(m%cycle), c_loc(m%fmg), c_loc(m%smoother), &
-    c_loc(m%pre), c_loc(m%post), c_loc(m%omega), c_loc(m%local_sweeps), c_loc(m%local), c_loc(m%overlap), c_loc(m%passes), &
-    c_loc(m%block), c_loc(m%order), c_loc(m%seed), c_loc(m%assignment), c_loc(m%in_flight), &
+  call compare("gmg_problem", c_problem, c_loc(p), c_sizeof(p), [c_loc(p%size), c_loc(p%dim), c_loc(p%n), &
+    c_loc(p%h), c_loc(p%coord), c_loc(p%centering), c_loc(p%type), c_loc(p%bc), c_loc(p%robin), c_loc(p%shift), c_loc(p%beta), &
+    c_loc(p%beta_face), c_loc(p%sigma)])
+  call compare("gmg_params", c_params, c_loc(m), c_sizeof(m), [c_loc(m%size), c_loc(m%cycle), c_loc(m%fmg), &
+    c_loc(m%smoother), c_loc(m%pre), c_loc(m%post), c_loc(m%omega), c_loc(m%local_sweeps), c_loc(m%local), c_loc(m%overlap), &
+    c_loc(m%passes), c_loc(m%block), c_loc(m%order), c_loc(m%seed), c_loc(m%assignment), c_loc(m%in_flight), &
     c_loc(m%oversubscription), c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
     c_loc(m%accel), c_loc(m%coarse), c_loc(m%coarse_rtol), c_loc(m%coarse_cells), c_loc(m%max_levels), &
     c_loc(m%coarsen_threshold), c_loc(m%max_cycles), c_loc(m%rtol), c_loc(m%atol), c_loc(m%check_every), &

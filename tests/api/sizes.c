@@ -1,0 +1,134 @@
+/* Structs of programs compiled with a smaller or a larger version of the header: what they have is read and filled, no byte beyond. */
+#include "util.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 20, CELLS = N * N * N, MORE = 64, SENTINEL = 0x5a };
+static double f[CELLS], u[2][CELLS];
+
+/* A struct of this version between the bytes of others. */
+#define ROOM(type, name) \
+  union {                \
+    type it;             \
+    char byte[sizeof(type) + 2 * MORE]; \
+  } name;                \
+  memset(&name, SENTINEL, sizeof name)
+
+static void all_are(const char *byte, size_t first, size_t last, char value)
+{
+  for (size_t i = first; i < last; i++) assert_int_equal(byte[i], value);
+}
+
+static void init_fills_what_there_is(void **state)
+{
+  (void)state;
+  const size_t n[3] = {N, N, N}, small = offsetof(gmg_params, accel), large = sizeof(gmg_params) + MORE;
+  const size_t small_problem = offsetof(gmg_problem, beta), large_problem = sizeof(gmg_problem) + MORE;
+  const gmg_params q = gmg_params_default();
+  const gmg_problem p = gmg_problem_default(3, n);
+  assert_true(q.size == sizeof q && p.size == sizeof p);
+  ROOM(gmg_params, a);
+  gmg_params_init(&a.it, small);
+  assert_int_equal(a.it.size, small);
+  assert_memory_equal(a.byte + sizeof(size_t), (const char *)&q + sizeof(size_t), small - sizeof(size_t));
+  all_are(a.byte, small, sizeof a, SENTINEL);
+  gmg_params_init(&a.it, large);
+  assert_memory_equal(a.byte + sizeof(size_t), (const char *)&q + sizeof(size_t), sizeof q - sizeof(size_t));
+  all_are(a.byte, sizeof q, large, 0), all_are(a.byte, large, sizeof a, SENTINEL);
+  ROOM(gmg_problem, b);
+  gmg_problem_init(&b.it, small_problem, 3, n);
+  assert_memory_equal(b.byte + sizeof(size_t), (const char *)&p + sizeof(size_t), small_problem - sizeof(size_t));
+  all_are(b.byte, small_problem, sizeof b, SENTINEL);
+  gmg_problem_init(&b.it, large_problem, 3, n);
+  all_are(b.byte, sizeof p, large_problem, 0), all_are(b.byte, large_problem, sizeof b, SENTINEL);
+  gmg_params_init(NULL, small), gmg_problem_init(NULL, small, 3, n);
+}
+
+/* Solves with these, filling `bytes` of a report. */
+static void solve(gmg_context *c, const gmg_problem *p, const gmg_params *q, double *to, gmg_report *r, size_t bytes)
+{
+  gmg_solver *s;
+  memset(to, 0, sizeof u[0]);
+  assert_ok(c, gmg_solver_create(c, p, q, &s));
+  assert_ok(c, gmg_solve_sized(s, f, to, r, bytes));
+  assert_ok(c, gmg_solver_update(s, p));
+  gmg_solver_destroy(s);
+}
+
+/* Members that a caller lacks are 0, whatever lies there; members that it has beyond ours must be 0. */
+static void what_is_given_is_read(void **state)
+{
+  (void)state;
+  const size_t n[3] = {N, N, N};
+  gmg_context *c;
+  gmg_solver *s;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  fill_random(f, CELLS, 1);
+  ROOM(gmg_params, q);
+  ROOM(gmg_problem, p);
+  ROOM(gmg_report, r);
+  const gmg_params defaults = gmg_params_default();
+  const gmg_problem usual = gmg_problem_default(3, n);
+  solve(c, &usual, &defaults, u[0], &r.it, sizeof r.it);
+  gmg_params_init(&q.it, offsetof(gmg_params, monitor)); /* the monitor is no function */
+  gmg_problem_init(&p.it, offsetof(gmg_problem, beta), 3, n);
+  solve(c, &p.it, &q.it, u[1], &r.it, sizeof r.it);
+  assert_memory_equal(u[0], u[1], sizeof u[0]);
+  assert_int_equal(gmg_params_set_preset(&q.it, "default"), GMG_OK);
+  all_are(q.byte, offsetof(gmg_params, monitor), sizeof q, SENTINEL);
+  gmg_params_init(&q.it, sizeof q.it + MORE), gmg_problem_init(&p.it, sizeof p.it + MORE, 3, n);
+  solve(c, &p.it, &q.it, u[1], &r.it, sizeof r.it);
+  assert_memory_equal(u[0], u[1], sizeof u[0]);
+#define REFUSED(p, q, status, words)                                     \
+  do {                                                                   \
+    assert_int_equal(gmg_solver_create(c, p, q, &s), status);            \
+    if (!strstr(gmg_context_error(c), words)) fail_msg("%s", gmg_context_error(c)); \
+  } while (0)
+  q.byte[sizeof q.it + 3] = 1;
+  REFUSED(&usual, &q.it, GMG_ERR_UNSUPPORTED, "bytes, and byte");
+  q.it.size = 3;
+  REFUSED(&usual, &q.it, GMG_ERR_ARGUMENT, "params.size = 3: must be 0 or sizeof(gmg_params)");
+  p.it.size = (size_t)1 << 40;
+  REFUSED(&p.it, &defaults, GMG_ERR_ARGUMENT, "problem.size = 1099511627776: must be 0 or sizeof(gmg_problem)");
+#undef REFUSED
+  gmg_context_destroy(c);
+}
+
+static void reports_are_filled_so_far(void **state)
+{
+  (void)state;
+  const size_t n[3] = {N, N, N}, some = offsetof(gmg_report, target), more = sizeof(gmg_report) + MORE;
+  const size_t some_plan = offsetof(gmg_plan_info, floor), more_plan = sizeof(gmg_plan_info) + MORE;
+  const gmg_params q = gmg_params_default();
+  const gmg_problem p = gmg_problem_default(3, n);
+  gmg_context *c;
+  gmg_plan_info whole;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  fill_random(f, CELLS, 1);
+  ROOM(gmg_report, r);
+  solve(c, &p, &q, u[0], &r.it, some);
+  assert_true(r.it.status == GMG_OK && r.it.cycles > 0 && r.it.factor < 0.5);
+  all_are(r.byte, some, sizeof r, SENTINEL);
+  solve(c, &p, &q, u[0], &r.it, more);
+  assert_true(r.it.deterministic == 0 && r.it.levels > 1);
+  all_are(r.byte, sizeof r.it, more, 0), all_are(r.byte, more, sizeof r, SENTINEL);
+  solve(c, &p, &q, u[0], NULL, 0);
+  ROOM(gmg_plan_info, info);
+  assert_ok(c, gmg_plan(c, &p, &q, &whole));
+  assert_ok(c, gmg_plan_sized(c, &p, &q, &info.it, some_plan));
+  assert_memory_equal(&info.it, &whole, some_plan);
+  all_are(info.byte, some_plan, sizeof info, SENTINEL);
+  assert_ok(c, gmg_plan_sized(c, &p, &q, &info.it, more_plan));
+  assert_memory_equal(&info.it, &whole, sizeof whole);
+  all_are(info.byte, sizeof whole, more_plan, 0), all_are(info.byte, more_plan, sizeof info, SENTINEL);
+  gmg_context_destroy(c);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(init_fills_what_there_is), cmocka_unit_test(what_is_given_is_read),
+                                     cmocka_unit_test(reports_are_filled_so_far)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
