@@ -115,11 +115,11 @@ static void size_rows(bench_gpu_run *r, const double *f, double *u)
     }
     r->params = gmg_params_default();
     r->params.smoother = gmg_smoother_by_name(methods[m].smoother);
-    r->params.overlap = methods[m].overlap ? methods[m].overlap : GMG_NONE;
+    r->params.async.overlap = methods[m].overlap ? methods[m].overlap : GMG_NONE;
     r->params.deterministic = methods[m].deterministic;
-    r->params.order = methods[m].order;
+    r->params.async.order = methods[m].order;
     r->params.precision = methods[m].precision;
-    for (int a = 0; a < 3; a++) r->params.block[a] = methods[m].block[a];
+    for (int a = 0; a < 3; a++) r->params.async.block[a] = methods[m].block[a];
     method_row(methods[m].name, label, r, f, u, bench_gpu_tolerance_above(floor, 1e-8), floor);
   }
 }

@@ -111,18 +111,18 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
     const char *name;
     double value;
   } numbers[] = {{"fmg", count(p->fmg)}, {"pre", count(p->pre)}, {"post", count(p->post)}, {"omega", p->omega},
-                 {"local_sweeps", p->local_sweeps}, {"overlap", count(p->overlap)}, {"passes", p->passes},
-                 {"seed", (double)p->seed}, {"in_flight", p->in_flight},
-                 {"oversubscription", p->oversubscription}, {"max_levels", p->max_levels}, {"max_cycles", count(p->max_cycles)},
+                 {"local_sweeps", p->async.local_sweeps}, {"overlap", count(p->async.overlap)}, {"passes", p->async.passes},
+                 {"seed", (double)p->async.seed}, {"in_flight", p->async.in_flight},
+                 {"oversubscription", p->async.oversubscription}, {"max_levels", p->max_levels}, {"max_cycles", count(p->max_cycles)},
                  {"rtol", rtol}};
   const struct {
     const char *name;
     const demo_word *words;
     int value;
-  } choices[] = {{"cycle", demo_cycle_words, (int)p->cycle},       {"local", demo_local_words, (int)p->local},
-                 {"order", demo_block_order_words, (int)p->order}, {"accel", demo_accel_words, (int)p->accel},
+  } choices[] = {{"cycle", demo_cycle_words, (int)p->cycle},       {"local", demo_local_words, (int)p->async.local},
+                 {"order", demo_block_order_words, (int)p->async.order}, {"accel", demo_accel_words, (int)p->accel},
                  {"coarse", demo_coarse_words, (int)p->coarse},
-                 {"assignment", demo_assignment_words, (int)p->assignment},
+                 {"assignment", demo_assignment_words, (int)p->async.assignment},
                  {"precision", demo_precision_words, (int)p->precision},
                  {"restriction", demo_restriction_words, (int)p->restriction}};
   cJSON *to = cJSON_AddObjectToObject(root, "params");
@@ -131,7 +131,7 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
     ok &= text(to, choices[i].name, demo_word_of(choices[i].words, choices[i].value));
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) ok &= number(to, numbers[i].name, numbers[i].value);
-  ok &= demo_json_sizes(to, "block", p->block, (size_t)problem->dim);
+  ok &= demo_json_sizes(to, "block", p->async.block, (size_t)problem->dim);
   ok &= boolean(to, "deterministic", p->deterministic) & boolean(to, "symmetric", p->symmetric);
   ok &= boolean(to, "time_levels", p->time_levels);
   return ok;

@@ -60,6 +60,15 @@ static int read_int(const row *r, const char *text, void *to)
   return demo_parse_int(text, r->kind->least, r->kind->most, to);
 }
 
+/* Sweeps in a block for one smoother, the degree of the polynomial for another. */
+static int read_local_sweeps(const row *r, const char *text, void *to)
+{
+  demo_options *o = (demo_options *)to;
+  if (!read_int(r, text, &o->params.async.local_sweeps)) return 0;
+  o->params.chebyshev_degree = o->params.async.local_sweeps;
+  return 1;
+}
+
 /* Zero says none: of the members of gmg_params, whose 0 means that gmg chooses. */
 static int read_steps(const row *r, const char *text, void *to)
 {
@@ -110,6 +119,7 @@ static const kind a_word = {required_argument, read_word, NULL, 0, 0};
 static const kind a_smoother = {required_argument, read_smoother, NULL, 0, 0};
 static const kind a_preset = {required_argument, read_preset, NULL, 0, 0};
 static const kind an_int = {required_argument, read_int, "a whole number", INT_MIN, INT_MAX};
+static const kind local_sweeps = {required_argument, read_local_sweeps, "a whole number", INT_MIN, INT_MAX};
 static const kind steps = {required_argument, read_steps, "a whole number from 0 up", 0, INT_MAX};
 static const kind a_dim = {required_argument, read_int, "1, 2 or 3", 1, 3};
 static const kind a_count = {required_argument, read_int, "a whole number from 1 to 10000", 1, 10000};
@@ -184,23 +194,23 @@ static const row table[] = {
     {"pre", "K", "smoothing steps before the coarse correction (1)", DEMO_TAKES_METHOD, &steps, TO(params.pre), NULL},
     {"post", "K", "smoothing steps after it (1)", DEMO_TAKES_METHOD, &steps, TO(params.post), NULL},
     {"omega", "W", "relaxation weight; 0: best known (0)", DEMO_TAKES_METHOD, &a_real, TO(params.omega), NULL},
-    {"local-sweeps", "K", "async: sweeps in a block; chebyshev: degree (2)", DEMO_TAKES_METHOD, &an_int,
-     TO(params.local_sweeps), NULL},
-    {"local", NULL, "async: relaxation in a block (best: red-black)", DEMO_TAKES_METHOD, &a_word, TO(params.local),
+    {"local-sweeps", "K", "async: sweeps in a block; chebyshev: degree (2)", DEMO_TAKES_METHOD, &local_sweeps,
+     0, NULL},
+    {"local", NULL, "async: relaxation in a block (best: red-black)", DEMO_TAKES_METHOD, &a_word, TO(params.async.local),
      demo_local_words},
     {"overlap", "K", "async: layers relaxed around a block, 0, 1 or 2 (1)", DEMO_TAKES_METHOD, &steps,
-     TO(params.overlap), NULL},
-    {"passes", "K", "async: passes over all blocks in a step (1)", DEMO_TAKES_METHOD, &an_int, TO(params.passes), NULL},
+     TO(params.async.overlap), NULL},
+    {"passes", "K", "async: passes over all blocks in a step (1)", DEMO_TAKES_METHOD, &an_int, TO(params.async.passes), NULL},
     {"block", "NxNxN", "async: unknowns of a block; 0: chosen (0)", DEMO_TAKES_METHOD, &block, TO(block), NULL},
-    {"block-order", NULL, "async: order of the blocks (best: natural)", DEMO_TAKES_METHOD, &a_word, TO(params.order),
+    {"block-order", NULL, "async: order of the blocks (best: natural)", DEMO_TAKES_METHOD, &a_word, TO(params.async.order),
      demo_block_order_words},
-    {"seed", "K", "async: seed of the random order (1)", DEMO_TAKES_METHOD, &a_seed, TO(params.seed), NULL},
-    {"assignment", NULL, "async: who relaxes which block (best)", DEMO_TAKES_METHOD, &a_word, TO(params.assignment),
+    {"seed", "K", "async: seed of the random order (1)", DEMO_TAKES_METHOD, &a_seed, TO(params.async.seed), NULL},
+    {"assignment", NULL, "async: who relaxes which block (best)", DEMO_TAKES_METHOD, &a_word, TO(params.async.assignment),
      demo_assignment_words},
     {"in-flight", "K", "async: at most K blocks at work at once; 0: all that fit (0)", DEMO_TAKES_METHOD, &an_int,
-     TO(params.in_flight), NULL},
+     TO(params.async.in_flight), NULL},
     {"oversubscription", "K", "async, CUDA, dynamic: thread blocks for a multiprocessor; 0: all that fit (0)", DEMO_TAKES_METHOD,
-     &an_int, TO(params.oversubscription), NULL},
+     &an_int, TO(params.async.oversubscription), NULL},
     {"deterministic", NULL, "bitwise the same result every run", DEMO_TAKES_METHOD, &a_flag, TO(params.deterministic),
      NULL},
     {"symmetric", NULL, "symmetric cycle", DEMO_TAKES_METHOD, &a_flag, TO(params.symmetric), NULL},
@@ -319,7 +329,7 @@ static int finish(demo_options *o)
   for (int a = 0; a < 3; a++) {
     const size_t one_for_all = 0, axis = (size_t)a;
     p->n[a] = a >= p->dim ? 1 : o->n.value[o->n.count > 1 ? axis : one_for_all];
-    if (o->block.count > 0) o->params.block[a] = o->block.value[o->block.count > 1 ? axis : one_for_all];
+    if (o->block.count > 0) o->params.async.block[a] = o->block.value[o->block.count > 1 ? axis : one_for_all];
     length[a] = o->length.value[o->length.count > 1 ? axis : one_for_all];
     for (int side = 0; side < 2; side++) {
       p->bc[a][side] = (gmg_bc)o->walls.kind[o->walls.count > 1 ? axis : one_for_all][side];

@@ -165,18 +165,19 @@ static gmg_params meaning(const tuner *t, const gmg_params *params)
   gmg_plan_info plan;
   gmg_params p = *params;
   const unsigned kind = demo_kind_of(p.smoother);
-  const int limited = t->o->device.kind == DEMO_HOST || p.in_flight || p.oversubscription;
-  if (p.assignment == GMG_ASSIGN_AUTO) p.assignment = limited ? GMG_ASSIGN_DYNAMIC : GMG_ASSIGN_STATIC;
+  const int limited = t->o->device.kind == DEMO_HOST || p.async.in_flight || p.async.oversubscription;
+  if (p.async.assignment == GMG_ASSIGN_AUTO) p.async.assignment = limited ? GMG_ASSIGN_DYNAMIC : GMG_ASSIGN_STATIC;
   if (kind != ASYNC) {
-    p.overlap = p.passes = p.in_flight = p.oversubscription = 0, p.assignment = GMG_ASSIGN_STATIC;
-    p.order = GMG_ORDER_NATURAL, p.local = GMG_LOCAL_RED_BLACK;
-    memset(p.block, 0, sizeof p.block);
+    p.async.overlap = p.async.passes = p.async.in_flight = p.async.oversubscription = 0, p.async.assignment = GMG_ASSIGN_STATIC;
+    p.async.order = GMG_ORDER_NATURAL, p.async.local = GMG_LOCAL_RED_BLACK;
+    memset(p.async.block, 0, sizeof p.async.block);
   }
-  if (kind == OTHERS) p.local_sweeps = 0;
+  if (kind != ASYNC) p.async.local_sweeps = 0;
+  if (kind != CHEBYSHEV) p.chebyshev_degree = 0;
   if (kind == CHEBYSHEV) p.omega = 0;
   if (gmg_plan(t->context, &t->o->problem, params, &plan) != GMG_OK) return p;
   p.accel = plan.accel, p.cycle = plan.cycle, p.precision = plan.precision, p.coarse = plan.coarse;
-  if (kind == ASYNC) p.local = plan.local, p.order = plan.order;
+  if (kind == ASYNC) p.async.local = plan.local, p.async.order = plan.order;
   return p;
 }
 

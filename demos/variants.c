@@ -12,8 +12,9 @@ const parameter demo_parameters[] = {
     {"smoother", "smoother", {"async", "red_black", "chebyshev", "jacobi", "gauss_seidel"},
      {NAMED("async"), NAMED("red_black"), NAMED("chebyshev"), NAMED("jacobi"), NAMED("gauss_seidel")}, ANY, 0, 0},
     {"precision", "precision", {"same", "mixed"}, {"GMG_PRECISION_SAME", "GMG_PRECISION_MIXED"}, ANY, 0, 0},
-    {"local-sweeps", "local_sweeps", {"1", "2", "3", "4"}, {0}, ASYNC | CHEBYSHEV, 0, 0},
-    {"overlap", "overlap", {"0", "1", "2"}, {"GMG_NONE", "1", "2"}, ASYNC, 0, 0},
+    {"local-sweeps", "async.local_sweeps", {"1", "2", "3", "4"}, {0}, ASYNC, 0, 0},
+    {"local-sweeps", "chebyshev_degree", {"1", "2", "3", "4"}, {0}, CHEBYSHEV, 0, 0},
+    {"overlap", "async.overlap", {"0", "1", "2"}, {"GMG_NONE", "1", "2"}, ASYNC, 0, 0},
     {"omega", "omega", {"0", "0.75", "0.85", "0.95", "1", "1.1", "1.15", "1.2", "1.25", "1.3", "1.4"}, {0}, WEIGHTED, 0, 0},
     {"pre", "pre", {"1", "2", "0"}, {"1", "2", "GMG_NONE"}, ANY, 0, 0},
     {"post", "post", {"1", "2", "0"}, {"1", "2", "GMG_NONE"}, ANY, 0, 0},
@@ -21,14 +22,14 @@ const parameter demo_parameters[] = {
     {"block", "block", {"0", "512", "1024", "2048", "4096", "16384"}, {0}, ASYNC, 1, 0},
     {"block", "block", {"0x0", "32x16", "64x16", "64x32", "128x32", "256x64", "512x64"}, {0}, ASYNC, 2, 0},
     {"block", "block", {"0x0x0", "32x8x8", "32x16x16", "64x16x16", "32x32x32", "64x64x32", "128x32x32"}, {0}, ASYNC, 3, 0},
-    {"block-order", "order", {"natural", "two-colour", "random", "backward"},
+    {"block-order", "async.order", {"natural", "two-colour", "random", "backward"},
      {"GMG_ORDER_NATURAL", "GMG_ORDER_TWO_COLOUR", "GMG_ORDER_RANDOM", "GMG_ORDER_BACKWARD"}, ASYNC, 0, 0},
-    {"local", "local", {"red-black", "jacobi", "gauss-seidel"},
+    {"local", "async.local", {"red-black", "jacobi", "gauss-seidel"},
      {"GMG_LOCAL_RED_BLACK", "GMG_LOCAL_JACOBI", "GMG_LOCAL_GAUSS_SEIDEL"}, ASYNC, 0, 0},
-    {"assignment", "assignment", {"static", "dynamic"}, {"GMG_ASSIGN_STATIC", "GMG_ASSIGN_DYNAMIC"}, ASYNC, 0, 0},
-    {"oversubscription", "oversubscription", {"0", "1", "2", "4"}, {0}, ASYNC, 0, 1}, /* sets dynamic assignment, as the next does */
-    {"in-flight", "in_flight", {"0", "32", "128", "512"}, {0}, ASYNC, 0, 1},
-    {"passes", "passes", {"1", "2"}, {0}, ASYNC, 0, 0},
+    {"assignment", "async.assignment", {"static", "dynamic"}, {"GMG_ASSIGN_STATIC", "GMG_ASSIGN_DYNAMIC"}, ASYNC, 0, 0},
+    {"oversubscription", "async.oversubscription", {"0", "1", "2", "4"}, {0}, ASYNC, 0, 1}, /* sets dynamic assignment, as the next does */
+    {"in-flight", "async.in_flight", {"0", "32", "128", "512"}, {0}, ASYNC, 0, 1},
+    {"passes", "async.passes", {"1", "2"}, {0}, ASYNC, 0, 0},
     {"restriction", "restriction", {"average", "adjoint"}, {"GMG_RESTRICT_AVERAGE", "GMG_RESTRICT_ADJOINT"}, ANY, 0, 0},
     {"accel", "accel", {"none", "fcg", "cg"}, {"GMG_ACCEL_NONE", "GMG_ACCEL_FLEXIBLE_CG", "GMG_ACCEL_CG"}, ANY, 0, 0},
     {"fmg", "fmg", {"0", "1"}, {0}, ANY, 0, 0},
@@ -55,7 +56,7 @@ void demo_c_text(int i, int v, char *text, size_t size)
   size_t used = 0;
   demo_parse_sizes(p->value[v], 0, &sizes);
   for (int a = 0; a < sizes.count && used < size; a++)
-    used += (size_t)snprintf(text + used, size - used, "%sparams.block[%d] = %zu;", a ? " " : "", a, sizes.value[a]);
+    used += (size_t)snprintf(text + used, size - used, "%sparams.async.block[%d] = %zu;", a ? " " : "", a, sizes.value[a]);
 }
 
 unsigned demo_kind_of(const gmg_smoother *s)

@@ -19,7 +19,7 @@ typedef struct parameter {
 
 extern const parameter demo_parameters[PARAMETERS];
 
-/* Value v of parameter i: "--overlap 2", "params.overlap = 2;" */
+/* Value v of parameter i: "--overlap 2", "params.async.overlap = 2;" */
 void demo_option_text(int i, int v, char *text, size_t size);
 void demo_c_text(int i, int v, char *text, size_t size);
 unsigned demo_kind_of(const gmg_smoother *s);

@@ -94,14 +94,7 @@ module gmg
     type(c_ptr) :: sigma
   end type
 
-  type, bind(C), public :: gmg_params
-    integer(c_size_t) :: size
-    integer(c_int) :: cycle
-    integer(c_int) :: fmg
-    type(c_ptr) :: smoother
-    integer(c_int) :: pre
-    integer(c_int) :: post
-    real(c_double) :: omega
+  type, bind(C), public :: gmg_async_params
     integer(c_int) :: local_sweeps
     integer(c_int) :: local
     integer(c_int) :: overlap
@@ -112,6 +105,18 @@ module gmg
     integer(c_int) :: assignment
     integer(c_int) :: in_flight
     integer(c_int) :: oversubscription
+  end type
+
+  type, bind(C), public :: gmg_params
+    integer(c_size_t) :: size
+    integer(c_int) :: cycle
+    integer(c_int) :: fmg
+    type(c_ptr) :: smoother
+    integer(c_int) :: pre
+    integer(c_int) :: post
+    real(c_double) :: omega
+    integer(c_int) :: chebyshev_degree
+    type(gmg_async_params) :: async
     integer(c_int) :: deterministic
     integer(c_int) :: symmetric
     integer(c_int) :: restriction

@@ -81,7 +81,7 @@ typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
 typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
 /** Krylov acceleration. AUTO selects flexible CG for an array beta or an axis stretched by more than 3; otherwise none. Without
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
- *  "async" has one only with deterministic = 1 and overlap = GMG_NONE. */
+ *  "async" has one only with deterministic = 1 and async.overlap = GMG_NONE. */
 typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
 /** Solver of the coarsest grid. AUTO selects CG. */
 typedef enum { GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
@@ -166,6 +166,23 @@ typedef struct gmg_problem {
  *  @param target    the solve ends when residual <= target */
 typedef int gmg_monitor(void *data, int cycle, double residual, double target);
 
+/** Parameters of the smoother "async", a part of gmg_params. As there, 0 means the default. This struct does not grow. */
+typedef struct gmg_async_params {
+  int local_sweeps;           /**< Sweeps inside a block (2). */
+  gmg_local_kind local;       /**< Relaxation inside a block (GMG_LOCAL_AUTO). */
+  int overlap;                /**< Layers around a block, relaxed redundantly and not written back: GMG_NONE, 1 or 2 (1). */
+  int passes;                 /**< Passes over all blocks in one smoothing step (1). The 2011 paper uses 2. */
+  size_t block[3];            /**< Unknowns of a block along each axis. 0: chosen for the cache. */
+  gmg_block_order order;      /**< Order of the blocks (GMG_ORDER_AUTO). */
+  unsigned long seed;         /**< Seed of the random order (1). */
+  gmg_assignment assignment;  /**< Which worker relaxes which block (GMG_ASSIGN_AUTO). */
+  int in_flight;              /**< Maximum number of blocks relaxed at the same time, by thread blocks of a device (with dynamic
+                                   assignment) or by host threads. 0: all that fit. Method: Chow, Anzt, Dongarra (2015), Section
+                                   3.5. */
+  int oversubscription;       /**< On a device with dynamic assignment: thread blocks per multiprocessor. Those that do not fit find
+                                   no block to relax. 0: as many as fit. */
+} gmg_async_params;
+
 /** How to solve, a plain struct. Start from gmg_params_default(), or from a struct of zeros, and change the members that differ.
  *  0 means in every member that gmg chooses the value, or the default, which is in parentheses. Counts that may be none take
  *  GMG_NONE for that. It grows at its end, as gmg_problem does. gmg_plan() reports choices. docs/api/params.md describes every member. */
@@ -178,20 +195,8 @@ typedef struct gmg_params {
   int pre;                       /**< Smoothing steps before the coarse-grid correction (1), or GMG_NONE. */
   int post;                      /**< Smoothing steps after the coarse-grid correction (1), or GMG_NONE if pre is not. */
   double omega;                  /**< Relaxation weight in (0, 2). 0: best known for each level (docs/weights.md). */
-  int local_sweeps;              /**< "async": sweeps inside a block (2). "chebyshev": degree of the polynomial (2). */
-  gmg_local_kind local;          /**< "async": relaxation inside a block (GMG_LOCAL_AUTO). */
-  int overlap;                   /**< "async": layers around a block, relaxed redundantly and not written back: GMG_NONE, 1 or 2
-                                      (1). */
-  int passes;                    /**< "async": passes over all blocks in one smoothing step (1). The 2011 paper uses 2. */
-  size_t block[3];               /**< "async": unknowns of a block along each axis. 0: chosen for the cache. */
-  gmg_block_order order;         /**< "async": order of the blocks (GMG_ORDER_AUTO). */
-  unsigned long seed;            /**< "async": seed of the random order (1). */
-  gmg_assignment assignment;     /**< "async": which worker relaxes which block (GMG_ASSIGN_AUTO). */
-  int in_flight;                 /**< "async": maximum number of blocks relaxed at the same time, by thread blocks of a device (with
-                                      dynamic assignment) or by host threads. 0: all that fit. Method: Chow, Anzt, Dongarra (2015),
-                                      Section 3.5. */
-  int oversubscription;          /**< "async" on a device with dynamic assignment: thread blocks per multiprocessor. Those that do
-                                      not fit find no block to relax. 0: as many as fit. */
+  int chebyshev_degree;          /**< "chebyshev": degree of the polynomial (2). */
+  gmg_async_params async;        /**< "async". */
   int deterministic;             /**< 1: bitwise the same result on every run, for any number of threads. "async" then uses its
                                       synchronous, double-buffered version, and "gauss_seidel" the sequential method. */
   int symmetric;                 /**< 1: symmetric cycle (reversed order on the upward leg, adjoint restriction). Converges more
@@ -340,8 +345,7 @@ static inline gmg_params gmg_params_default(void)
   return params;
 }
 
-/** Sets the smoothing parameters (smoother, omega, local_sweeps, local, overlap, passes, block, order, assignment, in_flight,
- *  oversubscription, deterministic) to those of a preset. All other members keep their values.
+/** Sets the smoothing parameters (smoother, omega, chebyshev_degree, async without its seed, deterministic) to those of a preset. All other members keep their values.
  *  - "default": the values of gmg_params_default().
  *  - "async-2011": async-(5) as in Anzt, Dongarra, Gates, Tomov (2011), with blocks of 512 consecutive unknowns, 5 undamped Jacobi
  *    sweeps in each, no overlap, and two passes per step. For comparison only: it does not damp oscillating errors

@@ -22,7 +22,7 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *    waits for nothing, unless time_levels is set.
  *  - gmg_precondition(), gmg_residual(), gmg_flux() and gmg_set_boundary_constant() only enqueue.
  *
- *  Two things are not available on a device: Gauss-Seidel relaxation inside the blocks of "async", and a gmg_params::block that
+ *  Two things are not available on a device: Gauss-Seidel relaxation inside the blocks of "async", and a gmg_async_params::block that
  *  does not fit in the shared memory of a multiprocessor.
  *
  *  A failure of the device is final. The first call that notices it, and all later calls, return GMG_ERR_DEVICE;

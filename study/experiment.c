@@ -52,9 +52,9 @@ static gmg_params params_of(const setting *w)
   gmg_params_set_preset(&p, m->preset);
   if (m->smoother) p.smoother = gmg_smoother_by_name(m->smoother);
   if (m->omega != 0) p.omega = m->omega == DAMPED ? 2.0 * w->dim / (2 * w->dim + 1) : m->omega;
-  if (m->local >= 0) p.local = (gmg_local_kind)m->local;
-  if (m->overlap >= 0) p.overlap = m->overlap ? m->overlap : GMG_NONE;
-  if (m->tiles) memcpy(p.block, tile[w->dim], sizeof p.block);
+  if (m->local >= 0) p.async.local = (gmg_local_kind)m->local;
+  if (m->overlap >= 0) p.async.overlap = m->overlap ? m->overlap : GMG_NONE;
+  if (m->tiles) memcpy(p.async.block, tile[w->dim], sizeof p.async.block);
   p.deterministic = m->stale;
   if (m->smoother && m->serial && !w->timed) p.deterministic = 1; /* the sequential method */
   p.cycle = GMG_CYCLE_V, p.accel = GMG_ACCEL_NONE, p.precision = GMG_PRECISION_SAME;

@@ -145,7 +145,7 @@ static void sweep_without_blocks(const gmg_smoother_level *l, void *state, const
   faulty *s = faulty_of(l);
   const gmg_operator *A = l->A;
   const size_t size = size_of(A->type);
-  if (s->lost_level != l->index) study_faulty_lost(&s->fault, A->n, l->params->block, s->lost);
+  if (s->lost_level != l->index) study_faulty_lost(&s->fault, A->n, l->params->async.block, s->lost);
   s->lost_level = l->index;
   if (zero) memset(s->before, 0, A->cells * size);
   else copy(s, s->before, u, A->cells * size);

@@ -256,7 +256,7 @@ static int one_ward(study *s, int dim, size_t n, int way, int faults, bits *b)
   gmg_params q = gmg_params_default();
   q.cycle = ways[way].cycle, q.precision = ways[way].precision, q.accel = ways[way].accel;
   q.max_cycles = MOST_CYCLES, q.rtol = 1e-8;
-  for (int a = 0; a < 3; a++) q.block[a] = block[dim][a];
+  for (int a = 0; a < 3; a++) q.async.block[a] = block[dim][a];
   w = (ward){.s = s, .way = way, .random = (uint64_t)(1000 * dim + way), .bits = b};
   int failed = study_patient_admit(&w.x, study_best(s), &p, &q) || undisturbed(&w);
   for (int i = 0; i < faults && !failed; i++) failed = one_fault(&w, i);

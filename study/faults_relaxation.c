@@ -54,7 +54,7 @@ static int one_run(patient *x, const wait *w, int scattered, unsigned long seed,
   int pass = 0;
   if (study_patient_start(x)) return 1;
   study_faulty_set(x->faulty, &f, GMG_F64, 0, NULL);
-  to->share = (double)study_faulty_lost(&f, n, x->params.block, x->mark) / (double)demo_cells(&x->problem);
+  to->share = (double)study_faulty_lost(&f, n, x->params.async.block, x->mark) / (double)demo_cells(&x->problem);
   const double start = study_patient_residual(x, NULL, NULL);
   if (keep) to->history[0] = 1, to->seed = seed;
   while (pass < limit && left > TOLERANCE) {
@@ -79,7 +79,7 @@ static void record(study *s, int m, const patient *x, const wait *w, int scatter
   study_number(s, to, "dim", x->problem.dim);
   study_number(s, to, "n", (double)x->problem.n[0]);
   study_number(s, to, "eps", study_rounded(x->problem.shift, 6));
-  for (int a = 0; a < 3; a++) side[a] = (double)x->params.block[a];
+  for (int a = 0; a < 3; a++) side[a] = (double)x->params.async.block[a];
   study_numbers(s, to, "block", side, (size_t)x->problem.dim, 6);
   study_text(s, to, "method", x->params.deterministic ? "async-(5), stale" : "async-(5)");
   study_where(s, to, x->place);
@@ -125,9 +125,9 @@ static int one_matrix(study *s, int m, int stale, int runs)
   gmg_params q = gmg_params_default();
   patient x;
   gmg_params_set_preset(&q, "async-2011");
-  q.omega = 1, q.passes = 1, q.deterministic = stale, q.precision = GMG_PRECISION_SAME, q.accel = GMG_ACCEL_NONE;
+  q.omega = 1, q.async.passes = 1, q.deterministic = stale, q.precision = GMG_PRECISION_SAME, q.accel = GMG_ACCEL_NONE;
   q.max_levels = 2, q.coarse_cells = 2; /* the second is not used */
-  for (int a = 0; a < 3; a++) q.block[a] = (quick ? quick_block : block)[dim][a];
+  for (int a = 0; a < 3; a++) q.async.block[a] = (quick ? quick_block : block)[dim][a];
   int failed = study_patient_admit(&x, study_best(s), &p, &q);
   for (int scattered = 0; scattered < 2 && !failed; scattered++) failed = all_waits(s, m, &x, scattered, runs);
   study_patient_release(&x);

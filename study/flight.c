@@ -26,17 +26,17 @@ static gmg_status setup(const gmg_smoother_level *l, void **to)
   if (!s) return GMG_ERR_MEMORY;
   s->total = s->tile = 1, s->threads = l->threads;
   for (int a = 0; a < 3; a++) {
-    s->shape[a] = p->block[a] && p->block[a] < A->n[a] ? p->block[a] : A->n[a];
+    s->shape[a] = p->async.block[a] && p->async.block[a] < A->n[a] ? p->async.block[a] : A->n[a];
     s->count[a] = (A->n[a] + s->shape[a] - 1) / s->shape[a];
     s->total *= s->count[a];
-    s->tile *= s->shape[a] + 2 * (size_t)p->overlap + 2;
+    s->tile *= s->shape[a] + 2 * (size_t)p->async.overlap + 2;
   }
   s->tile *= 2; /* Jacobi has the values before */
   s->order = malloc(s->total * sizeof *s->order);
   s->aside = malloc(A->cells * sizeof *s->aside);
   s->tiles = malloc((size_t)s->threads * s->tile * sizeof *s->tiles);
   if (!s->order || !s->aside || !s->tiles) return GMG_ERR_MEMORY;
-  study_order_blocks(s->count, p->order, p->seed + (uint64_t)l->index, s->order);
+  study_order_blocks(s->count, p->async.order, p->async.seed + (uint64_t)l->index, s->order);
   return GMG_OK;
 }
 
@@ -59,7 +59,7 @@ typedef struct box {
 static box box_of(const state *s, const gmg_smoother_level *l, size_t b)
 {
   const size_t at[3] = {b % s->count[0], b / s->count[0] % s->count[1], b / (s->count[0] * s->count[1])};
-  const size_t overlap = (size_t)l->params->overlap;
+  const size_t overlap = (size_t)l->params->async.overlap;
   box x;
   for (int a = 0; a < 3; a++) {
     const size_t n = l->A->n[a], begin = at[a] * s->shape[a], end = begin + s->shape[a] < n ? begin + s->shape[a] : n;
@@ -106,9 +106,9 @@ static void relax_line(const gmg_operator *A, const box *x, const double *f, dou
 
 static void relax_tile(const gmg_smoother_level *l, const box *x, const double *f, double *tile)
 {
-  const int colours = l->params->local == GMG_LOCAL_RED_BLACK ? 2 : 1;
-  double *old = l->params->local == GMG_LOCAL_JACOBI ? tile + x->size[0] * x->size[1] * x->size[2] : tile;
-  for (int half = 0; half < colours * l->params->local_sweeps; half++) {
+  const int colours = l->params->async.local == GMG_LOCAL_RED_BLACK ? 2 : 1;
+  double *old = l->params->async.local == GMG_LOCAL_JACOBI ? tile + x->size[0] * x->size[1] * x->size[2] : tile;
+  for (int half = 0; half < colours * l->params->async.local_sweeps; half++) {
     if (old != tile) memcpy(old, tile, x->size[0] * x->size[1] * x->size[2] * sizeof *old);
     for (size_t k = x->relax[2][0]; k < x->relax[2][1]; k++)
       for (size_t j = x->relax[1][0]; j < x->relax[1][1]; j++) {
@@ -159,9 +159,9 @@ static void relax_group(const gmg_smoother_level *l, const state *s, size_t firs
 static void sweep(const gmg_smoother_level *l, void *of, const void *f, void *u, int steps, gmg_leg leg)
 {
   const state *s = of;
-  const size_t k = l->params->in_flight ? (size_t)l->params->in_flight : s->total;
+  const size_t k = l->params->async.in_flight ? (size_t)l->params->async.in_flight : s->total;
   const int back = ((const flight *)l->params->smoother)->turns && leg != GMG_LEG_DOWN;
-  for (int pass = 0; pass < steps * l->params->passes; pass++)
+  for (int pass = 0; pass < steps * l->params->async.passes; pass++)
     for (size_t first = 0; first < s->total; first += k)
       relax_group(l, s, first, first + k < s->total ? first + k : s->total, back, f, u);
 }

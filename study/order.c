@@ -80,10 +80,10 @@ static gmg_params params_of(const setting *w, int run)
 {
   gmg_params p = gmg_params_default();
   if (w->kind == PLAIN) p.smoother = gmg_smoother_by_name(w->plain);
-  memcpy(p.block, w->block, sizeof p.block);
-  p.local = (gmg_local_kind)w->local, p.local_sweeps = w->sweeps, p.overlap = w->overlap ? w->overlap : GMG_NONE, p.omega = w->omega;
-  p.order = w->order == TURNING ? GMG_ORDER_NATURAL : (gmg_block_order)w->order, p.seed = (unsigned long)run + 1;
-  p.in_flight = w->in_flight, p.oversubscription = w->oversubscription;
+  memcpy(p.async.block, w->block, sizeof p.async.block);
+  p.async.local = (gmg_local_kind)w->local, p.async.local_sweeps = w->sweeps, p.async.overlap = w->overlap ? w->overlap : GMG_NONE, p.omega = w->omega;
+  p.async.order = w->order == TURNING ? GMG_ORDER_NATURAL : (gmg_block_order)w->order, p.async.seed = (unsigned long)run + 1;
+  p.async.in_flight = w->in_flight, p.async.oversubscription = w->oversubscription;
   p.deterministic = w->kind == TWIN || w->kind == PLAIN;
   p.cycle = GMG_CYCLE_V, p.accel = GMG_ACCEL_NONE, p.precision = GMG_PRECISION_SAME, p.coarse_rtol = 1e-6;
   p.restriction = GMG_RESTRICT_AVERAGE; /* of all alike */

@@ -54,10 +54,10 @@ gmg_params study_relaxation_params(const method *m, const size_t block[3])
   p.smoother = gmg_smoother_by_name(m->smoother);
   if (m == &study_relaxation_async_default) return p;
   p.omega = 1;
-  p.local = GMG_LOCAL_JACOBI, p.local_sweeps = m->local ? m->local : 1;
-  p.overlap = GMG_NONE, p.passes = 1;
+  p.async.local = GMG_LOCAL_JACOBI, p.async.local_sweeps = m->local ? m->local : 1;
+  p.async.overlap = GMG_NONE, p.async.passes = 1;
   p.deterministic = m->stale || m->on_host; /* Gauss-Seidel: the sequential method */
-  if (block) memcpy(p.block, block, sizeof p.block);
+  if (block) memcpy(p.async.block, block, sizeof p.async.block);
   return p;
 }
 

@@ -13,11 +13,11 @@ static gmg_params smoother_params(const grid *at, const smoothing *how, int devi
 {
   static const size_t block[4][3] = {{0}, {0}, {32, 8, 1}, {8, 8, 8}};
   gmg_params p = gmg_params_default();
-  p.overlap = how->overlap ? how->overlap : GMG_NONE, p.order = how->order, p.deterministic = how->deterministic;
-  p.assignment = how->assignment;
-  p.in_flight = how->fold ? 0 : 1;
-  if (device && how->fold && !how->deterministic && how->assignment == GMG_ASSIGN_DYNAMIC) p.oversubscription = how->fold;
-  memcpy(p.block, block[at->dim], sizeof p.block);
+  p.async.overlap = how->overlap ? how->overlap : GMG_NONE, p.async.order = how->order, p.deterministic = how->deterministic;
+  p.async.assignment = how->assignment;
+  p.async.in_flight = how->fold ? 0 : 1;
+  if (device && how->fold && !how->deterministic && how->assignment == GMG_ASSIGN_DYNAMIC) p.async.oversubscription = how->fold;
+  memcpy(p.async.block, block[at->dim], sizeof p.async.block);
   p.accel = GMG_ACCEL_NONE, p.cycle = GMG_CYCLE_V, p.precision = GMG_PRECISION_SAME;
   p.max_cycles = 12, p.rtol = 1e-300;
   return p;
@@ -79,7 +79,7 @@ static int smoother_row(study *s, const grid *at, const smoothing *how, int runs
   stale_setting w = {.dim = at->dim, .n = at->n, .order = how->order,
                      .workers = device && !dynamic ? ALL_BLOCKS : how->fold ? how->fold * study_staleness_units(s) : 1,
                      .assignment = how->deterministic ? STALE_SYNC : dynamic ? STALE_TICKET : by_turns};
-  memcpy(w.block, p.block, sizeof w.block);
+  memcpy(w.block, p.async.block, sizeof w.block);
   stale_grid g;
   int code = study_stale_create(&w, &g) ? 0 : study_staleness_fail(s, "smoother");
   if (!code) code = smoother_ages(s, &g, runs, &m);

@@ -142,12 +142,12 @@ static void random_problem(uint64_t *r, size_t most, int coefficients, gmg_probl
 
 static void random_async(uint64_t *r, gmg_params *q)
 {
-  q->local = (gmg_local_kind)(GMG_LOCAL_RED_BLACK + pick(r, 3));
-  q->order = (gmg_block_order)(GMG_ORDER_NATURAL + pick(r, 3));
-  q->local_sweeps = 1 + (int)pick(r, 4);
-  q->overlap = count_or_none((int)pick(r, 3));
-  q->passes = 1 + (int)pick(r, 2);
-  for (int a = 0; a < 3; a++) q->block[a] = pick(r, 2) ? 1 + pick(r, 12) : 0;
+  q->async.local = (gmg_local_kind)(GMG_LOCAL_RED_BLACK + pick(r, 3));
+  q->async.order = (gmg_block_order)(GMG_ORDER_NATURAL + pick(r, 3));
+  q->async.local_sweeps = q->chebyshev_degree = 1 + (int)pick(r, 4);
+  q->async.overlap = count_or_none((int)pick(r, 3));
+  q->async.passes = 1 + (int)pick(r, 2);
+  for (int a = 0; a < 3; a++) q->async.block[a] = pick(r, 2) ? 1 + pick(r, 12) : 0;
 }
 
 static void random_params(uint64_t *r, sample *s)
@@ -162,7 +162,7 @@ static void random_params(uint64_t *r, sample *s)
   q->pre = count_or_none(q->pre), q->post = count_or_none(q->post);
   q->omega = chance(r, 20) ? 0.6 + 0.25 * (uniform(r) + 0.5) : 0; /* with more, Jacobi hardly smooths */
   random_async(r, q);
-  q->seed = (unsigned long)pick(r, 1000);
+  q->async.seed = (unsigned long)pick(r, 1000);
   q->deterministic = chance(r, 40);
   q->restriction = (gmg_restriction)pick(r, 3);
   q->coarse = (gmg_coarse_kind)(GMG_COARSE_CG + pick(r, 2));
@@ -177,7 +177,7 @@ static void random_params(uint64_t *r, sample *s)
   q->post = q->pre = q->pre > 0 ? q->pre : 1; /* what a symmetric cycle needs */
   if (q->cycle == GMG_CYCLE_F) q->cycle = GMG_CYCLE_V;
   if (q->restriction == GMG_RESTRICT_AVERAGE) q->restriction = GMG_RESTRICT_AUTO;
-  q->overlap = GMG_NONE;
+  q->async.overlap = GMG_NONE;
   q->deterministic = 1;
 }
 

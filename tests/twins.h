@@ -148,8 +148,8 @@ static inline void same_sweeps(const char *name, const char *what, const both *b
 static inline gmg_params relaxing(gmg_local_kind local, int sweeps, int overlap, gmg_block_order order, size_t x, size_t y, size_t z)
 {
   gmg_params q = gmg_params_default();
-  q.local = local, q.local_sweeps = sweeps, q.overlap = count_or_none(overlap), q.order = order;
-  q.block[0] = x, q.block[1] = y, q.block[2] = z;
+  q.async.local = local, q.async.local_sweeps = sweeps, q.async.overlap = count_or_none(overlap), q.async.order = order;
+  q.async.block[0] = x, q.async.block[1] = y, q.async.block[2] = z;
   return q;
 }
 

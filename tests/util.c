@@ -278,7 +278,7 @@ int is_asynchronous(const gmg_params *params)
 double measured_factor(const gmg_problem *p, const gmg_params *params, int threads, int cycles)
 {
   const double factor = factor_here(p, params, threads, cycles);
-  const int same_arithmetic = !is_asynchronous(params) || (params->deterministic && params->block[0]);
+  const int same_arithmetic = !is_asynchronous(params) || (params->deterministic && params->async.block[0]);
   if (!on_device || !same_arithmetic) return factor;
   on_device = 0;
   const double on_host = factor_here(p, params, 0, cycles);

@@ -54,7 +54,7 @@ void fill_random(double *x, size_t n, uint64_t seed);
 double *field(size_t n, uint64_t seed); /* zeros, or random for seed > 0; to be freed */
 double norm2(const double *x, size_t n);
 
-/* Blocks that relax without waiting for each other, in a shape that the context chooses where params->block says nothing. Such a
+/* Blocks that relax without waiting for each other, in a shape that the context chooses where params->async.block says nothing. Such a
    smoother promises the same bits only where params->deterministic asks for them, not even on one thread. */
 int is_asynchronous(const gmg_params *params);
 

@@ -50,11 +50,11 @@ const gmg_option gmg_cycle_options[] = {GMG_OPTION(COUNT, fmg, 0, 1, 100),
                                         GMG_OPTION(COUNT, max_cycles, 100, 1, 1000000),
                                         GMG_OPTION(COUNT, check_every, 1, 1, 1000000),
                                         GMG_OPTION(INT, time_levels, 0, 0, 1),
-                                        GMG_ENUM_OPTION(cycle, GMG_CYCLE_AUTO),
-                                        GMG_ENUM_OPTION(restriction, GMG_RESTRICT_AUTO),
-                                        GMG_ENUM_OPTION(accel, GMG_ACCEL_AUTO),
-                                        GMG_ENUM_OPTION(coarse, GMG_COARSE_CG),
-                                        GMG_ENUM_OPTION(precision, GMG_PRECISION_AUTO),
+                                        GMG_ENUM_OPTION(cycle, cycle, GMG_CYCLE_AUTO),
+                                        GMG_ENUM_OPTION(restriction, restriction, GMG_RESTRICT_AUTO),
+                                        GMG_ENUM_OPTION(accel, accel, GMG_ACCEL_AUTO),
+                                        GMG_ENUM_OPTION(coarse, coarse, GMG_COARSE_CG),
+                                        GMG_ENUM_OPTION(precision, precision, GMG_PRECISION_AUTO),
                                         GMG_OPTION(DOUBLE, coarse_rtol, 0, 0, 1),
                                         GMG_OPTION(DOUBLE, coarsen_threshold, 0.6, 0, 1.0000001),
                                         GMG_OPTION(DOUBLE, rtol, 0, 0, INFINITY),
@@ -73,7 +73,7 @@ gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *probl
   if (p.accel == GMG_ACCEL_AUTO)
     p.accel = array || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
   if (p.rtol == 0) p.rtol = gmg_type_traits_of(problem->type)->rtol;
-  if (!p.seed) p.seed = 1;
+  if (!p.async.seed) p.async.seed = 1;
   if (!p.smoother) p.smoother = gmg_smoother_by_name(default_smoother);
   return p;
 }
@@ -109,7 +109,7 @@ gmg_status gmg_params_set_preset(gmg_params *params, const char *name)
 
 void gmg_params_init(gmg_params *params, size_t size)
 {
-  gmg_params q = {.size = size, .seed = 1};
+  gmg_params q = {.size = size, .async = {.seed = 1}};
   gmg_options_set_default(gmg_cycle_options, &q);
   use_default(&q);
   if (params) gmg_give_struct(&q, sizeof q, params, size);

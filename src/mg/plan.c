@@ -88,7 +88,7 @@ static void describe_choices(const gmg_solver *s, gmg_plan_info *info)
   const gmg_params *p = &s->params;
   info->accel = p->accel, info->cycle = p->cycle, info->precision = s->corrections->precision;
   info->smoother = p->smoother, info->coarse = p->coarse;
-  info->local = p->local, info->order = p->order, info->overlap = p->overlap;
+  info->local = p->async.local, info->order = p->async.order, info->overlap = p->async.overlap;
   info->fmg = p->fmg, info->pre = p->pre, info->post = p->post;
   info->max_cycles = p->max_cycles, info->check_every = p->check_every;
 }

@@ -89,7 +89,7 @@ void gmg_options_set_default(const gmg_option *table, gmg_params *params)
     char *member = (char *)params + o->offset;
     const int integer = o->type == GMG_OPTION_ENUM ? 0 : (int)o->fallback;
     if (o->type == GMG_OPTION_DOUBLE) memset(member, 0, sizeof(double));
-    else if (o->type == GMG_OPTION_SIZES) memset(member, 0, sizeof params->block);
+    else if (o->type == GMG_OPTION_SIZES) memset(member, 0, sizeof params->async.block);
     else memcpy(member, &integer, sizeof integer);
   }
 }

@@ -26,9 +26,9 @@ typedef struct gmg_option {
 /* A row of a table of options, for example GMG_OPTION(INT, passes, 1, 1, 100). */
 #define GMG_OPTION(type, member, fallback, least, most) \
   {#member, GMG_OPTION_##type, offsetof(gmg_params, member), fallback, least, most, NULL}
-/* GMG_ENUM_OPTION(local, GMG_LOCAL_RED_BLACK): any of gmg_local_names. */
-#define GMG_ENUM_OPTION(member, fallback) \
-  {#member, GMG_OPTION_ENUM, offsetof(gmg_params, member), fallback, 0, 0, &gmg_##member##_names}
+/* GMG_ENUM_OPTION(async.local, local, GMG_LOCAL_RED_BLACK): any of gmg_local_names. */
+#define GMG_ENUM_OPTION(member, names, fallback) \
+  {#member, GMG_OPTION_ENUM, offsetof(gmg_params, member), fallback, 0, 0, &gmg_##names##_names}
 
 /* A named set of smoothing parameters (gmg_params_set_preset()). */
 typedef struct gmg_preset {

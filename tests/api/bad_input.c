@@ -84,10 +84,10 @@ static void presets(void **state)
   assert_int_equal(gmg_params_set_preset(&q, "async-2012"), GMG_ERR_ARGUMENT);
   assert_int_equal(gmg_params_set_preset(&q, ""), GMG_ERR_ARGUMENT);
   assert_memory_equal(&q, &defaults, sizeof q);
-  q.pre = 3, q.in_flight = 7, q.oversubscription = 2, q.assignment = GMG_ASSIGN_STATIC, q.deterministic = 1, q.order = GMG_ORDER_RANDOM;
+  q.pre = 3, q.async.in_flight = 7, q.async.oversubscription = 2, q.async.assignment = GMG_ASSIGN_STATIC, q.deterministic = 1, q.async.order = GMG_ORDER_RANDOM;
   assert_int_equal(gmg_params_set_preset(&q, "async-2011"), GMG_OK);
-  assert_int_equal(q.local, GMG_LOCAL_JACOBI);
-  assert_true(q.local_sweeps == 5 && q.passes == 2 && q.overlap == GMG_NONE && q.omega == 1 && q.block[0] == 512 && q.pre == 3);
+  assert_int_equal(q.async.local, GMG_LOCAL_JACOBI);
+  assert_true(q.async.local_sweeps == 5 && q.async.passes == 2 && q.async.overlap == GMG_NONE && q.omega == 1 && q.async.block[0] == 512 && q.pre == 3);
   assert_int_equal(gmg_params_set_preset(&q, "default"), GMG_OK);
   q.pre = 1;
   assert_memory_equal(&q, &defaults, sizeof q);
@@ -113,18 +113,18 @@ static void parameters(void **state)
   TRY(q.omega = 2, GMG_ERR_ARGUMENT, "params.omega = 2");
   TRY(q.omega = -0.1, GMG_ERR_ARGUMENT, "params.omega = -0.1");
   TRY(q.omega = NAN, GMG_ERR_ARGUMENT, "params.omega = nan");
-  TRY(q.local_sweeps = GMG_NONE, GMG_ERR_ARGUMENT, "params.local_sweeps = -1: must be from 1 to 100, or 0 (chosen by gmg)");
-  TRY(q.overlap = 3, GMG_ERR_ARGUMENT, "params.overlap = 3: must be from 1 to 2, GMG_NONE, or 0 (chosen by gmg)");
-  TRY(q.overlap = -2, GMG_ERR_ARGUMENT, "params.overlap = -2");
-  TRY(q.passes = GMG_NONE, GMG_ERR_ARGUMENT, "params.passes = -1: must be from 1 to 100, or 0 (chosen by gmg)");
-  TRY(q.local = (gmg_local_kind)5, GMG_ERR_ARGUMENT,
-      "params.local = 5: must be GMG_LOCAL_AUTO, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI or GMG_LOCAL_GAUSS_SEIDEL");
-  TRY(q.order = (gmg_block_order)5, GMG_ERR_ARGUMENT, "params.order = 5: must be GMG_ORDER_AUTO, GMG_ORDER_NATURAL, ");
-  TRY(q.assignment = (gmg_assignment)3, GMG_ERR_ARGUMENT,
-      "params.assignment = 3: must be GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC or GMG_ASSIGN_DYNAMIC");
-  TRY(q.in_flight = -1, GMG_ERR_ARGUMENT, "params.in_flight = -1");
-  TRY(q.oversubscription = 65, GMG_ERR_ARGUMENT, "params.oversubscription = 65");
-  TRY(q.oversubscription = 2, GMG_ERR_UNSUPPORTED, "params.oversubscription = 2: on the host");
+  TRY(q.async.local_sweeps = GMG_NONE, GMG_ERR_ARGUMENT, "params.async.local_sweeps = -1: must be from 1 to 100, or 0 (chosen by gmg)");
+  TRY(q.async.overlap = 3, GMG_ERR_ARGUMENT, "params.async.overlap = 3: must be from 1 to 2, GMG_NONE, or 0 (chosen by gmg)");
+  TRY(q.async.overlap = -2, GMG_ERR_ARGUMENT, "params.async.overlap = -2");
+  TRY(q.async.passes = GMG_NONE, GMG_ERR_ARGUMENT, "params.async.passes = -1: must be from 1 to 100, or 0 (chosen by gmg)");
+  TRY(q.async.local = (gmg_local_kind)5, GMG_ERR_ARGUMENT,
+      "params.async.local = 5: must be GMG_LOCAL_AUTO, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI or GMG_LOCAL_GAUSS_SEIDEL");
+  TRY(q.async.order = (gmg_block_order)5, GMG_ERR_ARGUMENT, "params.async.order = 5: must be GMG_ORDER_AUTO, GMG_ORDER_NATURAL, ");
+  TRY(q.async.assignment = (gmg_assignment)3, GMG_ERR_ARGUMENT,
+      "params.async.assignment = 3: must be GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC or GMG_ASSIGN_DYNAMIC");
+  TRY(q.async.in_flight = -1, GMG_ERR_ARGUMENT, "params.async.in_flight = -1");
+  TRY(q.async.oversubscription = 65, GMG_ERR_ARGUMENT, "params.async.oversubscription = 65");
+  TRY(q.async.oversubscription = 2, GMG_ERR_UNSUPPORTED, "params.async.oversubscription = 2: on the host");
   TRY(q.cycle = (gmg_cycle_kind)-1, GMG_ERR_ARGUMENT, "params.cycle = -1: must be GMG_CYCLE_AUTO, ");
   TRY(q.cycle = (gmg_cycle_kind)5, GMG_ERR_ARGUMENT,
       "params.cycle = 5: must be GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W or GMG_CYCLE_F");
@@ -140,7 +140,7 @@ static void parameters(void **state)
   TRY(q.atol = INFINITY, GMG_ERR_ARGUMENT, "params.atol = inf");
   TRY(q.coarse_rtol = 1, GMG_ERR_ARGUMENT, "params.coarse_rtol = 1");
   TRY(q.coarsen_threshold = 1.5, GMG_ERR_ARGUMENT, "params.coarsen_threshold = 1.5");
-  TRY(q.local_sweeps = 1000, GMG_ERR_ARGUMENT, "params.local_sweeps = 1000");
+  TRY(q.async.local_sweeps = 1000, GMG_ERR_ARGUMENT, "params.async.local_sweeps = 1000");
   TRY(q.precision = (gmg_precision)7, GMG_ERR_ARGUMENT, "params.precision = 7: must be GMG_PRECISION_AUTO, ");
   TRY(q.time_levels = 2, GMG_ERR_ARGUMENT, "params.time_levels = 2");
   TRY(q.accel = GMG_ACCEL_CG, GMG_ERR_ARGUMENT, "params.smoother = \"async\"");

@@ -118,11 +118,11 @@ static gmg_params make_params(input *in)
   if (set & 2) q.omega = real(in), q.restriction = (gmg_restriction)integer(in, 3), q.symmetric = integer(in, 2);
   if (set & 4) q.fmg = integer(in, 4) - 1, q.deterministic = integer(in, 2);
   if (set & 8) {
-    q.local_sweeps = integer(in, 5), q.local = (gmg_local_kind)integer(in, 4), q.overlap = integer(in, 4) - 1;
-    q.passes = integer(in, 3), q.order = (gmg_block_order)integer(in, 5), q.seed = byte(in);
-    q.assignment = (gmg_assignment)integer(in, 3), q.in_flight = integer(in, 4);
-    if (byte(in) > 240) q.oversubscription = integer(in, 3);
-    for (int a = 0; a < 3; a++) q.block[a] = byte(in) < 250 ? byte(in) % 9 : SIZE_MAX - byte(in);
+    q.async.local_sweeps = q.chebyshev_degree = integer(in, 5), q.async.local = (gmg_local_kind)integer(in, 4), q.async.overlap = integer(in, 4) - 1;
+    q.async.passes = integer(in, 3), q.async.order = (gmg_block_order)integer(in, 5), q.async.seed = byte(in);
+    q.async.assignment = (gmg_assignment)integer(in, 3), q.async.in_flight = integer(in, 4);
+    if (byte(in) > 240) q.async.oversubscription = integer(in, 3);
+    for (int a = 0; a < 3; a++) q.async.block[a] = byte(in) < 250 ? byte(in) % 9 : SIZE_MAX - byte(in);
   }
   if (set & 16) q.coarse = (gmg_coarse_kind)integer(in, 3), q.coarse_rtol = 0.05 * real(in), q.coarse_cells = byte(in);
   if (set & 32) q.max_levels = integer(in, 6), q.coarsen_threshold = 0.1 * real(in);

@@ -141,7 +141,7 @@ static void none_is_none(void **state)
   assert_memory_not_equal(u[0], u[1], sizeof u[0]);
   WITH(q.post = GMG_NONE, GMG_NOT_CONVERGED, post == 0);
   assert_memory_not_equal(u[0], u[1], sizeof u[0]);
-  WITH(q.overlap = GMG_NONE, GMG_NOT_CONVERGED, overlap == 0);
+  WITH(q.async.overlap = GMG_NONE, GMG_NOT_CONVERGED, overlap == 0);
   assert_memory_not_equal(u[0], u[1], sizeof u[0]);
   WITH(q.fmg = GMG_NONE, GMG_NOT_CONVERGED, fmg == 0);
   assert_memory_equal(u[0], u[1], sizeof u[0]);
@@ -160,9 +160,9 @@ static void seeds(void **state)
   (void)state;
   const size_t n[3] = {N, N, N};
   const gmg_problem p = gmg_problem_default(3, n);
-  gmg_params q = gmg_params_default(), zero = {.order = GMG_ORDER_RANDOM};
-  q.order = GMG_ORDER_RANDOM;
-  for (int a = 0; a < 3; a++) q.block[a] = zero.block[a] = 8;
+  gmg_params q = gmg_params_default(), zero = {.async = {.order = GMG_ORDER_RANDOM}};
+  q.async.order = GMG_ORDER_RANDOM;
+  for (int a = 0; a < 3; a++) q.async.block[a] = zero.async.block[a] = 8;
   fill_random(f, CELLS, 4);
   same_solve(&p, &q, &p, &zero);
 }

@@ -43,8 +43,8 @@ static void with_coefficients(const shape *s, int kind, gmg_type type, gmg_param
   if (coefficients[kind].sigma) p.sigma = type == GMG_F64 ? (const void *)sigma : narrow + n;
   char name[200];
   snprintf(name, sizeof name, "%dD, %zu x %zu x %zu, %s, %s, type %d, local %d, %d sweeps, overlap %d, order %d, "
-           "block %zu x %zu x %zu", s->dim, s->n[0], s->n[1], s->n[2], s->bc, coefficients[kind].name, (int)type, (int)q.local,
-           q.local_sweeps, q.overlap, (int)q.order, q.block[0], q.block[1], q.block[2]);
+           "block %zu x %zu x %zu", s->dim, s->n[0], s->n[1], s->n[2], s->bc, coefficients[kind].name, (int)type, (int)q.async.local,
+           q.async.local_sweeps, q.async.overlap, (int)q.async.order, q.async.block[0], q.async.block[1], q.async.block[2]);
   steps_agree(name, &p, q);
   free(beta), free(sigma), free(narrow);
 }
@@ -218,7 +218,7 @@ static void rows_agree(void **state)
     for (int t = 0; t < COUNT(types); t++)
       for (int passes = 1; passes < 3; passes++) {
         gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, ROUND_ROBIN(orders, g), s[g].x, s[g].y, 1);
-        q.passes = passes;
+        q.async.passes = passes;
         with_coefficients(&s[g].shape, CONSTANT, types[t], q);
       }
 }
@@ -229,9 +229,9 @@ static void passes_agree(void **state)
   (void)state;
   for (int kind = CONSTANT; kind < KINDS; kind++) {
     gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_RANDOM, 16, 8, 4);
-    q.passes = 3;
+    q.async.passes = 3;
     with_coefficients(&grids[6].shape, kind, GMG_F64, q);
-    q.block[0] = 30, q.block[1] = 14, q.block[2] = 16; /* and in planes */
+    q.async.block[0] = 30, q.async.block[1] = 14, q.async.block[2] = 16; /* and in planes */
     with_coefficients(&(shape){3, {60, 40, 50}, GMG_CELL, "ppdddn"}, kind, GMG_F32, q);
   }
 }
@@ -288,7 +288,7 @@ static void one_at_a_time_agrees(void **state)
                      {GMG_LOCAL_JACOBI, 2, 2, {3, 1, 2, 3}}};
   gmg_params large = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 256, 20, 1);
   (void)state;
-  sharing = 1, large.in_flight = 1;
+  sharing = 1, large.async.in_flight = 1;
   for (int kind = BETA; kind < KINDS; kind++) with_coefficients(&wide, kind, GMG_F64, large);
   for (int g = 0; g < GRIDS; g++)
     for (int kind = CONSTANT; kind < KINDS; kind++)
@@ -298,7 +298,7 @@ static void one_at_a_time_agrees(void **state)
         gmg_params q = relaxing(local, relaxations[r].sweeps[kind], relaxations[r].overlap, ROUND_ROBIN(orders, r + g), block[0],
                                 block[1], block[2]);
         if (local == GMG_LOCAL_JACOBI) q.omega = 0.8;
-        q.in_flight = 1, q.passes = relaxations[r].passes;
+        q.async.in_flight = 1, q.async.passes = relaxations[r].passes;
         with_coefficients(&grids[g].shape, kind, ROUND_ROBIN(types, r + kind + g), q);
       }
   sharing = 0;
@@ -351,9 +351,9 @@ static void assignments_converge(void **state)
     const int usual = solved_on_device(&p, &q).cycles;
     for (int a = 0; a < COUNT(assignments); a++)
       for (int run = 0; run < COUNT(runs); run++) {
-        q.assignment = assignments[a].assignment, q.deterministic = assignments[a].deterministic;
-        q.in_flight = assignments[a].in_flight, q.oversubscription = assignments[a].oversubscription;
-        q.passes = runs[run].passes, q.order = runs[run].order;
+        q.async.assignment = assignments[a].assignment, q.deterministic = assignments[a].deterministic;
+        q.async.in_flight = assignments[a].in_flight, q.async.oversubscription = assignments[a].oversubscription;
+        q.async.passes = runs[run].passes, q.async.order = runs[run].order;
         const int cycles = solved_on_device(&p, &q).cycles;
         if (cycles > usual + 1) fail_msg("grid %d, assignment %d, run %d: %d cycles, usually %d", g, a, run, cycles, usual);
       }
@@ -370,11 +370,11 @@ static void what_does_not_go_together_is_refused(void **state)
   static const struct {
     int in_flight, oversubscription;
     const char *refused;
-  } cases[] = {{0, 2, "params.oversubscription = 2"}, {3, 0, "params.in_flight = 3"}};
+  } cases[] = {{0, 2, "params.async.oversubscription = 2"}, {3, 0, "params.async.in_flight = 3"}};
   for (int i = 0; i < COUNT(cases); i++) {
     gmg_solver *solver;
     gmg_params q = gmg_params_default();
-    q.assignment = GMG_ASSIGN_STATIC, q.in_flight = cases[i].in_flight, q.oversubscription = cases[i].oversubscription;
+    q.async.assignment = GMG_ASSIGN_STATIC, q.async.in_flight = cases[i].in_flight, q.async.oversubscription = cases[i].oversubscription;
     assert_int_equal(gmg_solver_create(c, &p, &q, &solver), GMG_ERR_UNSUPPORTED);
     assert_non_null(strstr(gmg_context_error(c), cases[i].refused));
   }

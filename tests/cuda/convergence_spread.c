@@ -61,15 +61,15 @@ static void measure(const band *b, int runs, double factor[])
   gmg_context *c;
   gmg_solver *s;
   p.type = b->type;
-  q.precision = b->precision, q.rtol = 1e-300, q.max_cycles = CYCLES, q.order = b->order;
-  q.overlap = count_or_none(b->overlap);
+  q.precision = b->precision, q.rtol = 1e-300, q.max_cycles = CYCLES, q.async.order = b->order;
+  q.async.overlap = count_or_none(b->overlap);
   if (!b->overlap) q.omega = 1;
-  q.in_flight = b->in_flight;
+  q.async.in_flight = b->in_flight;
   if (b->studied) {
     q.cycle = GMG_CYCLE_V, q.accel = GMG_ACCEL_NONE, q.restriction = GMG_RESTRICT_AVERAGE, q.coarse_rtol = 1e-6, q.max_cycles = 8;
-    if (b->dim == 1) q.local = GMG_LOCAL_JACOBI, q.omega = 2 / 3.;
+    if (b->dim == 1) q.async.local = GMG_LOCAL_JACOBI, q.omega = 2 / 3.;
   }
-  for (int a = 0; a < 3; a++) q.block[a] = b->block[a];
+  for (int a = 0; a < 3; a++) q.async.block[a] = b->block[a];
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   assert_ok(c, gmg_solver_create(c, &p, &q, &s));
   const gmg_exec *e = &s->exec;

@@ -35,7 +35,7 @@ static void calls_keep(int mine)
   assert_int_equal(cudaMemset(u, 0, bytes), cudaSuccess);
   assert_int_equal(cudaSetDevice(mine), cudaSuccess);
   other.shift = 3;
-  bad.local = GMG_LOCAL_GAUSS_SEIDEL;
+  bad.async.local = GMG_LOCAL_GAUSS_SEIDEL;
   KEEPS(mine, gmg_context_create_cuda(1000, NULL, &c));
   KEEPS(mine, gmg_context_create_cuda(0, NULL, &c));
   assert_non_null(c);
@@ -168,14 +168,14 @@ static void offloaded_sweeps(void **state)
       gmg_params q = gmg_params_default();
       q.smoother = gmg_smoother_by_name(names[k]);
       q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
-      q.block[0] = 16, q.block[1] = 8, q.block[2] = 4; /* the same on both: rates depend on it */
+      q.async.block[0] = 16, q.async.block[1] = 8, q.async.block[2] = 4; /* the same on both: rates depend on it */
       p.type = (i + k) % 2 ? GMG_F64 : GMG_F32;
       offloaded(plain[i].name, &p, q, i == TIMED ? SOLVES_BEYOND_THE_CLOCKS_MARKS : SOLVES);
     }
   medium m[] = {ball(3, 48, 1e2, GMG_CELL), absorbing(3, 48, 1e4, GMG_CELL)};
   for (int i = 0; i < 2; i++) {
     gmg_params q = gmg_params_default();
-    q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.block[0] = 16, q.block[1] = 8, q.block[2] = 4;
+    q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.async.block[0] = 16, q.async.block[1] = 8, q.async.block[2] = 4;
     offloaded(i ? "absorbing" : "ball", &m[i].p, q, SOLVES);
     q.precision = GMG_PRECISION_MIXED;
     offloaded(i ? "absorbing, mixed" : "ball, mixed", &m[i].p, q, SOLVES);

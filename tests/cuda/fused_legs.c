@@ -79,7 +79,7 @@ static void residuals_in_the_pass(void **state)
       char name[100];
       snprintf(name, sizeof name, "%zu x %zu x %zu, %s, type %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, type);
       q.precision = GMG_PRECISION_SAME;
-      if (type == GMG_F64 && s[g].block[1] > 10) q.block[1] = 16; /* more fits */
+      if (type == GMG_F64 && s[g].block[1] > 10) q.async.block[1] = 16; /* more fits */
       both b = begin_both(&p, &q, name);
       for (int i = 0; i < DOWNS; i++) {
         const int first = is_first_step(&downs[i]), in_float = type == GMG_F32;
@@ -201,7 +201,7 @@ static void with_and_without(const char *smoother, gmg_cycle_kind cycle, int fmg
   char name[100];
   if (!taken(n)) return;
   q.smoother = gmg_smoother_by_name(smoother), q.cycle = cycle, q.fmg = fmg;
-  if (!exact) q.block[0] = 30, q.block[1] = 14, q.block[2] = 32;
+  if (!exact) q.async.block[0] = 30, q.async.block[1] = 14, q.async.block[2] = 32;
   q.precision = GMG_PRECISION_SAME, q.accel = accel, q.rtol = 1e-11;
   snprintf(name, sizeof name, "%s, cycle %d, fmg %d, accel %d", smoother, cycle, fmg, accel);
   both b = begin_both(&p, &q, name);
@@ -241,10 +241,10 @@ static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_para
   const gmg_solver *s = b.solver[DEVICE];
   const gmg_blocks *blocks = (s->levels_exec->type == GMG_F32 ? gmg_async_blocks_f32 : gmg_async_blocks_f64)(s->mg.state[0]);
   for (int a = 0; a < 3; a++) {
-    q.block[a] = blocks->shape[a];
-    assert_true(q.block[a] > 0 && q.block[a] <= p->n[a] && blocks->count[a] == (p->n[a] + q.block[a] - 1) / q.block[a]);
+    q.async.block[a] = blocks->shape[a];
+    assert_true(q.async.block[a] > 0 && q.async.block[a] <= p->n[a] && blocks->count[a] == (p->n[a] + q.async.block[a] - 1) / q.async.block[a]);
   }
-  print_message("%s: blocks of %zu x %zu x %zu\n", name, q.block[0], q.block[1], q.block[2]);
+  print_message("%s: blocks of %zu x %zu x %zu\n", name, q.async.block[0], q.async.block[1], q.async.block[2]);
   gmg_solver_destroy(b.solver[HOST]);
   assert_ok(b.context[HOST], gmg_solver_create(b.context[HOST], p, &q, &b.solver[HOST]));
   return b;

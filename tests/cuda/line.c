@@ -89,7 +89,7 @@ static void smoothing_agrees(void **state)
         gmg_params q = gmg_params_default();
         if (shifted) p.shift = 5.0 * (double)(sizes[i] * sizes[i]);
         q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.coarse_cells = 1;
-        q.block[0] = x->block, q.overlap = count_or_none(x->overlap), q.local_sweeps = x->sweeps, q.local = x->local, q.order = x->order;
+        q.async.block[0] = x->block, q.async.overlap = count_or_none(x->overlap), q.async.local_sweeps = x->sweeps, q.async.local = x->local, q.async.order = x->order;
         smooth_both(name_of(&p, ends[k], "blocks"), &p, &q);
       }
 }
@@ -187,7 +187,7 @@ static void cycles_agree(void **state)
   for (int choice = 0; choice < 2; choice++) {
     gmg_params q = gmg_params_default();
     gmg_report r[2];
-    q.deterministic = 1, q.max_cycles = 2, q.rtol = 1e-30, q.block[0] = choice ? 0 : 2000;
+    q.deterministic = 1, q.max_cycles = 2, q.rtol = 1e-30, q.async.block[0] = choice ? 0 : 2000;
     both b = begin_both(&p, &q, "a long axis");
     const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
     twin f = begin_twin(e[0], e[1], unknowns(&p), 61), u = begin_twin(e[0], e[1], unknowns(&p), 0);

@@ -11,8 +11,8 @@ static void smoothers(const char *name, const gmg_problem *p)
     gmg_params q = gmg_params_default();
     q.smoother = gmg_smoother_by_name(names[k]);
     q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
-    if (k == 5) q.local = GMG_LOCAL_JACOBI, q.local_sweeps = 3, q.omega = 0.7;
-    if (names[k][0] == 'a') q.block[0] = 16, q.block[1] = 8, q.block[2] = 4; /* the same on both: rates depend on it */
+    if (k == 5) q.async.local = GMG_LOCAL_JACOBI, q.async.local_sweeps = 3, q.omega = 0.7;
+    if (names[k][0] == 'a') q.async.block[0] = 16, q.async.block[1] = 8, q.async.block[2] = 4; /* the same on both: rates depend on it */
     both b = begin_both(p, &q, name);
     for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++) {
       same_sweeps(name, names[k], &b, l, 1, GMG_LEG_DOWN, 1, 1024);
@@ -234,13 +234,13 @@ static void refusals(void **state)
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   const gmg_problem p = make_problem(3, 64, 64, 64, GMG_CELL, "dddddd");
   gmg_params q = gmg_params_default();
-  q.block[0] = q.block[1] = q.block[2] = 64;
+  q.async.block[0] = q.async.block[1] = q.async.block[2] = 64;
   assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED);
-  assert_non_null(strstr(gmg_context_error(c), "params.block = 64 x 64 x 64"));
+  assert_non_null(strstr(gmg_context_error(c), "params.async.block = 64 x 64 x 64"));
   q = gmg_params_default();
-  q.local = GMG_LOCAL_GAUSS_SEIDEL;
+  q.async.local = GMG_LOCAL_GAUSS_SEIDEL;
   assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED);
-  assert_non_null(strstr(gmg_context_error(c), "params.local"));
+  assert_non_null(strstr(gmg_context_error(c), "params.async.local"));
   const gmg_problem huge = make_problem(3, 8192, 8192, 8192, GMG_CELL, "dddddd");
   q = gmg_params_default();
   assert_int_equal(gmg_solver_create(c, &huge, &q, &s), GMG_ERR_MEMORY);

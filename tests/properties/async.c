@@ -53,10 +53,10 @@ static void smoothers_converge_with_several_threads(void **state)
       const double allowed = 8 * q.rtol * norm2(f, n);
       for (int i = 0; i < SMOOTHERS; i++) {
         q.smoother = gmg_smoother_by_name(smoothers[i].name);
-        q.local = (gmg_local_kind)smoothers[i].local, q.overlap = count_or_none(smoothers[i].overlap);
-        q.order = (gmg_block_order)smoothers[i].order, q.passes = smoothers[i].passes;
-        q.assignment = (gmg_assignment)smoothers[i].assignment, q.in_flight = smoothers[i].in_flight;
-        for (int a = 0; a < 3; a++) q.block[a] = grids[g].dim == 1 ? 500 : 8;
+        q.async.local = (gmg_local_kind)smoothers[i].local, q.async.overlap = count_or_none(smoothers[i].overlap);
+        q.async.order = (gmg_block_order)smoothers[i].order, q.async.passes = smoothers[i].passes;
+        q.async.assignment = (gmg_assignment)smoothers[i].assignment, q.async.in_flight = smoothers[i].in_flight;
+        for (int a = 0; a < 3; a++) q.async.block[a] = grids[g].dim == 1 ? 500 : 8;
         q.deterministic = 0;
         double *u = solution(&p, &q, 2 + (g + i) % 3);
         for (size_t c = 0; c < n; c++) assert_near(u[c], expected[c], allowed);

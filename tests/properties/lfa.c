@@ -108,7 +108,7 @@ static void chebyshev_follows_its_polynomial(void **state)
   for (int degree = 1; degree <= 6; degree++)
     for (int k = 0; k <= 8; k++) {
       gmg_params params = same_precision();
-      params.smoother = gmg_smoother_by_name("chebyshev"), params.local_sweeps = degree;
+      params.smoother = gmg_smoother_by_name("chebyshev"), params.chebyshev_degree = degree;
       const double angle = 2 * M_PI * k / (double)m, c = (double)(m * m), diag = 4 * c + p.shift;
       const double lambda = (c * (4 - 2 * cos(angle) - 2 * cos(2 * angle)) + p.shift) / diag;
       for (size_t i = 0; i < n; i++) w[i] = u[i] = cos(angle * (double)(i % m)) * cos(2 * angle * (double)(i / m));

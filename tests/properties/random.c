@@ -47,7 +47,7 @@ static void solve(const sample *s, const char *name, double **u, gmg_report *rep
   const size_t n = unknowns(p);
   gmg_params q = s->q;
   q.rtol = rtol[p->type];
-  if (on_device && q.local == GMG_LOCAL_GAUSS_SEIDEL) q.local = GMG_LOCAL_RED_BLACK; /* has no kernel, and says so */
+  if (on_device && q.async.local == GMG_LOCAL_GAUSS_SEIDEL) q.async.local = GMG_LOCAL_RED_BLACK; /* has no kernel, and says so */
   session z = begin_solver(p, &q, s->threads);
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++) {
@@ -55,7 +55,7 @@ static void solve(const sample *s, const char *name, double **u, gmg_report *rep
       if (g) assert_ok(z.context, set_values_in(&z, a, side, g));
       free(g);
     }
-  double *guess = field(n, s->q.seed % 2);
+  double *guess = field(n, s->q.async.seed % 2);
   void *f = typed(p, s->f, n), *x = typed(p, guess, n);
   const gmg_status outcome = solve_in(&z, f, x, report);
   if (outcome != GMG_OK && outcome != GMG_STAGNATED)

@@ -24,9 +24,9 @@ static gmg_params params_of(const variant *v)
 {
   gmg_params p = same_precision();
   p.smoother = gmg_smoother_by_name(v->name);
-  p.local = (gmg_local_kind)v->local, p.overlap = count_or_none(v->overlap);
-  p.deterministic = v->deterministic, p.order = (gmg_block_order)v->order;
-  p.block[0] = 5, p.block[1] = 4, p.block[2] = 3;
+  p.async.local = (gmg_local_kind)v->local, p.async.overlap = count_or_none(v->overlap);
+  p.deterministic = v->deterministic, p.async.order = (gmg_block_order)v->order;
+  p.async.block[0] = 5, p.async.block[1] = 4, p.async.block[2] = 3;
   p.max_levels = 2, p.coarse_cells = 1;
   return p;
 }
@@ -104,7 +104,7 @@ static void backward_order_mirrors_the_natural_one(void **state)
   for (size_t c = 0; c < n; c++) u[1][c] = u[2][c] = u[0][n - 1 - c], f[1][c] = f[0][n - 1 - c];
   for (int i = 0; i < 3; i++) {
     gmg_params q = params_of(&(variant){"async", GMG_LOCAL_JACOBI, 0, 0, i == 1 ? GMG_ORDER_BACKWARD : GMG_ORDER_NATURAL});
-    q.block[0] = 4, q.block[1] = 4, q.block[2] = 3, q.passes = 2;
+    q.async.block[0] = 4, q.async.block[1] = 4, q.async.block[2] = 3, q.async.passes = 2;
     session s = begin_solver(&p, &q, 1);
     smooth(&s, f[i > 0], u[i], 1, GMG_LEG_DOWN);
     end_solver(&s);
@@ -174,7 +174,7 @@ static void deterministic_means_bitwise(void **state)
       gmg_problem p = make_problem(3, 33, 31, 29, i == 1 ? GMG_VERTEX : GMG_CELL, bc[i]);
       if (!(params.smoother->traits(&params, 2) & GMG_SMOOTHER_DETERMINISTIC)) continue;
       params.max_levels = 0, params.max_cycles = 4, params.rtol = 1e-300;
-      params.block[0] = params.block[1] = params.block[2] = 0;
+      params.async.block[0] = params.async.block[1] = params.async.block[2] = 0;
       if (v == 2) params.accel = GMG_ACCEL_FLEXIBLE_CG;
       const size_t n = unknowns(&p);
       double *f = calloc(n, sizeof *f), *u[3];
@@ -262,8 +262,8 @@ static void one_block_is_the_global_method(void **state)
     for (int overlap = 0; overlap < 3; overlap++) {
       gmg_problem p = make_problem(3, 9, 8, 7, GMG_CELL, "dnrddd");
       gmg_params params = same_precision(), global = same_precision();
-      params.local = (gmg_local_kind)(GMG_LOCAL_RED_BLACK + local), params.overlap = count_or_none(overlap), params.local_sweeps = 3, params.omega = 0.9;
-      params.block[0] = params.block[1] = params.block[2] = 100;
+      params.async.local = (gmg_local_kind)(GMG_LOCAL_RED_BLACK + local), params.async.overlap = count_or_none(overlap), params.async.local_sweeps = 3, params.omega = 0.9;
+      params.async.block[0] = params.async.block[1] = params.async.block[2] = 100;
       global.smoother = gmg_smoother_by_name(names[local]), global.omega = 0.9;
       const size_t n = unknowns(&p);
       double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
@@ -282,7 +282,7 @@ static void one_block_is_the_global_method(void **state)
    point relaxation on a copy of the whole field, keep the block's own values. */
 static void stale_oracle(const gmg_problem *p, const gmg_params *q, const double *f, double *u)
 {
-  const size_t n = unknowns(p), *N = p->n, *b = q->block;
+  const size_t n = unknowns(p), *N = p->n, *b = q->async.block;
   double *before = malloc(n * sizeof *before), *copy = malloc(n * sizeof *copy);
   memcpy(before, u, n * sizeof *u);
   for (size_t bz = 0; bz < N[2]; bz += b[2])
@@ -290,12 +290,12 @@ static void stale_oracle(const gmg_problem *p, const gmg_params *q, const double
       for (size_t bx = 0; bx < N[0]; bx += b[0]) {
         const size_t first[3] = {bx, by, bz};
         memcpy(copy, before, n * sizeof *copy);
-        for (int s = 0; s < 2 * q->local_sweeps; s++)
+        for (int s = 0; s < 2 * q->async.local_sweeps; s++)
           for (size_t c = 0; c < n; c++) {
             const size_t at[3] = {c % N[0], c / N[0] % N[1], c / (N[0] * N[1])};
             int inside = (int)((at[0] + at[1] + at[2]) % 2) == s % 2;
             for (int a = 0; a < 3; a++) {
-              const long low = (long)first[a] - q->overlap, high = (long)(first[a] + b[a]) + q->overlap;
+              const long low = (long)first[a] - q->async.overlap, high = (long)(first[a] + b[a]) + q->async.overlap;
               inside = inside && (long)at[a] >= low && (long)at[a] < high;
             }
             if (!inside) continue;
@@ -325,8 +325,8 @@ static void stale_twin_matches_its_definition(void **state)
   for (int overlap = 0; overlap < 3; overlap++) {
     gmg_problem p = make_problem(3, 13, 9, 8, GMG_CELL, "dnrddn");
     gmg_params params = same_precision();
-    params.overlap = count_or_none(overlap), params.deterministic = 1, params.omega = 1.2;
-    params.block[0] = 5, params.block[1] = 4, params.block[2] = 3;
+    params.async.overlap = count_or_none(overlap), params.deterministic = 1, params.omega = 1.2;
+    params.async.block[0] = 5, params.async.block[1] = 4, params.async.block[2] = 3;
     const size_t n = unknowns(&p);
     double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
     fill_random(f, n, 1), fill_random(u, n, 2);
@@ -359,13 +359,13 @@ static void from_zero_is_a_sweep_of_zeros(void **state)
           fill_random(f, n, 3), fill_random(beta, n, 4);
           for (size_t c = 0; c < n; c++) beta[c] += 1.5;
           if (variable) p.beta = beta;
-          session s = begin_solver(&p, &params, params.overlap > 0 && v % 2 ? 2 : 1);
-          params.deterministic |= params.overlap > 0;
+          session s = begin_solver(&p, &params, params.async.overlap > 0 && v % 2 ? 2 : 1);
+          params.deterministic |= params.async.overlap > 0;
           session twin = begin_solver(&p, &params, 1);
           const gmg_smoother_ops *ops = s.solver->mg.smoother;
           for (int steps = 1; steps < 3 && ops->sweep_from_zero && s.solver->levels > 1; steps++) {
             gmg_level *L = &s.solver->level[0];
-            if (steps > 1 && !variants[v].deterministic && params.overlap > 0) continue; /* the second one is asynchronous */
+            if (steps > 1 && !variants[v].deterministic && params.async.overlap > 0) continue; /* the second one is asynchronous */
             for (size_t c = 0; c < n; c++) u[c] = NAN, w[c] = 0;
             ops->sweep_from_zero(&L->view, s.solver->mg.state[0], f, u, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
             smooth(&twin, f, w, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);

@@ -49,7 +49,7 @@ static gmg_params params_of(int j)
   gmg_params q = gmg_params_default();
   q.smoother = gmg_smoother_by_name(jobs[j].smoother);
   q.deterministic = jobs[j].deterministic, q.fmg = jobs[j].fmg, q.accel = (gmg_accel)jobs[j].accel;
-  for (int a = 0; a < 3; a++) q.block[a] = 8; /* more than one block a thread */
+  for (int a = 0; a < 3; a++) q.async.block[a] = 8; /* more than one block a thread */
   q.rtol = jobs[j].type == GMG_F32 ? 1e-4 : 1e-9;
   return q;
 }

@@ -380,12 +380,12 @@ static gmg_params params_of(running *x)
   q.smoother = gmg_smoother_by_name(c->smoother);
   if (!q.smoother) fail(c->name, "smoother", "there is none of this name");
   q.deterministic = 1;
-  if (c->sweeps) q.local_sweeps = c->sweeps;
-  q.overlap = c->overlap ? c->overlap : GMG_NONE;
-  if (c->passes) q.passes = c->passes;
-  q.local = on_device && c->local == GMG_LOCAL_GAUSS_SEIDEL ? GMG_LOCAL_JACOBI : c->local;
-  for (int a = 0; a < 3; a++) q.block[a] = c->block[a];
-  q.order = c->order, q.assignment = c->assignment, q.in_flight = c->in_flight;
+  if (c->sweeps) q.async.local_sweeps = q.chebyshev_degree = c->sweeps;
+  q.async.overlap = c->overlap ? c->overlap : GMG_NONE;
+  if (c->passes) q.async.passes = c->passes;
+  q.async.local = on_device && c->local == GMG_LOCAL_GAUSS_SEIDEL ? GMG_LOCAL_JACOBI : c->local;
+  for (int a = 0; a < 3; a++) q.async.block[a] = c->block[a];
+  q.async.order = c->order, q.async.assignment = c->assignment, q.async.in_flight = c->in_flight;
   q.cycle = c->cycle, q.accel = c->accel, q.fmg = c->fmg, q.precision = c->precision;
   if (!c->chosen && !q.cycle) q.cycle = GMG_CYCLE_V;
   if (!c->chosen && !q.accel) q.accel = GMG_ACCEL_NONE;

@@ -71,8 +71,8 @@ static gmg_params params_of(const row *r)
   gmg_params p = gmg_params_default();
   p.smoother = gmg_smoother_by_name(r->smoother);
   p.pre = count_or_none(r->pre), p.post = count_or_none(r->post), p.omega = r->omega;
-  p.local = r->local, p.local_sweeps = r->sweeps, p.overlap = count_or_none(r->overlap);
-  for (int a = 0; a < 3; a++) p.block[a] = r->block[a];
+  p.async.local = r->local, p.async.local_sweeps = r->sweeps, p.async.overlap = count_or_none(r->overlap);
+  for (int a = 0; a < 3; a++) p.async.block[a] = r->block[a];
   p.deterministic = 1;
   return p;
 }
@@ -144,7 +144,7 @@ static void default_async(void **state)
     gmg_params params = gmg_params_default();
     double most = 0, least = 1;
     for (int run = 0; run < RUNS; run++) {
-      params.order = (gmg_block_order)(GMG_ORDER_NATURAL + run % 3), params.seed = (unsigned long)run;
+      params.async.order = (gmg_block_order)(GMG_ORDER_NATURAL + run % 3), params.async.seed = (unsigned long)run;
       const double factor = measured_factor(&p, &params, 1 + run % 2, 15);
       most = fmax(most, factor), least = fmin(least, factor);
     }
@@ -163,8 +163,8 @@ static void default_async(void **state)
 static gmg_params without_overlap(void)
 {
   gmg_params params = gmg_params_default();
-  params.overlap = GMG_NONE, params.omega = 1;
-  params.block[0] = 32, params.block[1] = params.block[2] = 8;
+  params.async.overlap = GMG_NONE, params.omega = 1;
+  params.async.block[0] = 32, params.async.block[1] = params.async.block[2] = 8;
   return params;
 }
 
@@ -179,8 +179,8 @@ static void asynchronous_bands(void **state)
     const double limit = all_at_once ? 0.32 : 0.24;
     double least = 1, most = 0;
     for (int run = 0; run < RUNS; run++) {
-      params.order = (gmg_block_order)(GMG_ORDER_NATURAL + run % 3), params.seed = (unsigned long)run;
-      if (on_device) params.in_flight = all_at_once ? 0 : 1 + run % 2;
+      params.async.order = (gmg_block_order)(GMG_ORDER_NATURAL + run % 3), params.async.seed = (unsigned long)run;
+      if (on_device) params.async.in_flight = all_at_once ? 0 : 1 + run % 2;
       const double factor = measured_factor(&p, &params, 1 + run % 2, 15);
       if (factor < 0.10 || factor > limit) fail_msg("run %d: %.4f is outside 0.10 to %.2f", run, factor, limit);
       least = fmin(least, factor), most = fmax(most, factor);
@@ -194,7 +194,7 @@ static void undamped_jacobi_stalls(void **state)
 {
   (void)state;
   gmg_params params = gmg_params_default();
-  params.overlap = GMG_NONE, params.omega = 1, params.local = GMG_LOCAL_JACOBI, params.local_sweeps = 5, params.block[0] = 512;
+  params.async.overlap = GMG_NONE, params.omega = 1, params.async.local = GMG_LOCAL_JACOBI, params.async.local_sweeps = 5, params.async.block[0] = 512;
   const gmg_problem p = cube(1, 65535, GMG_VERTEX, "dd");
   assert_near(measured_factor(&p, &params, 0, 15), 0.98, 0.02);
   gmg_params as_in_2011 = gmg_params_default();
@@ -212,12 +212,12 @@ static void assignments(void **state)
   const gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
   if (on_device) skip(); /* test_cuda_async.c: one_at_a_time_agrees(), assignments_converge() */
   const double alone = measured_factor(&p, &params, 1, 15);
-  params.in_flight = 1;
+  params.async.in_flight = 1;
   for (int threads = 1; threads <= 4; threads += 3)
-    for (params.assignment = GMG_ASSIGN_AUTO; params.assignment <= GMG_ASSIGN_DYNAMIC; params.assignment++)
+    for (params.async.assignment = GMG_ASSIGN_AUTO; params.async.assignment <= GMG_ASSIGN_DYNAMIC; params.async.assignment++)
       assert_true(measured_factor(&p, &params, threads, 15) == alone);
   for (int run = 0; run < RUNS; run++) {
-    params.assignment = (gmg_assignment)(run % 3), params.in_flight = 2 * (run % 2);
+    params.async.assignment = (gmg_assignment)(run % 3), params.async.in_flight = 2 * (run % 2);
     const double factor = measured_factor(&p, &params, 3, 15);
     if (factor < 0.10 || factor > 0.24) fail_msg("run %d: %.4f is outside 0.10 to 0.24", run, factor);
   }

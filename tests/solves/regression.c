@@ -86,7 +86,7 @@ static double factor_of(const gmg_problem *p, gmg_params params, int cycles)
 {
   const double factor = measured_factor(p, &params, 0, cycles);
   if (!on_device || !is_asynchronous(&params)) return factor;
-  params.block[0] = p->dim == 1 ? 100 : 16, params.block[1] = 8, params.block[2] = 4;
+  params.async.block[0] = p->dim == 1 ? 100 : 16, params.async.block[1] = 8, params.async.block[2] = 4;
   measured_factor(p, &params, 0, cycles);
   return factor;
 }

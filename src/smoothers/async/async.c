@@ -6,22 +6,22 @@
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"
 
-static int local_sweeps_of_a_step(const gmg_params *p) { return p->local_sweeps * p->passes; }
+static int local_sweeps_of_a_step(const gmg_params *p) { return p->async.local_sweeps * p->async.passes; }
 
 /* The deterministic twin is a fixed linear map. With overlap the restricted write-back makes it unsymmetric. */
 static unsigned traits(const gmg_params *p, int threads)
 {
   (void)threads;
-  const unsigned coloured = p->local == GMG_LOCAL_RED_BLACK ? GMG_SMOOTHER_COLOURED : 0;
+  const unsigned coloured = p->async.local == GMG_LOCAL_RED_BLACK ? GMG_SMOOTHER_COLOURED : 0;
   if (!p->deterministic) return coloured;
-  return coloured | GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_LINEAR | (p->overlap == 0 ? GMG_SMOOTHER_ADJOINT : 0);
+  return coloured | GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_LINEAR | (p->async.overlap == 0 ? GMG_SMOOTHER_ADJOINT : 0);
 }
 
 double gmg_weight_async(const gmg_operator *A, const gmg_params *p)
 {
   if (p->omega > 0) return p->omega;
-  if (p->local == GMG_LOCAL_JACOBI) return gmg_weight_jacobi(A, p);
-  if (p->local == GMG_LOCAL_GAUSS_SEIDEL || p->overlap == 0) return 1;
+  if (p->async.local == GMG_LOCAL_JACOBI) return gmg_weight_jacobi(A, p);
+  if (p->async.local == GMG_LOCAL_GAUSS_SEIDEL || p->async.overlap == 0) return 1;
   return gmg_red_black_over_relaxation(A, local_sweeps_of_a_step(p));
 }
 
@@ -30,28 +30,28 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
 {
   const double omega = gmg_weight_async(A, p);
   const int sweeps = local_sweeps_of_a_step(p), reversed = leg == GMG_LEG_UP_REVERSED;
-  if (p->local == GMG_LOCAL_RED_BLACK) gmg_symbol_red_black(s, omega, reversed, sweeps);
-  else if (p->local == GMG_LOCAL_JACOBI) gmg_symbol_jacobi(s, omega, sweeps);
+  if (p->async.local == GMG_LOCAL_RED_BLACK) gmg_symbol_red_black(s, omega, reversed, sweeps);
+  else if (p->async.local == GMG_LOCAL_JACOBI) gmg_symbol_jacobi(s, omega, sweeps);
   else gmg_symbol_gauss_seidel(s, omega, reversed, sweeps);
 }
 
 /* A small level is a single block, unless the caller chose the block. */
 static int equivalent_red_black_sweeps(const gmg_params *p)
 {
-  const int chosen = p->block[0] || p->block[1] || p->block[2];
-  return p->local == GMG_LOCAL_RED_BLACK && !chosen ? local_sweeps_of_a_step(p) : 0;
+  const int chosen = p->async.block[0] || p->async.block[1] || p->async.block[2];
+  return p->async.local == GMG_LOCAL_RED_BLACK && !chosen ? local_sweeps_of_a_step(p) : 0;
 }
 
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2),
-                                     GMG_OPTION(INT, local_sweeps, 2, 1, 100),
-                                     GMG_ENUM_OPTION(local, GMG_LOCAL_RED_BLACK),
-                                     GMG_OPTION(COUNT, overlap, 1, 1, 2),
-                                     GMG_OPTION(INT, passes, 1, 1, 100),
-                                     GMG_OPTION(SIZES, block, 0, 0, 0),
-                                     GMG_ENUM_OPTION(order, GMG_ORDER_NATURAL),
-                                     GMG_ENUM_OPTION(assignment, GMG_ASSIGN_AUTO),
-                                     GMG_OPTION(INT, in_flight, 0, 0, 1 << 20),
-                                     GMG_OPTION(INT, oversubscription, 0, 0, 64),
+                                     GMG_OPTION(INT, async.local_sweeps, 2, 1, 100),
+                                     GMG_ENUM_OPTION(async.local, local, GMG_LOCAL_RED_BLACK),
+                                     GMG_OPTION(COUNT, async.overlap, 1, 1, 2),
+                                     GMG_OPTION(INT, async.passes, 1, 1, 100),
+                                     GMG_OPTION(SIZES, async.block, 0, 0, 0),
+                                     GMG_ENUM_OPTION(async.order, order, GMG_ORDER_NATURAL),
+                                     GMG_ENUM_OPTION(async.assignment, assignment, GMG_ASSIGN_AUTO),
+                                     GMG_OPTION(INT, async.in_flight, 0, 0, 1 << 20),
+                                     GMG_OPTION(INT, async.oversubscription, 0, 0, 64),
                                      GMG_OPTION(INT, deterministic, 0, 0, 1),
                                      {0}};
 
@@ -59,12 +59,12 @@ static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2),
 static void use_2011(gmg_params *p)
 {
   p->omega = 1;
-  p->local = GMG_LOCAL_JACOBI;
-  p->local_sweeps = 5;
-  p->overlap = GMG_NONE;
-  p->passes = 2;
-  p->block[0] = 512;
-  p->block[1] = p->block[2] = 1;
+  p->async.local = GMG_LOCAL_JACOBI;
+  p->async.local_sweeps = 5;
+  p->async.overlap = GMG_NONE;
+  p->async.passes = 2;
+  p->async.block[0] = 512;
+  p->async.block[1] = p->async.block[2] = 1;
 }
 
 extern const gmg_smoother_ops gmg_async_host_f32, gmg_async_host_f64, gmg_async_cuda_f32, gmg_async_cuda_f64;

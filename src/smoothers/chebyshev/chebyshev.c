@@ -1,4 +1,4 @@
-/* Chebyshev polynomial smoother (Adams, Brezina, Hu, Tuminaro 2003): symbol and parameters. Its degree is params.local_sweeps. Its
+/* Chebyshev polynomial smoother (Adams, Brezina, Hu, Tuminaro 2003): symbol and parameters. Its degree is params.chebyshev_degree. Its
    functions are in host.c and cuda.cu. Called through registry.c. */
 #include "smoothers/fourier.h"
 #include "core/backend.h"
@@ -19,7 +19,7 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
     const double lambda = 1 - gmg_symbol_neighbours(s, m) / gmg_symbol_diag(s);
     double before = 1, t = (theta - lambda) / delta, t0_before = 1, t0 = theta / delta;
     const double x = t, x0 = t0;
-    for (int k = 2; k <= p->local_sweeps; k++) {
+    for (int k = 2; k <= p->chebyshev_degree; k++) {
       const double next = 2 * x * t - before, next0 = 2 * x0 * t0 - t0_before;
       before = t, t = next, t0_before = t0, t0 = next0;
     }
@@ -27,7 +27,7 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
   }
 }
 
-static const gmg_option options[] = {GMG_OPTION(INT, local_sweeps, 2, 1, 100), {0}};
+static const gmg_option options[] = {GMG_OPTION(INT, chebyshev_degree, 2, 1, 100), {0}};
 
 extern const gmg_smoother_ops gmg_chebyshev_host_f32, gmg_chebyshev_host_f64, gmg_chebyshev_cuda_f32, gmg_chebyshev_cuda_f64;
 

@@ -13,7 +13,7 @@ typedef void gmg_chebyshev_correct(const gmg_smoother_level *l, const void *f, c
 
 static inline int gmg_chebyshev_corrections(const gmg_smoother_level *l, int steps)
 {
-  return steps * (l->params->local_sweeps > 1 ? l->params->local_sweeps : 1);
+  return steps * (l->params->chebyshev_degree > 1 ? l->params->chebyshev_degree : 1);
 }
 
 /* Corrections alternate between u and `other`, and the last one ends in u. If their number is odd, the first reads `other`, which
@@ -29,7 +29,7 @@ static inline void gmg_chebyshev_sweep(const gmg_smoother_level *l, void *d, con
   for (int s = 0; s < steps; s++) {
     double rho = 1 / sigma;
     correct(l, f, start == GMG_FROM_ZERO && s == 0 ? NULL : at[left % 2], at[(left - 1) % 2], 0, 1 / theta, d), left--;
-    for (int k = 2; k <= l->params->local_sweeps; k++, left--) {
+    for (int k = 2; k <= l->params->chebyshev_degree; k++, left--) {
       const double next = 1 / (2 * sigma - rho);
       correct(l, f, at[left % 2], at[(left - 1) % 2], next * rho, 2 * next / delta, d);
       rho = next;

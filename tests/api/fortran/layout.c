@@ -10,10 +10,13 @@ const size_t c_problem[] = {AT(size), AT(dim), AT(n), AT(h), AT(coord), AT(cente
                             AT(beta), AT(beta_face), AT(sigma), sizeof(TYPE)};
 #undef TYPE
 
+#define TYPE gmg_async_params
+const size_t c_async_params[] = {AT(local_sweeps), AT(local), AT(overlap), AT(passes), AT(block), AT(order), AT(seed), AT(assignment),
+                                 AT(in_flight), AT(oversubscription), sizeof(TYPE)};
+#undef TYPE
+
 #define TYPE gmg_params
-const size_t c_params[] = {AT(size), AT(cycle), AT(fmg), AT(smoother), AT(pre), AT(post), AT(omega), AT(local_sweeps), AT(local),
-                           AT(overlap), AT(passes), AT(block), AT(order), AT(seed), AT(assignment), AT(in_flight), AT(oversubscription),
-                           AT(deterministic), AT(symmetric),
+const size_t c_params[] = {AT(size), AT(cycle), AT(fmg), AT(smoother), AT(pre), AT(post), AT(omega), AT(chebyshev_degree), AT(async), AT(deterministic), AT(symmetric),
                            AT(restriction), AT(accel), AT(coarse), AT(coarse_rtol), AT(coarse_cells), AT(max_levels),
                            AT(coarsen_threshold), AT(max_cycles), AT(rtol), AT(atol), AT(check_every), AT(precision),
                            AT(time_levels), AT(monitor), AT(monitor_data), sizeof(TYPE)};

@@ -2,7 +2,8 @@
 module layout_c
   use, intrinsic :: iso_c_binding
   implicit none
-  integer(c_size_t), bind(C) :: c_problem(14), c_params(35), c_level_plan(7), c_plan_info(23), c_level_report(4), &
+  integer(c_size_t), bind(C) :: c_problem(14), c_params(27), c_async_params(11), &
+    c_level_plan(7), c_plan_info(23), c_level_report(4), &
     c_report(16)
 end module
 
@@ -24,12 +25,14 @@ program layout
     c_loc(p%h), c_loc(p%coord), c_loc(p%centering), c_loc(p%type), c_loc(p%bc), c_loc(p%robin), c_loc(p%shift), c_loc(p%beta), &
     c_loc(p%beta_face), c_loc(p%sigma)])
   call compare("gmg_params", c_params, c_loc(m), c_sizeof(m), [c_loc(m%size), c_loc(m%cycle), c_loc(m%fmg), &
-    c_loc(m%smoother), c_loc(m%pre), c_loc(m%post), c_loc(m%omega), c_loc(m%local_sweeps), c_loc(m%local), c_loc(m%overlap), &
-    c_loc(m%passes), c_loc(m%block), c_loc(m%order), c_loc(m%seed), c_loc(m%assignment), c_loc(m%in_flight), &
-    c_loc(m%oversubscription), c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
+    c_loc(m%smoother), c_loc(m%pre), c_loc(m%post), c_loc(m%omega), c_loc(m%chebyshev_degree), c_loc(m%async), &
+    c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
     c_loc(m%accel), c_loc(m%coarse), c_loc(m%coarse_rtol), c_loc(m%coarse_cells), c_loc(m%max_levels), &
     c_loc(m%coarsen_threshold), c_loc(m%max_cycles), c_loc(m%rtol), c_loc(m%atol), c_loc(m%check_every), &
     c_loc(m%precision), c_loc(m%time_levels), c_loc(m%monitor), c_loc(m%monitor_data)])
+  call compare("gmg_async_params", c_async_params, c_loc(m%async), c_sizeof(m%async), [c_loc(m%async%local_sweeps), &
+    c_loc(m%async%local), c_loc(m%async%overlap), c_loc(m%async%passes), c_loc(m%async%block), c_loc(m%async%order), &
+    c_loc(m%async%seed), c_loc(m%async%assignment), c_loc(m%async%in_flight), c_loc(m%async%oversubscription)])
   call compare("gmg_level_plan", c_level_plan, c_loc(lp), c_sizeof(lp), [c_loc(lp%n), c_loc(lp%cells), c_loc(lp%h), &
     c_loc(lp%coarsened), c_loc(lp%omega), c_loc(lp%factor)])
   call compare("gmg_plan_info", c_plan_info, c_loc(i), c_sizeof(i), [c_loc(i%levels), c_loc(i%level), c_loc(i%bytes), &
@@ -85,8 +88,9 @@ contains
       at = at + 1
     end do
     call expect(at >= 5, "gmg_smoother_name")
-    call expect(gmg_params_set_preset(m, "async-2011 ") == GMG_OK .and. m%local == GMG_LOCAL_JACOBI .and. m%block(1) == 512 .and. &
-      gmg_params_set_preset(m, "none") == GMG_ERR_ARGUMENT .and. m%passes == 2, "gmg_params_set_preset")
+    call expect(gmg_params_set_preset(m, "async-2011 ") == GMG_OK .and. m%async%local == GMG_LOCAL_JACOBI .and. &
+      m%async%block(1) == 512 .and. gmg_params_set_preset(m, "none") == GMG_ERR_ARGUMENT .and. &
+      m%async%passes == 2, "gmg_params_set_preset")
     call expect(gmg_preset_name(0) == "default" .and. gmg_preset_name(100) == "", "gmg_preset_name")
     call expect(gmg_status_string(GMG_OK) == "ok" .and. gmg_status_string(GMG_ERR_MEMORY) == "out of memory", "status")
     call expect(gmg_context_create_cuda(-1, c_null_ptr, context) /= GMG_OK, "gmg_context_create_cuda")

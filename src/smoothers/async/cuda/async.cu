@@ -49,7 +49,7 @@ void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size
   }
 }
 
-static size_t passes_of(const gmg_smoother_level *l, int steps) { return (size_t)(steps * l->params->passes); }
+static size_t passes_of(const gmg_smoother_level *l, int steps) { return (size_t)(steps * l->params->async.passes); }
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
@@ -61,7 +61,7 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
 {
   const async_state *s = (const async_state *)state;
   const size_t passes = passes_of(l, steps);
-  const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->overlap == 0 && !s->before;
+  const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->async.overlap == 0 && !s->before;
   if (fresh) l->exec->vector->fill(l->exec, l->A->cells, 0, u);
   else s->variant->run(l, s, 1, f, NULL, u, reversed);
   R(async_run_passes)(l, s, fresh ? passes : passes - 1, f, u, reversed);
@@ -101,16 +101,16 @@ static gmg_status check(const gmg_smoother_level *l, const async_state *s)
 {
   gmg_context *c = l->exec->context;
   const gmg_params *p = l->params;
-  if (p->local == GMG_LOCAL_GAUSS_SEIDEL)
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.local = GMG_LOCAL_GAUSS_SEIDEL: inside a block of a CUDA device "
+  if (p->async.local == GMG_LOCAL_GAUSS_SEIDEL)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.async.local = GMG_LOCAL_GAUSS_SEIDEL: inside a block of a CUDA device "
                     "unknowns relax together; red-black or Jacobi");
-  if (p->assignment == GMG_ASSIGN_STATIC && is_dynamic(p))
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.%s = %d: on a CUDA device it needs params.assignment = GMG_ASSIGN_DYNAMIC, not "
-                    "GMG_ASSIGN_STATIC", p->in_flight ? "in_flight" : "oversubscription",
-                    p->in_flight ? p->in_flight : p->oversubscription);
+  if (p->async.assignment == GMG_ASSIGN_STATIC && is_dynamic(p))
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.async.%s = %d: on a CUDA device it needs params.async.assignment = GMG_ASSIGN_DYNAMIC, not "
+                    "GMG_ASSIGN_STATIC", p->async.in_flight ? "in_flight" : "oversubscription",
+                    p->async.in_flight ? p->async.in_flight : p->async.oversubscription);
   if (s->bytes > s->max_bytes)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED,
-                    "params.block = %zu x %zu x %zu: with its surroundings it takes %zu bytes of shared memory, the device has %zu",
+                    "params.async.block = %zu x %zu x %zu: with its surroundings it takes %zu bytes of shared memory, the device has %zu",
                     s->blocks.shape[0], s->blocks.shape[1], s->blocks.shape[2], s->bytes, s->max_bytes);
   return GMG_OK;
 }
@@ -121,11 +121,11 @@ static size_t resident_of(const gmg_smoother_level *l, const async_state *s, con
   const gmg_params *p = l->params;
   gmg_device *d = gmg_device_of(l->exec);
   const dim3 t = s->threads;
-  int each = p->oversubscription;
+  int each = p->async.oversubscription;
   if (!each)
     gmg_cuda_note(d, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)(t.x * t.y * t.z), s->bytes), "async");
   const size_t most = (size_t)(each > 0 ? each : 1) * (size_t)d->processors;
-  return p->in_flight && most > (size_t)p->in_flight ? (size_t)p->in_flight : most;
+  return p->async.in_flight && most > (size_t)p->async.in_flight ? (size_t)p->async.in_flight : most;
 }
 
 /* Allocates first and fills afterwards, because on a dry exec there is no memory to fill. */
@@ -150,7 +150,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   if (is_dynamic(p)) ((async_state *)*state)->resident = resident_of(l, &s, kernel);
   int *order = (int *)malloc(s.blocks.total * sizeof *order);
   if (!order) return gmg_fail(e->context, GMG_ERR_MEMORY, "async block order could not be allocated");
-  gmg_blocks_order(&s.blocks, p->order, p->seed + (unsigned long)l->index, order);
+  gmg_blocks_order(&s.blocks, p->async.order, p->async.seed + (unsigned long)l->index, order);
   if (s.variant->renumber) s.variant->renumber(&s.blocks, order);
   e->memory->upload(e->context, s.order, order, s.blocks.total * sizeof *order);
   free(order);

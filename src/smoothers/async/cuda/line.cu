@@ -201,14 +201,14 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   const gmg_params *p = l->params;
   enum { MAX_THREADS = 256, MIN_THREADS = 64 };
   const size_t across[3] = {1, 1, 1};
-  size_t want[3] = {p->block[0], p->block[1], p->block[2]};
+  size_t want[3] = {p->async.block[0], p->async.block[1], p->async.block[2]};
   if (A->dim != 1 || gmg_kind_of(A) != GMG_CONSTANT || !A->uniform[0] || A->n[0] < 3) return 0;
-  for (size_t threads = MAX_THREADS; !p->block[0] && threads >= MIN_THREADS; threads /= 2) {
+  for (size_t threads = MAX_THREADS; !p->async.block[0] && threads >= MIN_THREADS; threads /= 2) {
     want[0] = threads * LINE_PER - LINE_SPARE;
     if (A->n[0] / want[0] >= 2 * processors_of(l)) break;
   }
   s->blocks = gmg_blocks_make(A, want, across);
-  const size_t threads = line_threads(s->blocks.shape[0], p->overlap);
+  const size_t threads = line_threads(s->blocks.shape[0], p->async.overlap);
   s->threads = dim3((unsigned)threads), s->bytes = line_bytes(threads);
   return threads <= LINE_MAX_THREADS;
 }
@@ -218,7 +218,7 @@ typedef void kernel(line_pass, const real *, const real *, real *, work_queue);
 static kernel *kernel_of(const gmg_smoother_level *l)
 {
   const int dynamic = is_dynamic(l->params);
-  if (l->params->local == GMG_LOCAL_RED_BLACK) return dynamic ? async_line_kernel<1, 1> : async_line_kernel<1, 0>;
+  if (l->params->async.local == GMG_LOCAL_RED_BLACK) return dynamic ? async_line_kernel<1, 1> : async_line_kernel<1, 0>;
   return dynamic ? async_line_kernel<0, 1> : async_line_kernel<0, 0>;
 }
 
@@ -232,8 +232,8 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
 {
   const gmg_operator *A = l->A;
   const gmg_params *q = l->params;
-  const int extra = q->local == GMG_LOCAL_RED_BLACK && A->wraps[0] && A->n[0] % 2 ? SEAM_SWEEPS : 0;
-  const line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->overlap, q->local_sweeps, extra, reversed,
+  const int extra = q->async.local == GMG_LOCAL_RED_BLACK && A->wraps[0] && A->n[0] % 2 ? SEAM_SWEEPS : 0;
+  const line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->async.overlap, q->async.local_sweeps, extra, reversed,
                        (unsigned)s->blocks.total, order_of(l, s), A->lo[0], A->hi[0],
                        {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
   const async_launch k = launch_of(l, s, passes);

@@ -37,7 +37,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   if (A->dim != 3 || !is_uniform_level(A) || !is_large(l, MIN_CELLS_PLANES) || !is_usual(p)) return 0;
-  if (!plane_blocks<4>(A, p->block, processors_of(l), &s->blocks)) return 0;
+  if (!plane_blocks<4>(A, p->async.block, processors_of(l), &s->blocks)) return 0;
   s->bytes = passes[0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(&s->blocks)));
   return 1;
 }
@@ -77,7 +77,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   const size_t first = start == GMG_FROM_ZERO && passes > 1, between = passes - 1 - first;
   const int zero = start == GMG_FROM_ZERO && passes == 1;
   /* on small levels only if the caller chose the blocks */
-  const int pays = zero || to != u || l->params->block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
+  const int pays = zero || to != u || l->params->async.block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
   const plane_pass *last = pass_of(l, s, PASS_RESTRICT | (zero ? PASS_FROM_ZERO : 0));
   restriction r;
   if (!pays || !last || !restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;

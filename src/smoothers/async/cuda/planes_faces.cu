@@ -23,7 +23,7 @@ static int face_blocks(const gmg_smoother_level *l, gmg_blocks *b)
   size_t least = 0;
   for (size_t parts = 1; parts <= 64 && parts <= A->n[2]; parts++) {
     const size_t want[3] = {FACE_WIDE - 2, FACE_DEEP - 2, (A->n[2] + parts - 1) / parts};
-    *b = gmg_blocks_make(A, l->params->block, want);
+    *b = gmg_blocks_make(A, l->params->async.block, want);
     const size_t time = (b->total + processors - 1) / processors * (b->shape[2] + FACE_FILL);
     if (b->shape[0] > want[0] || b->shape[1] > want[1] || b->shape[2] + 4 > FACE_MAX_PLANES || (least && time >= least)) continue;
     if (2 * (b->shape[0] + 2) * (b->shape[1] + 2) < (size_t)FACE_THREADS || b->shape[2] < FACE_FILL) continue;

@@ -24,15 +24,15 @@ static reference_tiles tiles_of(const gmg_smoother_level *l)
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   reference_tiles s = {};
-  s.blocks = gmg_blocks_make(A, p->block, preferred_block[A->dim]);
+  s.blocks = gmg_blocks_make(A, p->async.block, preferred_block[A->dim]);
   size_t cells = 1;
   for (int a = 0; a < 3; a++) {
-    s.margin[a] = gmg_block_margin(&s.blocks, A, a, p->overlap + 1);
+    s.margin[a] = gmg_block_margin(&s.blocks, A, a, p->async.overlap + 1);
     s.size[a] = (int)s.blocks.shape[a] + 2 * s.margin[a];
     s.longest = s.size[a] > s.longest ? s.size[a] : s.longest;
     cells *= (size_t)s.size[a];
   }
-  s.versions = p->local == GMG_LOCAL_JACOBI ? 2 : 1;
+  s.versions = p->async.local == GMG_LOCAL_JACOBI ? 2 : 1;
   s.bytes = (size_t)s.versions * cells * sizeof(real) + 3 * (size_t)s.longest * (3 * sizeof(real) + sizeof(int));
   return s;
 }
@@ -171,7 +171,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
                 int reversed)
 {
   const gmg_params *q = l->params;
-  const relaxation how = {(int)q->local, q->local_sweeps, q->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, reversed,
+  const relaxation how = {(int)q->async.local, q->async.local_sweeps, q->async.local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0, reversed,
                           (real)gmg_weight_async(l->A, q)};
   reference_tiles t = tiles_of(l);
   t.order = s->order;

@@ -12,10 +12,10 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   if (!is_uniform_level(A) || A->dim != 2 || !is_large(l, MIN_CELLS_ROWS) || !is_usual(p)) return 0;
-  if (!row_blocks<HALVES, 0>(A, p->block, processors_of(l), &s->blocks)) return 0;
+  if (!row_blocks<HALVES, 0>(A, p->async.block, processors_of(l), &s->blocks)) return 0;
   s->update_blocks = s->blocks;
   if (GMG_REAL_F32 && !p->deterministic)
-    (void)row_blocks<HALVES, PASS_PROLONG | PASS_UPDATE>(A, p->block, processors_of(l), &s->update_blocks);
+    (void)row_blocks<HALVES, PASS_PROLONG | PASS_UPDATE>(A, p->async.block, processors_of(l), &s->update_blocks);
   s->bytes = 0, s->threads = dim3(is_dynamic(p) ? 32 : 32 * BLOCK_WARPS);
   return 1;
 }

@@ -31,7 +31,7 @@ static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b
   tile_shape t = {};
   size_t relaxed[3];
   for (int a = 0; a < 3; a++) {
-    t.margin[a] = gmg_block_margin(b, A, a, l->params->overlap + 1);
+    t.margin[a] = gmg_block_margin(b, A, a, l->params->async.overlap + 1);
     relaxed[a] = b->shape[a] + 2 * (size_t)t.margin[a] - 2;
   }
   const size_t wide = relaxed[0], deep = dim == 3 ? relaxed[1] : 1, stretches = (relaxed[dim - 1] + 2 + high - 1) / high;
@@ -54,8 +54,8 @@ static tile_shape tile_blocks(const gmg_smoother_level *l, size_t max_bytes, gmg
   const tile_choice *choice = tile_choices[A->dim - 2][gmg_kind_of(A) & GMG_FACES ? 1 : 0];
   for (int c = 0;; c++) {
     size_t want[3];
-    for (int a = 0; a < 3; a++) want[a] = a < A->dim ? choice[c].relaxed[a] - 2 * (size_t)l->params->overlap : 1;
-    *b = gmg_blocks_make(A, l->params->block, want);
+    for (int a = 0; a < 3; a++) want[a] = a < A->dim ? choice[c].relaxed[a] - 2 * (size_t)l->params->async.overlap : 1;
+    *b = gmg_blocks_make(A, l->params->async.block, want);
     const tile_shape t = tile_shape_of(l, b, max_bytes);
     if (!choice[c].blocks || (t.bytes && b->total >= choice[c].blocks * processors)) return t;
   }
@@ -64,7 +64,7 @@ static tile_shape tile_blocks(const gmg_smoother_level *l, size_t max_bytes, gmg
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
-  if (A->dim == 1 || A->cells >= (size_t)1 << 31 || l->params->local == GMG_LOCAL_GAUSS_SEIDEL) return 0;
+  if (A->dim == 1 || A->cells >= (size_t)1 << 31 || l->params->async.local == GMG_LOCAL_GAUSS_SEIDEL) return 0;
   if (!face_columns_lie_alike(A)) return 0;
   const tile_shape t = tile_blocks(l, s->max_bytes, &s->blocks);
   s->bytes = t.bytes, s->threads = t.threads;
@@ -85,7 +85,7 @@ static kernel *const kernels[2][4][2][2] = {KERNELS_OF(2), KERNELS_OF(3)};
 
 static kernel *kernel_of(const gmg_smoother_level *l)
 {
-  return kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->local == GMG_LOCAL_JACOBI][is_dynamic(l->params)];
+  return kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->async.local == GMG_LOCAL_JACOBI][is_dynamic(l->params)];
 }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
@@ -115,7 +115,7 @@ static tile_level level_of(const gmg_smoother_level *l, const async_state *state
   s.field = layout_along(gmg_layout_of(A), A->dim);
   s.pitch = t.pitch, s.column = t.column;
   s.sigma = A->sigma, s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, p);
-  s.sweeps = p->local_sweeps, s.extra = p->local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0;
+  s.sweeps = p->async.local_sweeps, s.extra = p->async.local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0;
   return s;
 }
 

@@ -44,13 +44,13 @@ static int patch_blocks(const gmg_smoother_level *l, gmg_blocks *b)
 {
   const gmg_operator *A = l->A;
   const size_t processors = processors_of(l);
-  const int given = l->params->block[0] > 0;
+  const int given = l->params->async.block[0] > 0;
   if (A->n[0] % 2 || A->n[2] < 12) return 0; /* pairs need an even n[0]; a patch may have only one wall */
   for (int i = 0; i < PATCH_SHAPES; i++) {
     const int shape = given ? PATCH_SHAPES - 1 - i : i, *max_own = functions[shape].max_own;
     size_t want[3] = {(size_t)max_own[0], (size_t)max_own[1], (size_t)max_own[2]}, fits = 1;
-    *b = gmg_blocks_make(A, l->params->block, want);
-    if (b->shape[0] % 2 && !given) want[0] = b->shape[0] + 1, *b = gmg_blocks_make(A, l->params->block, want);
+    *b = gmg_blocks_make(A, l->params->async.block, want);
+    if (b->shape[0] % 2 && !given) want[0] = b->shape[0] + 1, *b = gmg_blocks_make(A, l->params->async.block, want);
     for (int a = 0; a < 3; a++) fits = fits && b->shape[a] <= (size_t)max_own[a] && b->count[a] < 1 << PATCH_BITS;
     if (!fits || (b->shape[0] % 2 && b->count[0] > 1)) continue;
     if (given || 4 * b->total >= 3 * processors || i == PATCH_SHAPES - 1) return shape + 1;
@@ -73,7 +73,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_params *p = l->params;
   if (l->A->dim != 3 || l->A->cells > MAX_CELLS_PACKED || !is_uniform_level(l->A) || is_dynamic(p)) return 0;
-  if (p->local != GMG_LOCAL_RED_BLACK || p->overlap != 1) return 0;
+  if (p->async.local != GMG_LOCAL_RED_BLACK || p->async.overlap != 1) return 0;
   s->shape = patch_blocks(l, &s->blocks);
   if (!s->shape) return 0;
   s->bytes = function_of(s)->bytes, s->threads = dim3((unsigned)function_of(s)->threads);
@@ -107,7 +107,7 @@ static patch_level level_of(const gmg_smoother_level *l, const async_state *stat
     s.coupling[a] = (real)A->coupling[a];
   }
   s.at = gmg_layout_32_of(gmg_layout_of(A));
-  s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params), s.sweeps = l->params->local_sweeps;
+  s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params), s.sweeps = l->params->async.local_sweeps;
   s.reversed = reversed, s.total = (unsigned)b->total, s.order = (const unsigned *)state->order;
   return s;
 }
@@ -146,7 +146,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
 static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
 {
   const gmg_blocks *b = &s->blocks;
-  if (function_of(s) == &functions[0] && !l->params->block[0]) return 0;
+  if (function_of(s) == &functions[0] && !l->params->async.block[0]) return 0;
   for (int a = 0; a < 3; a++)
     if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2)) return 0; /* pairs along all axes */
   return 1;

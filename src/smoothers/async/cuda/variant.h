@@ -71,10 +71,10 @@ extern const async_variant R(async_line), R(async_planes_faces), R(async_tiles_p
 
 static inline int is_dynamic(const gmg_params *p)
 {
-  return p->assignment == GMG_ASSIGN_DYNAMIC || p->in_flight || p->oversubscription;
+  return p->async.assignment == GMG_ASSIGN_DYNAMIC || p->async.in_flight || p->async.oversubscription;
 }
 
-static inline int has_chosen_blocks(const gmg_params *p) { return p->block[0] || p->block[1] || p->block[2]; }
+static inline int has_chosen_blocks(const gmg_params *p) { return p->async.block[0] || p->async.block[1] || p->async.block[2]; }
 
 /* Whether the caller chose the blocks, or the level has at least this many unknowns. */
 static inline int is_large(const gmg_smoother_level *l, size_t cells)
@@ -85,13 +85,13 @@ static inline int is_large(const gmg_smoother_level *l, size_t cells)
 /* The relaxation inside blocks for which the row and plane sweeps are written. */
 static inline int is_usual(const gmg_params *p)
 {
-  return p->local == GMG_LOCAL_RED_BLACK && p->local_sweeps == 2 && p->overlap == 1;
+  return p->async.local == GMG_LOCAL_RED_BLACK && p->async.local_sweeps == 2 && p->async.overlap == 1;
 }
 
 /* NULL: natural order. */
 static inline const int *order_of(const gmg_smoother_level *l, const async_state *s)
 {
-  return l->params->order == GMG_ORDER_NATURAL ? NULL : s->order;
+  return l->params->async.order == GMG_ORDER_NATURAL ? NULL : s->order;
 }
 
 static inline size_t processors_of(const gmg_smoother_level *l) { return (size_t)gmg_device_of(l->exec)->processors; }

@@ -20,13 +20,13 @@
 /* Long lines. 32 of them in six planes fit in a megabyte of cache. */
 static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {1024, 64, 1}, {256, 32, 64}};
 
-static int stages_of(const gmg_params *p, int sweeps) { return p->local == GMG_LOCAL_RED_BLACK ? 2 * sweeps : sweeps; }
+static int stages_of(const gmg_params *p, int sweeps) { return p->async.local == GMG_LOCAL_RED_BLACK ? 2 * sweeps : sweeps; }
 
 /* At a seam two faces of one colour meet, and the blocks on its sides disagree on colours. Two additional sweeps in the blocks at
    the seam compensate: factor 0.052 instead of 0.075 on a periodic 65^3 (0.032 with walls). */
 static int sweeps_of(const gmg_params *p, int seam)
 {
-  return p->local_sweeps + (seam && p->local == GMG_LOCAL_RED_BLACK ? 2 : 0);
+  return p->async.local_sweeps + (seam && p->async.local == GMG_LOCAL_RED_BLACK ? 2 : 0);
 }
 
 static int has_seam(const gmg_operator *A)
@@ -40,11 +40,11 @@ static async_state layout(const gmg_smoother_level *l)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  async_state s = {.blocks = gmg_blocks_make(A, p->block, preferred_block[A->dim]),
-                   .reach = p->overlap + 1,
+  async_state s = {.blocks = gmg_blocks_make(A, p->async.block, preferred_block[A->dim]),
+                   .reach = p->async.overlap + 1,
                    .row = A->dim == 3 ? 1 : 2,
                    .stream = A->dim == 3 ? 2 : 1,
-                   .versions = p->local == GMG_LOCAL_JACOBI ? p->local_sweeps + 1 : 1};
+                   .versions = p->async.local == GMG_LOCAL_JACOBI ? p->async.local_sweeps + 1 : 1};
   size_t side[3];
   for (int a = 0; a < 3; a++) {
     s.margin[a] = (size_t)gmg_block_margin(&s.blocks, A, a, s.reach);
@@ -61,15 +61,15 @@ static async_state layout(const gmg_smoother_level *l)
   s.tile_bytes = (s.fields * s.slots * s.plane + AXIS_LINES * 2 * s.half + 2 * SIDES * s.side) * sizeof(real);
   s.tile_bytes = (s.tile_bytes + 127) / 128 * 128;
   s.threads = s.blocks.total < (size_t)l->threads ? (int)s.blocks.total : l->threads;
-  if (p->in_flight && s.threads > p->in_flight) s.threads = p->in_flight; /* each thread has one block at a time */
+  if (p->async.in_flight && s.threads > p->async.in_flight) s.threads = p->async.in_flight; /* each thread has one block at a time */
   return s;
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
-  if (l->params->oversubscription)
-    return gmg_fail(l->exec->context, GMG_ERR_UNSUPPORTED, "params.oversubscription = %d: on the host threads relax blocks, as many "
-                    "as the context has; params.in_flight limits them", l->params->oversubscription);
+  if (l->params->async.oversubscription)
+    return gmg_fail(l->exec->context, GMG_ERR_UNSUPPORTED, "params.async.oversubscription = %d: on the host threads relax blocks, as many "
+                    "as the context has; params.async.in_flight limits them", l->params->async.oversubscription);
   GMG_TRY(gmg_exec_alloc(l->exec, "async state", sizeof(async_state), state));
   async_state s = layout(l);
   GMG_TRY(gmg_exec_alloc(l->exec, "async block order", s.blocks.total * sizeof(int), (void **)&s.order));
@@ -79,7 +79,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
     GMG_TRY(gmg_exec_alloc(l->exec, "async diagonal", l->A->cells * sizeof(real), (void **)&s.inverse));
   if (l->exec->dry) return GMG_OK;
   *(async_state *)*state = s;
-  gmg_blocks_order(&s.blocks, l->params->order, l->params->seed + (unsigned long)l->index, s.order);
+  gmg_blocks_order(&s.blocks, l->params->async.order, l->params->async.seed + (unsigned long)l->index, s.order);
   return GMG_OK;
 }
 
@@ -184,9 +184,9 @@ static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t
                        real *to, int reversed)
 {
   const gmg_operator *A = l->A;
-  const gmg_local_kind local = l->params->local;
+  const gmg_local_kind local = l->params->async.local;
   const relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, 0, (real)gmg_weight_async(A, l->params)};
-  const int in_order = l->params->assignment == GMG_ASSIGN_STATIC;
+  const int in_order = l->params->async.assignment == GMG_ASSIGN_STATIC;
   const size_t all = passes * s->blocks.total;
   size_t next = 0;
 #pragma omp parallel num_threads(l->threads) if (s->threads > 1 && A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
@@ -220,7 +220,7 @@ static void run_passes(const gmg_smoother_level *l, const async_state *s, size_t
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  run_passes(l, state, (size_t)(steps * l->params->passes), f, u, leg == GMG_LEG_UP_REVERSED);
+  run_passes(l, state, (size_t)(steps * l->params->async.passes), f, u, leg == GMG_LEG_UP_REVERSED);
 }
 
 /* In the first pass every block sees zeros around it, as in the deterministic twin. It reads only f, shares nothing, and its first
@@ -229,8 +229,8 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
 static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   const async_state *s = state;
-  const size_t passes = (size_t)(steps * l->params->passes);
-  const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->overlap == 0 && !s->before;
+  const size_t passes = (size_t)(steps * l->params->async.passes);
+  const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->async.overlap == 0 && !s->before;
   if (fresh)
     l->exec->vector->fill(l->exec, l->A->cells, 0, u);
   else
