@@ -4,7 +4,7 @@
 
 #include "demo.h"
 
-enum { PARAMETERS = 21 };
+enum { PARAMETERS = 22 };
 enum { ASYNC = 1, CHEBYSHEV = 2, OTHERS = 4, ANY = 7, WEIGHTED = ASYNC | OTHERS }; /* kinds of smoothers */
 
 /* One parameter: its option in the demos, its member in gmg_params, and what to try, as the option and (unless NULL: the same) C
