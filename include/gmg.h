@@ -8,15 +8,8 @@
  *  Six calls are enough to embed gmg: gmg_context_create_host(), gmg_solver_create(), gmg_set_boundary_constant(), gmg_solve(),
  *  gmg_solver_destroy(), gmg_context_destroy().
  *
- *  Defaults, used by every demo:
- *  - Smoother "async" with overlap 1 and 2 local red-black sweeps; one step before and one after the coarse correction.
- *  - V cycles without acceleration if beta is constant and the mesh is uniform or nearly so.
- *  - F cycles and flexible CG if beta is an array.
- *  - Flexible CG if an axis is stretched by more than 3 (largest over smallest mesh width).
- *  - CG on the coarsest grid.
- *  - All cores.
- *  - rtol 1e-8 (double) or 1e-5 (float).
- *  - Corrections in float for problems in double, unless that would lose accuracy (gmg_precision).
+ *  Defaults: V(1,1) cycles with the smoother "async" and corrections in float where that loses no accuracy; F cycles and flexible
+ *  CG if beta is an array; all cores. docs/api/params.md lists all of them, and says what AUTO chooses and within which limits.
  *
  *  BORROWED marks a pointer to memory that the receiver does not own. All other arguments are copied.
  *
@@ -76,10 +69,9 @@ typedef enum { GMG_F64, GMG_F32 } gmg_type;
 typedef enum { GMG_CELL, GMG_VERTEX } gmg_centering;
 /** Kind of boundary condition on a face of the box. Dirichlet is the default. */
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
-/** Multigrid cycle. AUTO selects F cycles for an array beta, unless a symmetric cycle is required. In all other cases it selects V
- *  cycles. If F cycles chosen by AUTO are slow, V cycles finish the solve (docs/api/params.md). */
+/** Multigrid cycle. AUTO selects F cycles for an array beta, and V cycles otherwise or if a symmetric cycle is required. */
 typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
-/** Krylov acceleration. AUTO selects flexible CG for an array beta or an axis stretched by more than 3; otherwise none. Without
+/** Krylov acceleration. AUTO selects flexible CG for an array beta or a strongly stretched axis, and none otherwise. Without
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
  *  "async" has one only with deterministic = 1 and async.overlap = GMG_NONE. */
 typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
@@ -97,22 +89,20 @@ typedef enum { GMG_ORDER_AUTO, GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDE
 /** Which worker relaxes which block of the asynchronous smoother (docs/api/params.md). Method: Tsai, Nayak, Chow, Anzt (2022).
  *  - Static: fixed in advance.
  *  - Dynamic: a worker takes the next block when it has finished one.
- *  - AUTO: dynamic on host threads, and on a device if in_flight or oversubscription is set; otherwise static. */
+ *  - AUTO: dynamic on host threads, static on a device unless the number of blocks in flight is limited. */
 typedef enum { GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC, GMG_ASSIGN_DYNAMIC } gmg_assignment;
 /** Restriction of residuals (docs/weights.md).
  *  - Average: cells are averaged, weighted by their overlap with the coarse cell; vertices use full weighting, with rows that sum
  *    to 1.
  *  - Adjoint: the transpose of (bi-, tri-)linear interpolation with respect to the control volumes.
- *  - AUTO: adjoint for a symmetric cycle, and for red-black relaxation on levels that coarsen one or two axes; otherwise
- *    average. */
+ *  - AUTO: adjoint where a symmetric cycle or the smoother needs it, otherwise average. */
 typedef enum { GMG_RESTRICT_AUTO, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT } gmg_restriction;
 /** Precision of the corrections. gmg_plan_info::precision reports the choice of AUTO. Method: iterative refinement (Wilkinson
  *  1963).
  *  - Same: the problem's type everywhere.
  *  - Mixed (GMG_F64 only): cycles compute corrections in float from residuals in double. The residual, the solution and the
  *    attainable accuracy are those of double.
- *  - AUTO: mixed for built-in smoothers, with four exceptions: the problem is small, a symmetric cycle is required, there is only
- *    one level, or the problem is too ill-conditioned for corrections in single precision (limits: docs/api/params.md). */
+ *  - AUTO: mixed where it pays and loses no accuracy. */
 typedef enum { GMG_PRECISION_AUTO, GMG_PRECISION_SAME, GMG_PRECISION_MIXED } gmg_precision;
 
 /** "None", for counts whose 0 means that gmg chooses. */
@@ -133,7 +123,7 @@ typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says h
  *  Coefficient arrays have the problem's type and are in the memory of the context. They are BORROWED: gmg_plan(),
  *  gmg_solver_create() and gmg_solver_update() read them, and they are not needed afterwards. */
 typedef struct gmg_problem {
-  size_t size;                /**< sizeof(gmg_problem) where the program was compiled, set by gmg_problem_init(). 0: this version's. */
+  size_t size;                /**< sizeof(gmg_problem) where the program was compiled (gmg_problem_init()). 0: this version's. */
   int dim;                    /**< 1, 2 or 3. Axes >= dim are ignored. */
   size_t n[3];                /**< Unknowns along each axis, >= 1. */
   double h[3];                /**< Mesh width along each axis. 0: an axis of length 1 (with this centring and these walls). Not
@@ -185,12 +175,13 @@ typedef struct gmg_async_params {
 
 /** How to solve, a plain struct. Start from gmg_params_default(), or from a struct of zeros, and change the members that differ.
  *  0 means in every member that gmg chooses the value, or the default, which is in parentheses. Counts that may be none take
- *  GMG_NONE for that. It grows at its end, as gmg_problem does. gmg_plan() reports choices. docs/api/params.md describes every member. */
+ *  GMG_NONE for that. It grows at its end, as gmg_problem does. gmg_plan() reports choices. docs/api/params.md describes every
+ *  member. */
 typedef struct gmg_params {
-  size_t size;                   /**< sizeof(gmg_params) where the program was compiled, set by gmg_params_init(). 0: this version's. */
+  size_t size;                   /**< sizeof(gmg_params) where the program was compiled (gmg_params_init()). 0: this version's. */
   gmg_cycle_kind cycle;          /**< V, W or F cycle (GMG_CYCLE_AUTO). */
-  int fmg;                       /**< > 0: full multigrid start with that many cycles per level. The guess in u is not used. GMG_NONE
-                                      or 0: no such start. */
+  int fmg;                       /**< > 0: full multigrid start with that many cycles per level. The guess in u is not used.
+                                      GMG_NONE or 0: no such start. */
   const gmg_smoother *smoother;  /**< BORROWED, must outlive the solver. NULL: gmg_smoother_by_name("async"). */
   int pre;                       /**< Smoothing steps before the coarse-grid correction (1), or GMG_NONE. */
   int post;                      /**< Smoothing steps after the coarse-grid correction (1), or GMG_NONE if pre is not. */
@@ -204,12 +195,12 @@ typedef struct gmg_params {
   gmg_restriction restriction;   /**< Restriction of residuals (GMG_RESTRICT_AUTO). */
   gmg_accel accel;               /**< Acceleration (GMG_ACCEL_AUTO). */
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (GMG_COARSE_AUTO). */
-  double coarse_rtol;            /**< Relative tolerance of CG on the coarsest grid. 0: 1e-6, or 1e-4 if cycles compute in float. */
-  size_t coarse_cells;           /**< Coarsening stops at this number of unknowns or fewer. 0: 64. */
+  double coarse_rtol;            /**< Relative tolerance of CG on the coarsest grid. 0: by the type in which cycles compute. */
+  size_t coarse_cells;           /**< Coarsening stops at this number of unknowns or fewer. 0: what suits the coarse solver. */
   int max_levels;                /**< Maximum number of levels. 1: only the coarse solver. 0: as many as help. */
-  double coarsen_threshold;      /**< An axis is coarsened if its coupling is at least this fraction of the strongest. 0: 0.6. */
+  double coarsen_threshold;      /**< An axis is coarsened if its coupling is at least this fraction of the strongest. 0: chosen. */
   int max_cycles;                /**< Maximum number of cycles (100). GMG_NONE: only the residual of the guess is measured. */
-  double rtol;                   /**< The solve ends when ||r||_2 <= max(rtol ||f_eff||_2, atol). 0: 1e-8 (double), 1e-5 (float).
+  double rtol;                   /**< The solve ends when ||r||_2 <= max(rtol ||f_eff||_2, atol). 0: by the problem's type.
                                       f_eff is f with the boundary values folded in. Dirichlet values enter it as g / h^2, and can
                                       dominate it on fine grids. If f_eff = 0, rtol is relative to the first residual. */
   double atol;                   /**< Absolute tolerance (0). */
@@ -287,7 +278,8 @@ typedef struct gmg_level_report {
                         unless gmg_params::time_levels is set. The time of levels that share one launch is that of the first. */
 } gmg_level_report;
 
-/** The result of a solve. Later versions may add members at the end. BORROWED pointers are valid until the solver's next call, or until it is destroyed. */
+/** The result of a solve. Later versions may add members at the end. BORROWED pointers are valid until
+ *  the solver's next call, or until it is destroyed. */
 typedef struct gmg_report {
   gmg_status status;              /**< Outcome: the return value of gmg_solve(). */
   int cycles;                     /**< Number of cycles. A full multigrid start counts as one. */
@@ -345,7 +337,8 @@ static inline gmg_params gmg_params_default(void)
   return params;
 }
 
-/** Sets the smoothing parameters (smoother, omega, chebyshev_degree, async without its seed, deterministic) to those of a preset. All other members keep their values.
+/** Sets the smoothing parameters (smoother, omega, chebyshev_degree, async without its seed, deterministic) to those of a
+ *  preset. All other members keep their values.
  *  - "default": the values of gmg_params_default().
  *  - "async-2011": async-(5) as in Anzt, Dongarra, Gates, Tomov (2011), with blocks of 512 consecutive unknowns, 5 undamped Jacobi
  *    sweeps in each, no overlap, and two passes per step. For comparison only: it does not damp oscillating errors
@@ -388,8 +381,8 @@ GMG_API const char *gmg_status_string(gmg_status status);
  *  @return 1 for GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED and GMG_DIVERGED; 0 for errors, and for numbers that are no status */
 GMG_API int gmg_status_is_outcome(gmg_status status);
 
-/** gmg_plan() for a gmg_plan_info of another size, such as that of an older header. Fills `size` bytes of info, no more; members that
- *  the library does not know become 0. */
+/** gmg_plan() for a gmg_plan_info of another size, such as that of an older header. Fills `size` bytes of info, no more; members
+ *  that the library does not know become 0. */
 GMG_API gmg_status gmg_plan_sized(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_plan_info *info,
                                   size_t size);
 
@@ -413,13 +406,13 @@ GMG_API gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *pr
  *  does nothing but leave a text. */
 GMG_API void gmg_solver_destroy(gmg_solver *solver);
 
-/** gmg_solve() for a gmg_report of another size, such as that of an older header. Fills `size` bytes of report, no more; members that
- *  the library does not know become 0. */
+/** gmg_solve() for a gmg_report of another size, such as that of an older header. Fills `size` bytes of report, no more; members
+ *  that the library does not know become 0. */
 GMG_API gmg_status gmg_solve_sized(gmg_solver *solver, const void *f, void *u, gmg_report *report, size_t size);
 
-/** Solves A u = f. Blocks until the solve ends; with check_every = GMG_NONE a CUDA context returns once the work is enqueued. Allocates
- *  no memory (the CUDA driver may, when it first captures a graph: docs/api/context.md). The squares of f and u must neither overflow
- *  nor underflow in double. Method: Brandt (1977); full multigrid start and cycles as in Trottenberg, Oosterlee, Schueller (2001).
+/** Solves A u = f. Blocks until the solve ends; with check_every = GMG_NONE a CUDA context returns once the work is enqueued.
+ *  Allocates no memory (the CUDA driver may, when it first captures a graph: docs/api/context.md). The squares of f and u must neither
+ *  overflow nor underflow in double. Method: Brandt (1977); full multigrid start and cycles as in Trottenberg, Oosterlee, Schueller (2001).
  *  @param solver from gmg_solver_create()
  *  @param f  right-hand side of the equation, not multiplied by h^2; shape of the problem, in the memory of the context
  *  @param u  in: initial guess; out: solution, or the last iterate if the solve did not converge. Shape of f; must not overlap f

@@ -106,7 +106,8 @@ static void describe(const gmg_solver *s, gmg_plan_info *info)
   write_warnings(info);
 }
 
-gmg_status gmg_plan_sized(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_plan_info *to, size_t size)
+gmg_status gmg_plan_sized(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_plan_info *to,
+                          size_t size)
 {
   gmg_plan_info info = {0};
   if (!context) return GMG_ERR_ARGUMENT;
