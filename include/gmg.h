@@ -148,8 +148,8 @@ typedef struct gmg_problem {
   const void *sigma;          /**< One sigma >= 0 per unknown, shape of the problem, or NULL for 0. */
 } gmg_problem;
 
-/** A function of yours that gmg calls after each measured residual. If it returns a value other than 0, the solve ends. Of the calls
- *  on the same solver it may make gmg_flux(); all others are refused with GMG_ERR_ARGUMENT.
+/** A function of yours that gmg calls after each measured residual. If it returns a value other than 0, the solve ends. On the same
+ *  solver it may call gmg_flux(); all other calls are refused with GMG_ERR_ARGUMENT.
  *  @param data      gmg_params::monitor_data
  *  @param cycle     number of cycles so far (0: the initial guess)
  *  @param residual  ||f_eff - A u||_2
@@ -222,7 +222,8 @@ typedef struct gmg_params {
   X(GMG_WARN_SINGULAR, 4, "singular: the solution is fixed to zero mean, an incompatible f is made compatible") \
   X(GMG_WARN_SMOOTHER, 8, "smoother unsuitable: its predicted factor is above 0.5")                          \
   X(GMG_WARN_TOLERANCE, 16, "tolerance below the estimated rounding floor for a smooth f: may end in GMG_STAGNATED") \
-  X(GMG_WARN_STRETCH, 32, "an axis is stretched by more than 3: point smoothers are slow, use flexible CG (beyond 30 it does not help much)") \
+  X(GMG_WARN_STRETCH, 32,                                                                                    \
+    "an axis is stretched by more than 3: point smoothers are slow, use flexible CG (beyond 30 it does not help much)") \
   X(GMG_WARN_PLAIN, 64, "beta is an array and there is no acceleration: plain cycles may diverge where beta jumps")
 
 /** The bits of gmg_plan_info::warnings. */
@@ -411,8 +412,9 @@ GMG_API void gmg_solver_destroy(gmg_solver *solver);
 GMG_API gmg_status gmg_solve_sized(gmg_solver *solver, const void *f, void *u, gmg_report *report, size_t size);
 
 /** Solves A u = f. Blocks until the solve ends; with check_every = GMG_NONE a CUDA context returns once the work is enqueued.
- *  Allocates no memory (the CUDA driver may, when it first captures a graph: docs/api/context.md). The squares of f and u must neither
- *  overflow nor underflow in double. Method: Brandt (1977); full multigrid start and cycles as in Trottenberg, Oosterlee, Schueller (2001).
+ *  Allocates no memory (the CUDA driver may, when it first captures a graph: docs/api/context.md). The squares of f and u must
+ *  neither overflow nor underflow in double. Method: Brandt (1977); full multigrid start and cycles as in Trottenberg, Oosterlee,
+ *  Schueller (2001).
  *  @param solver from gmg_solver_create()
  *  @param f  right-hand side of the equation, not multiplied by h^2; shape of the problem, in the memory of the context
  *  @param u  in: initial guess; out: solution, or the last iterate if the solve did not converge. Shape of f; must not overlap f
