@@ -18,12 +18,12 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *
  *  What the calls wait for (docs/api/context.md):
  *  - gmg_solver_create(), gmg_solver_update() and gmg_set_boundary_values() block.
- *  - gmg_solve() waits for the residual norms that it measures and, if A is singular, for the mean of f. With check_every = GMG_NONE it
- *    waits for nothing, unless time_levels is set.
+ *  - gmg_solve() waits for the residual norms that it measures and, if A is singular, for the mean of f. With
+ *    check_every = GMG_NONE it waits for nothing, unless time_levels is set.
  *  - gmg_precondition(), gmg_residual(), gmg_flux() and gmg_set_boundary_constant() only enqueue.
  *
- *  Two things are not available on a device: Gauss-Seidel relaxation inside the blocks of "async", and a gmg_async_params::block that
- *  does not fit in the shared memory of a multiprocessor.
+ *  Two things are not available on a device: Gauss-Seidel relaxation inside the blocks of "async", and a gmg_async_params::block
+ *  that does not fit in the shared memory of a multiprocessor.
  *
  *  A failure of the device is final. The first call that notices it, and all later calls, return GMG_ERR_DEVICE;
  *  gmg_context_error() returns CUDA's text. Solvers and context can then only be destroyed. Running out of device memory is not

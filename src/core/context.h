@@ -38,11 +38,13 @@ static inline void gmg_visit_end(const gmg_visit *v)
   if (v->context->leave) v->context->leave(v->context, v->before);
 }
 
-/* Stores the text and returns the status, so that a failing check is one line. */
 /* Public structs grow at their end. give: fills a caller's struct of `size` bytes from one of `known` bytes, of which it may have
-   fewer or more (those become 0). take: the reverse, for structs that begin with their size (0: known); refuses what is set beyond. */
+   fewer or more (those become 0). take: the reverse, for structs that begin with their size (0: known). It refuses what is set
+   beyond `known`. */
 void gmg_give_struct(const void *from, size_t known, void *to, size_t size);
 gmg_status gmg_take_struct(gmg_context *c, const char *name, const void *given, size_t known, void *to);
+
+/* Stores the text and returns the status, so that a failing check is one line. */
 gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -49,7 +49,8 @@ typedef struct gmg_vector_ops {
   void (*xpay)(const gmg_exec *e, size_t n, const void *x, double a, void *y);      /* y = x + a y */
   void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
-  void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x); /* x = c + keep x; keep is 1, or 0: x is not read */
+  /* x = c + keep x; keep is 1, or 0: x is not read */
+  void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x);
   /* A step of conjugate gradients: y = y + a p, r = r - a q, with a = <p, r> / <p, A p>. If no step can be taken (cg_scalars.h), y
      and r are unchanged, and d loses its direction. Unless low is NULL, low = r s->next in low precision. Returns ||r||_2, or NaN
      if an inner product is not finite. */

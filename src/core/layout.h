@@ -28,7 +28,8 @@ GMG_INLINE int gmg_wrap_index(int i, int n, int wraps) { return !wraps ? i : i <
 
 GMG_INLINE gmg_layout_32 gmg_layout_32_of(gmg_layout l)
 {
-  const gmg_layout_32 x = {{(unsigned)l.n[0], (unsigned)l.n[1], (unsigned)l.n[2]}, (unsigned)l.row, (unsigned)l.rows, (unsigned)l.first};
+  const gmg_layout_32 x = {
+      {(unsigned)l.n[0], (unsigned)l.n[1], (unsigned)l.n[2]}, (unsigned)l.row, (unsigned)l.rows, (unsigned)l.first};
   return x;
 }
 

@@ -93,7 +93,7 @@ struct gmg_solver {
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_values;        /* some face was given boundary values */
   int update_failed;             /* the last update failed half-way: only another one helps */
-  const char *running;           /* the public call that has not returned yet: a monitor or a smoother must not make others; or NULL */
+  const char *running; /* the public call that has not returned yet: a monitor or a smoother must not make others; or NULL */
   const gmg_vector_ops *vector;   /* of exec */
   const gmg_stencil_ops *stencil; /* of exec */
 
@@ -196,8 +196,8 @@ gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status); /* status, u
 int gmg_is_singular(const gmg_problem *p, double sigma_most);
 int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* whether two fields of the problem's shape overlap */
 
-/* call.c: whether a public call may go on: no other is running on the solver, the process has what it needs, the device has not failed
-   and, of the second, the last update did not fail half-way. Before GMG_VISIT. */
+/* call.c: whether a public call may go on. No other is running on the solver, the process has what it needs, and the device has not
+   failed. usable: the last update did not fail half-way, either. Before GMG_VISIT. */
 gmg_status gmg_check_idle(gmg_solver *s, const char *call);
 gmg_status gmg_check_usable(gmg_solver *s, const char *call);
 gmg_status gmg_check_readable(gmg_solver *s, const char *call); /* the same of a call that changes nothing: others may be running */

@@ -7,8 +7,10 @@
 /* A field may not differ: says which, its value, and the solver's. */
 static gmg_status refuse(gmg_context *c, const char *field, const char *now, const char *before)
 {
-  return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.%s = %s differs from the solver's %s: only the shift and the values of beta, beta_face "
-                  "and sigma may change", field, now, before);
+  return gmg_fail(c, GMG_ERR_ARGUMENT,
+                  "problem.%s = %s differs from the solver's %s: only the shift and the values of beta, beta_face "
+                  "and sigma may change",
+                  field, now, before);
 }
 
 /* Two numbers in as few digits as tell them apart. */
@@ -104,8 +106,8 @@ static void lose(gmg_solver *s)
   s->update_failed = 1;
 }
 
-/* New coefficients, or else those of before. Arrays of before are gone, and a smoother that failed may fail again: the solver is then
-   lost. The first failure's text stays. */
+/* Takes new coefficients, or else goes back to the old ones. Old arrays are gone, and a smoother that failed may fail again: the
+   solver is then lost. The first failure's text stays. */
 static gmg_status replace_coefficients(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
   const gmg_problem before = s->problem;

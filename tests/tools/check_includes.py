@@ -6,7 +6,8 @@ coarse -> mg; demos, bench and study see public headers only, but for the measur
 - one smoother's folder does not include another's, and relax/, which they share, includes none;
 - only core/backend.h asks whether the library is built with CUDA; only the registry and the defaults look a smoother up by name;
 - global functions of bench, demos and study begin with bench_, demo_ or study_; so do their global tables;
-- of the tests device.c alone asks whether there is CUDA.
+- of the tests device.c alone asks whether there is CUDA;
+- lines of include and src have at most 132 columns.
 Usage: check_includes.py ROOT"""
 import pathlib
 import re
@@ -44,6 +45,7 @@ FLAG_IN_MG = re.compile(rf"\b(if|while)\s*\(.*{FLAG}|{FLAG}[^;]*(\?|&&|\|\|)|\bi
 # In column 0: what it returns, its name, then parameters; or a table's type, name and values. Macros in capitals define static functions.
 DEFINES = re.compile(r"^(?:[a-z_]\w*[\s*]+)+(?:const )?(\w+)(?:\(|\[\w*\](?:\[\w*\])* =| = |;)")
 NOT_GLOBAL = re.compile(r"^(typedef|extern|return|else|case|template|using)\b|^(struct|union|enum) \w+;|^.*\bstatic\b")
+MAX_COLUMNS = 132
 PREFIX = {"bench": "bench_", "demos": "demo_", "study": "study_"}
 GUARD = re.compile(r"#\s*ifndef\s+GMG_\w+_H\b")
 
@@ -93,6 +95,8 @@ def main(root: pathlib.Path) -> int:
                 mine, other = smoother_of(path, root), smoother_of(target, root.resolve())
                 if mine and other and mine != other and other not in SHARED_BY_SMOOTHERS:
                     problems.append(f"{where}: smoothers/{mine} must not include smoothers/{other} ({name})")
+            if len(line) > MAX_COLUMNS and room not in PREFIX:
+                problems.append(f"{where}: {len(line)} columns")
             code = re.sub(r"/\*.*?\*/", "", line)
             if room in ALLOWED["mg"] - {"include"} and ASKS_FOR_CUDA.search(code) and name_here not in MAY_ASK_FOR_CUDA:
                 problems.append(f"{where}: only core/backend.h asks whether there is CUDA: {line.strip()}")

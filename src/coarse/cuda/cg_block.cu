@@ -129,8 +129,8 @@ static int cg(const gmg_exec *e, const gmg_bottom_problem *problem, void *invers
 {
   const gmg_bottom_level *L = problem->level;
   if (L->A->cells > MAX_CELLS_BLOCK) return R(gmg_coarse_cg_grid_cuda)(e, problem, r, u, p, q);
-  gmg_launch(e, "coarse CG", GMG_BY_KIND(L->A, cg_kernel), one_block, *L->A, L->volume, problem->singular, problem->rtol, inverse, r, u,
-             p, q);
+  gmg_launch(e, "coarse CG", GMG_BY_KIND(L->A, cg_kernel), one_block, *L->A, L->volume, problem->singular, problem->rtol, inverse,
+             r, u, p, q);
   return 1;
 }
 

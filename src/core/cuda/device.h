@@ -184,7 +184,8 @@ template <class Body> static __device__ __forceinline__ void gmg_for_points(cons
     const size_t first = (size_t)stretch * p.across * GMG_PER + threadIdx.x, start = gmg_offset(p.at, 0, j, k), n0 = p.at.n[0];
     if (first + (GMG_PER - 1) * p.across < n0) { /* without conditions in between, the compiler issues all loads at once */
 #pragma unroll
-      for (int s = 0; s < GMG_PER; s++) body(first + (size_t)s * p.across, (size_t)j, (size_t)k, start + first + (size_t)s * p.across);
+      for (int s = 0; s < GMG_PER; s++)
+        body(first + (size_t)s * p.across, (size_t)j, (size_t)k, start + first + (size_t)s * p.across);
       continue;
     }
     for (size_t i = first; i < n0 && i < first + GMG_PER * p.across; i += p.across) body(i, (size_t)j, (size_t)k, start + i);

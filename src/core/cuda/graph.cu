@@ -81,7 +81,8 @@ static int begin_loop(recorder *r)
 {
 #if GMG_HAS_LOOPS
   if (!worked(cudaGraphCreate(&r->whole, 0))) return 0;
-  if (worked(cudaGraphConditionalHandleCreate(&r->handle, r->whole, 0, cudaGraphCondAssignDefault)) && record_into(r, r->whole)) return 1;
+  if (worked(cudaGraphConditionalHandleCreate(&r->handle, r->whole, 0, cudaGraphCondAssignDefault)) && record_into(r, r->whole))
+    return 1;
   cudaGraphDestroy(r->whole);
 #endif
   r->whole = NULL;

@@ -19,7 +19,8 @@ static __device__ __forceinline__ void gmg_loop_set_condition(const gmg_loop_tes
 }
 
 /* Whether the next cycle can begin without the host. scaled_norm: norm of the residual in low precision. */
-static __device__ __forceinline__ int gmg_loop_may_go_on(const gmg_loop *l, gmg_verdict verdict, double norm, double scaled_norm, int cycles)
+static __device__ __forceinline__ int gmg_loop_may_go_on(const gmg_loop *l, gmg_verdict verdict, double norm, double scaled_norm,
+                                                         int cycles)
 {
   return verdict == GMG_GO_ON && gmg_can_scale_by(norm) && (!l->rescales || gmg_is_well_scaled(scaled_norm)) && cycles < l->most;
 }

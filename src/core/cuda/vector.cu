@@ -102,8 +102,8 @@ static double norm2(const gmg_exec *e, size_t n, const void *x) { return sqrt(lo
 
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x) { add_correction(e, n, c, (real)keep, x); }
 
-static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
-                        void *low, gmg_wait wait)
+static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r,
+                        gmg_scale *s, void *low, gmg_wait wait)
 {
   const gmg_sums sums = wait ? gmg_sums_to_host(e) : gmg_sums_on_device(e);
   gmg_launch(e, "step", step_kernel, gmg_flat_grid(n, 1), n, d, p, q, y, r, s, low, sums);
@@ -137,7 +137,8 @@ static __device__ __forceinline__ double power_above(double norm)
   return frexp(norm, &above) == 0.5 ? norm : scalbn(1.0, above);
 }
 
-static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int full, real scale, const real *x, low_real *y, double *squares)
+static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int full, real scale, const real *x, low_real *y,
+                                                  double *squares)
 {
   real v[AT_ONCE];
 #pragma unroll
@@ -199,5 +200,6 @@ static void subtract_mean(const gmg_exec *e, size_t n, void *x)
   gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(n), n, &sums.to->second, (double)n, x);
 }
 
-extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill,      copy,  axpy,             xpay,         add,          norm2, correct,
-                                                      cg_update, range, normalize_to_low, scale_to_low, subtract_mean};
+extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill,         copy,         axpy,      xpay,  add,
+                                                      norm2,        correct,      cg_update, range, normalize_to_low,
+                                                      scale_to_low, subtract_mean};

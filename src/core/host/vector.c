@@ -92,8 +92,8 @@ GMG_INLINE double step_piece(const int can_step, size_t begin, size_t end, real 
   return squares;
 }
 
-static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
-                        void *low, gmg_wait wait)
+static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r,
+                        gmg_scale *s, void *low, gmg_wait wait)
 {
   double a, part[CHUNKS] = {0}, sum = 0;
   const int can_step = gmg_cg_step_length(d, &a), known = gmg_cg_is_known(d);

@@ -4,7 +4,8 @@
 
 /* A W cycle visits the next coarser level twice. An F cycle visits it first with an F cycle, then with a V cycle. The coarsest
    level is solved, so one visit is enough. */
-int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start, const gmg_update_target *to)
+int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start,
+              const gmg_update_target *to)
 {
   if (l >= m->bottom.level) {
     gmg_bottom_solve(m, l, f, u, kind, start);

@@ -9,7 +9,8 @@
    - u: field of the level. The guess; with GMG_FROM_ZERO it is not read.
    - to: destination of the smoothed u, or NULL.
    - Returns 1 if the result is in the target; u is then undefined. Returns 0 if it is in u. */
-int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start, const gmg_update_target *to);
+int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start,
+              const gmg_update_target *to);
 
 /* One implementation of the two legs of a cycle on a level. Chosen at create (legs.c). */
 struct gmg_legs {

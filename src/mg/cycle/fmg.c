@@ -70,7 +70,7 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
   return s->fmg->finish(s, f_eff, u);
 }
 
-/* --- levels in the problem's type ---------------------------------------------------------------------------------------------- */
+/* --- levels in the problem's type -------------------------------------------------------------------------------------------- */
 
 static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
 {

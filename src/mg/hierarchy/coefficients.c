@@ -92,16 +92,18 @@ static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, double we
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
   const double most = type->largest / 64 * fmin(1, weakest), least = type->smallest * fmax(1, strongest);
   if (p->shift > most)
-    return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.shift = %g: must be at most %.3g (so that its quotient with beta / h^2 = "
-                    "%g stays in the range of the type)", p->shift, most, weakest);
+    return gmg_fail(e->context, GMG_ERR_ARGUMENT,
+                    "problem.shift = %g: must be at most %.3g (so that its quotient with beta / h^2 = "
+                    "%g stays in the range of the type)",
+                    p->shift, most, weakest);
   if (p->shift > 0 && p->shift < least)
     return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.shift = %g: must be 0 or at least %.3g (so that its quotient with "
                     "beta / h^2 = %g stays in the range of the type)", p->shift, least, strongest);
   return GMG_OK;
 }
 
-/* Where no wall holds u, shift, sigma and Robin walls do. If every row loses them in rounding, the problem is singular without being
-   so in its definition. */
+/* Where no wall holds u, shift, sigma and Robin walls do. If every row loses them in rounding, the problem is singular
+   without being so in its definition. */
 static gmg_status check_hold(const gmg_exec *e, const gmg_problem *p, const gmg_coefficients *found, double weakest)
 {
   const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * weakest;
@@ -114,9 +116,11 @@ static gmg_status check_hold(const gmg_exec *e, const gmg_problem *p, const gmg_
     }
   held += robin;
   if (gmg_is_singular(p, found->sigma_most) || !(held < lost)) return GMG_OK;
-  return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "problem.shift = %g, problem.sigma (at most %g) and Robin walls (%g) are lost in "
+  return gmg_fail(e->context, GMG_ERR_UNSUPPORTED,
+                  "problem.shift = %g, problem.sigma (at most %g) and Robin walls (%g) are lost in "
                   "rounding beside beta / h^2 = %g, and nothing else holds u: set them to 0 (the solution then has zero mean), or "
-                  "to at least %.3g in all", p->shift, found->sigma_most, robin, weakest, lost);
+                  "to at least %.3g in all",
+                  p->shift, found->sigma_most, robin, weakest, lost);
 }
 
 gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)

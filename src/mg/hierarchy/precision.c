@@ -26,15 +26,17 @@ gmg_status gmg_check_precision(gmg_solver *s)
   static const char *const only = "params.precision = GMG_PRECISION_SAME takes it, where cycles compute in the problem's type only";
   if (most > MAX_COEFFICIENT || (norm > 0 && norm < MIN_COEFFICIENT))
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
-                    "problem.beta / h^2 (summed: %g), sigma (%g) or shift (%g) leave the range %g .. %g of corrections in the narrower "
-                    "type; %s", norm, c->sigma_most, s->problem.shift, MIN_COEFFICIENT, MAX_COEFFICIENT, only);
+                    "problem.beta / h^2 (summed: %g), sigma (%g) or shift (%g) leave the range %g .. %g of corrections in "
+                    "the narrower type; %s",
+                    norm, c->sigma_most, s->problem.shift, MIN_COEFFICIENT, MAX_COEFFICIENT, only);
   if (c->beta_most > MAX_BETA_CONTRAST * c->beta_least)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "problem.beta = %g .. %g: varies by more than the %g that corrections in the "
                     "narrower type bear; %s", c->beta_least, c->beta_most, MAX_BETA_CONTRAST, only);
   if (floor > bearable)
-    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "problem: nearly singular or very large, rounding in the narrower type would "
-                    "spoil %.3g of a smooth correction (limit %g; shift = %g, sigma = %g .. %g, beta = %g .. %g); %s", floor, bearable,
-                    s->problem.shift, c->sigma_least, c->sigma_most, c->beta_least, c->beta_most, only);
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
+                    "problem: nearly singular or very large, rounding in the narrower type would "
+                    "spoil %.3g of a smooth correction (limit %g; shift = %g, sigma = %g .. %g, beta = %g .. %g); %s",
+                    floor, bearable, s->problem.shift, c->sigma_least, c->sigma_most, c->beta_least, c->beta_most, only);
   return GMG_OK;
 }
 

@@ -20,8 +20,10 @@ static gmg_status blame_face(gmg_solver *s, double norm)
   const size_t n = s->finest->A.cells / s->finest->A.n[axis];
   const double below = nextafter(value, 0);
   const size_t i = gmg_first_outside(&s->exec, n, F->g[axis][side], -below, below, &value);
-  return gmg_fail(s->context, GMG_ERR_ARGUMENT, "boundary value g[%zu] = %g on axis %d, side %d: too large, the norm of the right-hand "
-                  "side that it is folded into is %g", i, value, axis, side, norm);
+  return gmg_fail(s->context, GMG_ERR_ARGUMENT,
+                  "boundary value g[%zu] = %g on axis %d, side %d: too large, the norm of the right-hand "
+                  "side that it is folded into is %g",
+                  i, value, axis, side, norm);
 }
 
 gmg_status gmg_blame_rhs(gmg_solver *s, const void *f, double norm)

@@ -60,7 +60,10 @@ static double amplification(const gmg_solver *s, const gmg_operator *A)
 /* Measured ratio: rounding errors are random, and A does not amplify all of them by ||A||. */
 static const double MEASURED_OVER_BOUND = 0.5;
 
-double gmg_floor_estimate(const gmg_solver *s) { return MEASURED_OVER_BOUND * unit_roundoff(s->problem.type) * amplification(s, &s->finest->A); }
+double gmg_floor_estimate(const gmg_solver *s)
+{
+  return MEASURED_OVER_BOUND * unit_roundoff(s->problem.type) * amplification(s, &s->finest->A);
+}
 
 double gmg_low_floor(const gmg_solver *s, const gmg_operator *A)
 {

@@ -73,7 +73,7 @@ gmg_graph *gmg_recorded(gmg_solver *s, gmg_work *work, const void *f, void *u, i
                                                                                              possible now */
 void gmg_forget_recordings(gmg_solver *s); /* when data of the recordings change or end */
 
-/* blame.c: what makes a norm of the right-hand side, or of the guess or its residual, infinite or NaN: the first bad value. Blocks. */
+/* blame.c: the first value that makes a norm of the right-hand side, or of the guess or its residual, infinite or NaN. Blocks. */
 gmg_status gmg_blame_rhs(gmg_solver *s, const void *f, double norm);
 gmg_status gmg_blame_guess(gmg_solver *s, const void *u, double norm);
 

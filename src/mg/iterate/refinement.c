@@ -71,7 +71,8 @@ static void correct(gmg_solver *s, gmg_iteration *it, const double *size, gmg_co
     note_low_residual(it, measure(s, it, size, s->level[0].f, NULL, GMG_WAIT));
   } else {
     GMG_AT_LEVEL(s, 0, "residual");
-    note_low_residual(it, s->stencil->correct_residual(&s->exec, &s->finest->A, c, it->f, it->u, size, &s->scales->residual, s->level[0].f, GMG_WAIT));
+    note_low_residual(it, s->stencil->correct_residual(&s->exec, &s->finest->A, c, it->f, it->u, size, &s->scales->residual,
+                                                       s->level[0].f, GMG_WAIT));
   }
 }
 

@@ -31,7 +31,8 @@ static gmg_status diverged(gmg_solver *s, gmg_progress *p)
   return gmg_fail(s->context, GMG_DIVERGED,
                   "residual %g after %d cycles, %g at the start; the smoother \"%s\" first made it grow on level %d "
                   "(%zu x %zu x %zu)",
-                  gmg_residual_now(p), p->cycles, s->history[0], gmg_shown_name(s->params.smoother), seen.level, L->A.n[0], L->A.n[1], L->A.n[2]);
+                  gmg_residual_now(p), p->cycles, s->history[0], gmg_shown_name(s->params.smoother), seen.level, L->A.n[0],
+                  L->A.n[1], L->A.n[2]);
 }
 
 static gmg_status stagnated(gmg_solver *s, const gmg_progress *p)
@@ -181,8 +182,9 @@ static gmg_status run(gmg_solver *s, gmg_progress *p)
   }
   if (done) return status;
   if (s->params.max_cycles == 0)
-    return gmg_fail(s->context, GMG_NOT_CONVERGED, "residual %g of the guess, target %g: params.max_cycles = GMG_NONE allows no cycle",
-                    gmg_residual_now(p), p->standing.target);
+    return gmg_fail(s->context, GMG_NOT_CONVERGED,
+                    "residual %g of the guess, target %g: params.max_cycles = GMG_NONE allows no cycle", gmg_residual_now(p),
+                    p->standing.target);
   return gmg_fail(s->context, GMG_NOT_CONVERGED, "residual %g after params.max_cycles = %d cycles, target %g",
                   gmg_residual_now(p), s->params.max_cycles, p->standing.target);
 }
@@ -293,7 +295,8 @@ static gmg_status run_call(gmg_solver *s, const void *f, void *u, gmg_report *re
 gmg_status gmg_solve_sized(gmg_solver *s, const void *f, void *u, gmg_report *report, size_t size)
 {
   gmg_status status = s ? check_call(s, f, u) : GMG_ERR_ARGUMENT;
-  gmg_report r = {.status = status, .residual0 = NAN, .residual = NAN, .factor = NAN, .target = NAN, .mean_removed = NAN}; /* refused */
+  /* as it is if a check refuses the solve */
+  gmg_report r = {.status = status, .residual0 = NAN, .residual = NAN, .factor = NAN, .target = NAN, .mean_removed = NAN};
   if (status == GMG_OK) status = run_call(s, f, u, &r);
   if (report) gmg_give_struct(&r, sizeof r, report, size);
   return status;

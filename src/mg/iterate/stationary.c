@@ -78,7 +78,8 @@ const gmg_method gmg_stationary = {
 static gmg_status create(gmg_solver *s)
 {
   if (s->levels == 1) GMG_TRY(gmg_create_correction_fields(s, 0));
-  if (s->method->norm_is_recursive) GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", s->finest->A.cells, &s->krylov.z));
+  if (s->method->norm_is_recursive)
+    GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", s->finest->A.cells, &s->krylov.z));
   return GMG_OK;
 }
 
@@ -101,7 +102,8 @@ static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
 
 static double step(gmg_solver *s, gmg_iteration *it)
 {
-  return s->vector->cg_update(&s->exec, s->finest->A.cells, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r, NULL, NULL, it->wait);
+  return s->vector->cg_update(&s->exec, s->finest->A.cells, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r, NULL, NULL,
+                              it->wait);
 }
 
 static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)

@@ -8,7 +8,8 @@
 static void measured(gmg_solver *s, gmg_progress *p, double norm)
 {
   p->before = p->standing;
-  p->verdict = p->measured ? gmg_judge_next(&p->rule, &p->standing, norm) : gmg_judge_first(&p->rule, &p->standing, norm, p->standing.f_norm);
+  p->verdict = p->measured ? gmg_judge_next(&p->rule, &p->standing, norm)
+                           : gmg_judge_first(&p->rule, &p->standing, norm, p->standing.f_norm);
   s->history[p->measured++] = norm;
 }
 

@@ -1,5 +1,5 @@
-/* Chebyshev polynomial smoother (Adams, Brezina, Hu, Tuminaro 2003): symbol and parameters. Its degree is params.chebyshev_degree. Its
-   functions are in host.c and cuda.cu. Called through registry.c. */
+/* Chebyshev polynomial smoother (Adams, Brezina, Hu, Tuminaro 2003): symbol and parameters. Its degree is params.chebyshev_degree.
+   Its functions are in host.c and cuda.cu. Called through registry.c. */
 #include "smoothers/fourier.h"
 #include "core/backend.h"
 #include "smoothers/smoother.h"

@@ -33,8 +33,8 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   for (int s = 0; s < steps; s++) {
     if (A->dim == 1) gmg_launch(l->exec, "gauss_seidel", GMG_BY_KIND(A, serial_kernel), one, *A, f, u, omega, backward);
     for (size_t d = 0; d < planes && A->dim > 1; d++)
-      gmg_launch(l->exec, "gauss_seidel", GMG_BY_KIND(A, plane_kernel), gmg_grid_of(lines), *A, lines, backward ? planes - 1 - d : d,
-                 f, u, omega);
+      gmg_launch(l->exec, "gauss_seidel", GMG_BY_KIND(A, plane_kernel), gmg_grid_of(lines), *A, lines,
+                 backward ? planes - 1 - d : d, f, u, omega);
   }
 }
 

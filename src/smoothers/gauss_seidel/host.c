@@ -37,8 +37,8 @@ GMG_INLINE void relax_one(const int dim, const int kind, const row *r, size_t i)
 }
 
 /* The numbers b and c of an unknown. Its previous neighbour counts as 0 in `near`. */
-GMG_INLINE void recurrence_at(const int dim, const int kind, const int backward, gmg_row a, gmg_neighbours near, real f, real u, real omega,
-                              real *b, real *c)
+GMG_INLINE void recurrence_at(const int dim, const int kind, const int backward, gmg_row a, gmg_neighbours near, real f, real u,
+                              real omega, real *b, real *c)
 {
   const real inverse = 1 / a.diag, weight = gmg_row_weight(dim, kind, a, inverse, omega);
   *b = gmg_row_relaxed_by(dim, a, near, f, u, inverse, weight);
@@ -47,8 +47,8 @@ GMG_INLINE void recurrence_at(const int dim, const int kind, const int backward,
 
 /* Relaxes unknowns from .. from + n - 1, without the ends of the row. behind: new value of the previous unknown. Returns the last
    new value. */
-GMG_INLINE real relax_piece(const int dim, const int kind, const int uniform, const int backward, const row *r, size_t from, size_t n,
-                            real behind)
+GMG_INLINE real relax_piece(const int dim, const int kind, const int uniform, const int backward, const row *r, size_t from,
+                            size_t n, real behind)
 {
   const gmg_line *const l = r->l;
   const real *const f = r->f, omega = r->omega;
@@ -67,7 +67,8 @@ GMG_INLINE real relax_piece(const int dim, const int kind, const int uniform, co
 }
 
 /* Relaxes unknowns begin .. end - 1, without the ends of the row. */
-GMG_INLINE void relax_inside(const int dim, const int kind, const int uniform, const int backward, const row *r, size_t begin, size_t end)
+GMG_INLINE void relax_inside(const int dim, const int kind, const int uniform, const int backward, const row *r, size_t begin,
+                             size_t end)
 {
   size_t left = end - begin;
   real behind = backward ? r->u[end] : r->u[begin - 1];
@@ -111,7 +112,8 @@ static void sweep_once(const gmg_smoother_level *level, const real *f, real *u, 
   const int wanted = level->params->deterministic || A->cells < GMG_MIN_CELLS_PARALLEL_SWEEP ? 1 : level->threads;
 #pragma omp parallel num_threads(wanted)
   {
-    const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num(), mine = backward ? threads - 1 - me : me;
+    const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
+    const size_t mine = backward ? threads - 1 - me : me;
     const size_t begin = tasks * mine / threads, end = tasks * (mine + 1) / threads;
     for (size_t s = begin; s < end; s++) {
       const gmg_task w = gmg_task_at(A, backward ? begin + end - 1 - s : s);

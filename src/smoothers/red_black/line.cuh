@@ -55,8 +55,8 @@ static __device__ __forceinline__ real relaxed_in_line(const line_sweep &s, cons
   const long at = index_in_line(s, i);
   if (at < 0) return 0;
   const gmg_neighbours near = {{left, 0, 0}, {right, 0, 0}};
-  return gmg_row_relaxed(3, kind, gmg_row_at<kind>(s.A, s.alike && at > 0 && at < s.n - 1 ? 1 : (size_t)at, 0, 0), near, f[offset_in_line(s, at)],
-                         here, s.omega);
+  return gmg_row_relaxed(3, kind, gmg_row_at<kind>(s.A, s.alike && at > 0 && at < s.n - 1 ? 1 : (size_t)at, 0, 0), near,
+                         f[offset_in_line(s, at)], here, s.omega);
 }
 
 /* from = NULL: u is 0. If interface_copy = to, everything is written there. */

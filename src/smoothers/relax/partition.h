@@ -15,7 +15,7 @@ typedef struct gmg_blocks {
    the end (65 unknowns in blocks of 64 double the convergence factor). Blocks are never larger than the level. */
 gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3]);
 
-/* Layers around a block along an axis: `reach` of them. If there is nothing to relax beyond the block, the one that is only read. */
+/* Layers around a block along an axis: `reach` of them. If there is nothing to relax beyond the block: one, which is only read. */
 static inline int gmg_block_margin(const gmg_blocks *b, const gmg_operator *A, int axis, int reach)
 {
   return b->count[axis] > 1 || A->wraps[axis] ? reach : 1;

@@ -105,12 +105,15 @@ static gmg_status check(const gmg_smoother_level *l, const async_state *s)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.async.local = GMG_LOCAL_GAUSS_SEIDEL: inside a block of a CUDA device "
                     "unknowns relax together; red-black or Jacobi");
   if (p->async.assignment == GMG_ASSIGN_STATIC && is_dynamic(p))
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.async.%s = %d: on a CUDA device it needs params.async.assignment = GMG_ASSIGN_DYNAMIC, "
-                    "not GMG_ASSIGN_STATIC", p->async.in_flight ? "in_flight" : "oversubscription",
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED,
+                    "params.async.%s = %d: on a CUDA device it needs params.async.assignment = GMG_ASSIGN_DYNAMIC, "
+                    "not GMG_ASSIGN_STATIC",
+                    p->async.in_flight ? "in_flight" : "oversubscription",
                     p->async.in_flight ? p->async.in_flight : p->async.oversubscription);
   if (s->bytes > s->max_bytes)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED,
-                    "params.async.block = %zu x %zu x %zu: with its surroundings it takes %zu bytes of shared memory, the device has %zu",
+                    "params.async.block = %zu x %zu x %zu: with its surroundings it takes %zu bytes of shared memory, the device "
+                    "has %zu",
                     s->blocks.shape[0], s->blocks.shape[1], s->blocks.shape[2], s->bytes, s->max_bytes);
   return GMG_OK;
 }

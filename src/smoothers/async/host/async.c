@@ -61,15 +61,18 @@ static async_state layout(const gmg_smoother_level *l)
   s.tile_bytes = (s.fields * s.slots * s.plane + AXIS_LINES * 2 * s.half + 2 * SIDES * s.side) * sizeof(real);
   s.tile_bytes = (s.tile_bytes + 127) / 128 * 128;
   s.threads = s.blocks.total < (size_t)l->threads ? (int)s.blocks.total : l->threads;
-  if (p->async.in_flight && s.threads > p->async.in_flight) s.threads = p->async.in_flight; /* each thread has one block at a time */
+  if (p->async.in_flight && s.threads > p->async.in_flight)
+    s.threads = p->async.in_flight; /* each thread has one block at a time */
   return s;
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
   if (l->params->async.oversubscription)
-    return gmg_fail(l->exec->context, GMG_ERR_UNSUPPORTED, "params.async.oversubscription = %d: on the host threads relax blocks, as many "
-                    "as the context has; params.async.in_flight limits them", l->params->async.oversubscription);
+    return gmg_fail(l->exec->context, GMG_ERR_UNSUPPORTED,
+                    "params.async.oversubscription = %d: on the host threads relax blocks, as many "
+                    "as the context has; params.async.in_flight limits them",
+                    l->params->async.oversubscription);
   GMG_TRY(gmg_exec_alloc(l->exec, "async state", sizeof(async_state), state));
   async_state s = layout(l);
   GMG_TRY(gmg_exec_alloc(l->exec, "async block order", s.blocks.total * sizeof(int), (void **)&s.order));
