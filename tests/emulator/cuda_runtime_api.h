@@ -6,7 +6,6 @@
 
 #include <stddef.h>
 
-#define GMG_EMULATED_CUDA
 #define CUDART_VERSION 13000
 
 #ifdef __cplusplus
@@ -30,7 +29,6 @@ typedef enum cudaError {
   cudaErrorUnsupportedPtxVersion = 222,
   cudaErrorJitCompilationDisabled = 223,
   cudaErrorInvalidResourceHandle = 400,
-  cudaErrorIllegalAddress = 700,
   cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorStreamCaptureInvalidated = 901
 } cudaError_t;
@@ -106,7 +104,6 @@ typedef struct cudaGraphEdgeData cudaGraphEdgeData;
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaDriverGetVersion(int *version);
-cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);

@@ -126,7 +126,6 @@ cudaError_t cudaGetLastError(void)
 }
 
 cudaError_t cudaDriverGetVersion(int *version) { return *version = CUDART_VERSION, cudaSuccess; }
-cudaError_t cudaRuntimeGetVersion(int *version) { return *version = CUDART_VERSION, cudaSuccess; }
 cudaError_t cudaGetDeviceCount(int *count) { return *count = !hidden(), fail(hidden() ? cudaErrorNoDevice : cudaSuccess); }
 cudaError_t cudaGetDevice(int *device) { return *device = 0, fail(hidden() ? cudaErrorNoDevice : cudaSuccess); }
 cudaError_t cudaSetDevice(int device) { return fail(hidden() ? cudaErrorNoDevice : device ? cudaErrorInvalidDevice : cudaSuccess); }
