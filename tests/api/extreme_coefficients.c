@@ -117,8 +117,29 @@ static void rows(void **state)
   for (int row = 0; row < COUNT(extremes); row++) one(row);
 }
 
+/* The term of a Robin wall is divided by the mesh width: on long lines rounding loses a shift of 1, but not the wall. */
+static void a_robin_wall_holds_a_long_line(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *walls;
+    gmg_status status;
+  } lines[] = {{"nr", GMG_OK}, {"rn", GMG_OK}, {"nn", GMG_ERR_UNSUPPORTED}};
+  gmg_context *c;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  for (int i = 0; i < COUNT(lines); i++) {
+    gmg_problem p = make_problem(1, 99998, 1, 1, GMG_VERTEX, lines[i].walls);
+    const gmg_params q = gmg_params_default();
+    gmg_plan_info info;
+    p.type = GMG_F32, p.shift = 1;
+    assert_int_equal(gmg_plan(c, &p, &q, &info), lines[i].status);
+    if (lines[i].status != GMG_OK) assert_non_null(strstr(gmg_context_error(c), "problem.shift = 1"));
+  }
+  gmg_context_destroy(c);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows), cmocka_unit_test(a_robin_wall_holds_a_long_line)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,11 +102,13 @@ static void fmg_reaches_discretisation_accuracy(void **state)
   static const char *const three[] = {"dddddd", "dnrdpp", "nnnnnn", "pppppp"};
   static const char *const two[] = {"dddd", "nrdn", "ppdd"};
   static const char *const large[] = {"dddd", "nrdn", "ppdd", "nnnn", "pppp"};
+  /* blocks on a device see staler values: 0.92 at 256^2 and 1.00 at 1024^2 on vertices, where the host has 0.63 and 0.66 */
+  const double limit = on_device ? 1.25 : 1;
   for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++) {
     for (int i = 0; i < (SANITIZED ? 1 : 4); i++) check_fmg(3, centering, three[i], 128, 1);
-    for (int i = 0; i < 3; i++) check_fmg(2, centering, two[i], 256, 1);
+    for (int i = 0; i < 3; i++) check_fmg(2, centering, two[i], 256, limit);
     if (!SANITIZED) check_fmg(3, centering, "dnddpp", 100, 1); /* not a power of two */
-    for (int i = 0; i < (SANITIZED ? 0 : 5); i++) check_fmg(2, centering, large[i], i < 2 ? 1024 : 750, 1); /* u in double on several levels */
+    for (int i = 0; i < (SANITIZED ? 0 : 5); i++) check_fmg(2, centering, large[i], i < 2 ? 1024 : 750, limit); /* u in double on several levels */
   }
 }
 

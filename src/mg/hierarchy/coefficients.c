@@ -103,23 +103,22 @@ static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, double we
 }
 
 /* Where no wall holds u, shift, sigma and Robin walls do. If every row loses them in rounding, the problem is singular
-   without being so in its definition. */
-static gmg_status check_hold(const gmg_exec *e, const gmg_problem *p, const gmg_coefficients *found, double weakest)
+   without being so in its definition. The term of a Robin wall is in the rows beside it alone, divided by their mesh width. */
+static gmg_status check_hold(const gmg_exec *e, const gmg_problem *p, const gmg_coefficients *found, double narrowest, double weakest)
 {
-  const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * weakest;
-  double held = p->shift + found->sigma_most, robin = 0;
+  const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * weakest, held = p->shift + found->sigma_most;
+  double robin = 0;
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++) {
       if (p->bc[a][side] == GMG_DIRICHLET) return GMG_OK;
       if (p->bc[a][side] != GMG_ROBIN) continue;
-      robin += found->beta_most * p->robin[a][side][0] / p->robin[a][side][1] / gmg_axis_spec_of(p, a).length;
+      robin = fmax(robin, found->beta_most * p->robin[a][side][0] / p->robin[a][side][1] / narrowest);
     }
-  held += robin;
-  if (gmg_is_singular(p, found->sigma_most) || !(held < lost)) return GMG_OK;
+  if (gmg_is_singular(p, found->sigma_most) || held >= lost || !(robin < lost)) return GMG_OK;
   return gmg_fail(e->context, GMG_ERR_UNSUPPORTED,
-                  "problem.shift = %g, problem.sigma (at most %g) and Robin walls (%g) are lost in "
-                  "rounding beside beta / h^2 = %g, and nothing else holds u: set them to 0 (the solution then has zero mean), or "
-                  "to at least %.3g in all",
+                  "problem.shift = %g, problem.sigma (at most %g) and Robin walls (%g in their rows) are lost in rounding beside "
+                  "beta / h^2 = %g, and nothing else holds u: set them to 0 (the solution then has zero mean), or one of them to at "
+                  "least %.3g",
                   p->shift, found->sigma_most, robin, weakest, lost);
 }
 
@@ -141,7 +140,7 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
     GMG_TRY(check_array(e, "sigma", cells, p->sigma, &b, &r));
     found->sigma_least = r.least, found->sigma_mean = r.mean, found->sigma_most = r.most;
   }
-  return check_hold(e, p, found, weakest);
+  return check_hold(e, p, found, narrowest, weakest);
 }
 
 static void coarsen(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C)
