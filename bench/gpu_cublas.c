@@ -129,13 +129,13 @@ typedef struct {
 static void over_diagonal(const bed *b, const double *x, double *y)
 {
   const gmg_solver *s = b->r->solver;
-  s->stencil->over_diagonal(&s->exec, &s->finest->A, x, y);
+  s->op->over_diagonal(&s->exec, &s->finest->A, x, y);
 }
 
 static void apply(const bed *b, const double *x, double *y)
 {
   const gmg_solver *s = b->r->solver;
-  s->stencil->apply(&s->exec, &s->finest->A, x, y);
+  s->op->apply(&s->exec, &s->finest->A, x, y);
 }
 
 static int cells(const bed *b) { return (int)b->r->cells; }
@@ -256,7 +256,7 @@ static double residual(bed *b)
 {
   const gmg_solver *s = b->r->solver;
   const gmg_operator *A = &s->finest->A;
-  s->stencil->residual(&s->exec, A, b->f, b->u, b->left);
+  s->op->residual(&s->exec, A, b->f, b->u, b->left);
   over_diagonal(b, b->left, b->z);
   const double rz = s->stencil->dot(&s->exec, A, b->left, b->z);
   over_diagonal(b, b->f, b->z);

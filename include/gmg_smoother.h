@@ -50,6 +50,7 @@ typedef struct gmg_operator {
   double stretch[3];       /**< Largest over smallest mesh width. */
   double shift;            /**< The constant part of sigma. */
   double reaction_from_walls; /**< Sum of the wall terms of axes with a single unknown. It acts like a shift. */
+  const struct gmg_operator_kind *kind; /**< Private. */
 } gmg_operator;
 
 struct gmg_exec; /* opaque */

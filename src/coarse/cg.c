@@ -43,16 +43,16 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
   if (own->cg && own->cg(e, problem, state, r, u, p, q)) return;
   if (problem->singular) stencil->remove_mean(e, A, problem->level[0].volume, r);
   v->fill(e, n, 0, u);
-  stencil->over_diagonal(e, A, r, z);
+  gmg_operator_of(e, A)->over_diagonal(e, A, r, z);
   v->copy(e, n, z, p);
   gmg_cg_run cg = gmg_cg_begin(stencil->dot(e, A, r, z), problem->rtol);
   for (size_t iteration = 0; gmg_cg_goes_on(&cg, iteration, n); iteration++) {
-    stencil->apply(e, A, p, q);
+    gmg_operator_of(e, A)->apply(e, A, p, q);
     if (!gmg_cg_set_alpha(&cg, stencil->dot(e, A, p, q))) break;
     v->axpy(e, n, cg.alpha, p, u);
     v->axpy(e, n, -cg.alpha, q, r);
     if (problem->singular) stencil->remove_mean(e, A, problem->level[0].volume, r);
-    stencil->over_diagonal(e, A, r, z);
+    gmg_operator_of(e, A)->over_diagonal(e, A, r, z);
     gmg_cg_set_rz(&cg, stencil->dot(e, A, r, z));
     v->xpay(e, n, z, cg.beta, p);
   }

@@ -83,7 +83,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
     memset(d->b, 0, n * sizeof *d->b);
     d->b[c] = 1;
     gmg_exec_write_reals(e, d->unit, n, d->b);
-    gmg_stencil_of(e)->apply(e, A, d->unit, d->image);
+    gmg_operator_of(e, A)->apply(e, A, d->unit, d->image);
     gmg_exec_read_reals(e, d->image, n, d->b);
     for (size_t i = 0; i < n; i++) d->factor[i * n + c] = d->weight[i] * d->b[i];
     largest = fmax(largest, d->factor[c * n + c]);

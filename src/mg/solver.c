@@ -194,7 +194,7 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   GMG_TRY(gmg_check_usable(s, "gmg_residual"));
   GMG_VISIT(s->context);
   const void *f_eff = gmg_effective_rhs(s, f, NULL);
-  s->stencil->residual(&s->exec, &s->finest->A, f_eff, u, r);
+  s->op->residual(&s->exec, &s->finest->A, f_eff, u, r);
   return gmg_status_or_failure(s, GMG_OK);
 }
 

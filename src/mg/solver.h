@@ -56,6 +56,7 @@ typedef struct gmg_multigrid {
   struct gmg_solver *solver;
   const gmg_exec *exec; /* exec of the levels */
   const gmg_stencil_ops *stencil;
+  const gmg_operator_ops *op;
   int levels;
   const gmg_level *level;
   const gmg_smoother_ops *smoother;
@@ -96,6 +97,7 @@ struct gmg_solver {
   const char *running; /* the public call that has not returned yet: a monitor or a smoother must not make others; or NULL */
   const gmg_vector_ops *vector;   /* of exec */
   const gmg_stencil_ops *stencil; /* of exec */
+  const gmg_operator_ops *op;     /* of exec, for the problem's kind of operator */
 
   int levels;
   gmg_level level[GMG_MAX_LEVELS];

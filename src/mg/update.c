@@ -65,9 +65,9 @@ static gmg_status compare_problems(gmg_context *c, const gmg_problem *now, const
   return compare_presence(c, "sigma", now->sigma, before->sigma);
 }
 
-static void take_typical(gmg_level *L, double shift, const gmg_coefficients *found)
+static void take_typical(gmg_level *L, const gmg_problem *p, const gmg_coefficients *found)
 {
-  L->A.shift = shift;
+  L->A.shift = gmg_operator_shift(p);
   gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, found->beta_mean);
 }
 
@@ -77,10 +77,10 @@ static gmg_status check_corrections(gmg_solver *s, const gmg_problem *p, const g
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->coefficients;
   s->problem.shift = p->shift, s->coefficients = *found;
-  take_typical(s->finest, p->shift, found);
+  take_typical(s->finest, p, found);
   const gmg_status status = s->corrections->check ? s->corrections->check(s) : GMG_OK;
   s->problem = before, s->coefficients = found_before;
-  take_typical(s->finest, before.shift, &found_before);
+  take_typical(s->finest, &before, &found_before);
   return status;
 }
 
@@ -89,8 +89,8 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   gmg_forget_recordings(s);
   s->problem.shift = p->shift;
   s->coefficients = *found;
-  for (int l = 0; l < s->levels; l++) take_typical(&s->level[l], p->shift, found);
-  for (int l = 0; l < s->refined_levels; l++) take_typical(&s->refined[l], p->shift, found);
+  for (int l = 0; l < s->levels; l++) take_typical(&s->level[l], p, found);
+  for (int l = 0; l < s->refined_levels; l++) take_typical(&s->refined[l], p, found);
   s->singular = gmg_is_singular(&s->problem, found->sigma_most);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));

@@ -114,5 +114,5 @@ void gmg_set_default_options(gmg_params *params)
 
 void gmg_level_residual(const gmg_smoother_level *level, const void *f, const void *u, void *r)
 {
-  gmg_stencil_of(level->exec)->residual(level->exec, level->A, f, u, r);
+  gmg_operator_of(level->exec, level->A)->residual(level->exec, level->A, f, u, r);
 }

@@ -1,5 +1,5 @@
-/* The operator of a level, and the operations with it: residuals, inner products, transfers, boundary values. Calls core; called by
-   smoothers, coarse and mg. */
+/* Operations on the grid of a level: inner products, transfers, boundary values, coefficients on faces. The operations with its
+   operator are in operator.h. Calls core; called by smoothers, coarse and mg. */
 #ifndef GMG_STENCIL_H
 #define GMG_STENCIL_H
 
@@ -8,6 +8,7 @@
 #include "core/exec.h"
 #include "stencil/grid/axis.h"
 #include "stencil/grid/map.h"
+#include "stencil/operator.h"
 
 /* Boundary data of one level: g on each face, and the coefficients that relate it to the operator. */
 typedef struct gmg_faces {
@@ -18,35 +19,9 @@ typedef struct gmg_faces {
   double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
 } gmg_faces;
 
-/* Sums are bitwise independent of the number of threads. `low` marks fields in low precision. Functions without a result, and those
-   called with GMG_ENQUEUE, only enqueue on a device. */
+/* Operations on a grid that do not depend on the operator, boundary values, and coefficients on faces. Functions without a result
+   only enqueue on a device. */
 typedef struct gmg_stencil_ops {
-  /* r = f - A u;  r must not overlap u */
-  void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
-  /* Returns ||f - A u||_2 and, unless f_norm is NULL, ||f||_2, in one pass. Unless r is NULL, stores low r = (f - A u) / size[0],
-     with size in exec's memory, or (f - A u) s->next if size = NULL. Unless s is NULL, records this scale and the norm in s. */
-  double (*measure_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
-                             gmg_scale *s, void *r, double *f_norm, gmg_wait wait);
-  /* u = (m2 x m1 x m0) coarse, then low r = (f - A u) / size[0]. */
-  void (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                void *u, const double *size, void *r);
-  /* u = u + c, then measure_residual(). */
-  double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, const double *size,
-                             gmg_scale *s, void *r, gmg_wait wait);
-  /* The end of the body of a recorded loop (gmg_graph_ops): correct_residual() with size = NULL. The norm decides whether another
-     cycle follows. c.z = NULL: u is already corrected. r = NULL: the residual is not stored. The function is NULL if the backend
-     does not record. */
-  void (*loop_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r);
-  /* The start of a recorded loop: measure_residual(), unless the loop continues a solve. r may be NULL. The function is NULL if the
-     backend does not record. */
-  void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
-                              gmg_scale *s, void *r);
-  /* v = A u */
-  void (*apply)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
-  /* v = f / diag(A) */
-  void (*over_diagonal)(const gmg_exec *e, const gmg_operator *A, const void *f, void *v);
-  /* || |A| |u| ||_2: the size of the terms of A u before they cancel */
-  double (*magnitude)(const gmg_exec *e, const gmg_operator *A, const void *u);
   /* Inner product: sum of w x y with the control volumes w; y = NULL: sum of w x. */
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
   /* Subtracts the mean of x, weighted by the control volumes. volume: their sum. */
@@ -54,12 +29,6 @@ typedef struct gmg_stencil_ops {
   /* Conjugate gradients (core/cg_scalars.h). The scalars stay in exec's memory. Sets d->beta from <c, y>, where y = A p if
      flexible, and y = r otherwise. In the latter case d->zr becomes <c, y>. */
   void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d);
-  /* p = c + beta p, where p is not read if beta is 0; q = A p; d->pq = <p, q> and d->pr = <p, x> */
-  void (*cg_direction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
-                       void *q);
-  /* coarse = (m2 x m1 x m0) (f - A u); r: work space for the residual */
-  void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
-                            void *r, void *coarse);
   /* y = (m2 x m1 x m0) x or, with `add`, y += (m2 x m1 x m0) x. y has rows[2] x rows[1] x rows[0] entries, x has cols[2] x cols[1]
      x cols[0] */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
@@ -85,22 +54,13 @@ typedef struct gmg_stencil_ops {
 
 /* The last functions of the table are defined in separate files, as R(gmg_NAME_BACKEND). */
 #define GMG_STENCIL_PARTS(X, backend)                                                                                         \
-  X(restrict_residual, backend) X(tensor, backend) X(prolong_faces, backend) X(fold, backend) X(harmonic_faces, backend)     \
+  X(tensor, backend) X(prolong_faces, backend) X(fold, backend) X(harmonic_faces, backend)                                   \
   X(coarsen_walls, backend) X(copy_faces, backend) X(flux, backend) X(pad, backend)
 #define GMG_DECLARE_PART(name, backend) extern __typeof__(*((gmg_stencil_ops *)0)->name) R(gmg_##name##_##backend);
 #define GMG_PART(name, backend) .name = R(gmg_##name##_##backend),
 
 const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
 
-/* Allocates the operator and, on request, arrays for coefficients on faces and for sigma, whose values are not set. */
-gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, int faces, int sigma,
-                               gmg_operator *A);
-/* Sets typical couplings, and the wall terms of axes with a single unknown. Arguments: both for beta = 1, and the mean beta of each
-   axis. */
-void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double from_walls[3], const double beta[3]);
 size_t gmg_face_count(const gmg_operator *A, int axis); /* number of faces across an axis, which has n + 1 along it */
-
-/* The part of the diagonal that does not come from couplings: the shift, and the walls of axes with a single unknown. */
-double gmg_operator_reaction(const gmg_operator *A);
 
 #endif

@@ -42,7 +42,7 @@ static inline void down_agrees(const char *name, const both *b, const down_case 
                                                    L->restrict_, got.at[0]);
   if (done != can) fail_msg("%s, %d steps, from zero %d: done %d", name, k->steps, k->start == GMG_FROM_ZERO, done);
   if (done) {
-    s->mg.stencil->restrict_residual(e, &L->A, L->restrict_, f.at[DEVICE], u.at[DEVICE], L->r, got.at[1]);
+    gmg_operator_of(e, &L->A)->restrict_residual(e, &L->A, L->restrict_, f.at[DEVICE], u.at[DEVICE], L->r, got.at[1]);
     same_twin(name, "restricted residual", &got, 2048);
   }
   end_twin(&f), end_twin(&u), end_twin(&got);
@@ -105,7 +105,7 @@ static inline void double_buffered_legs_agree(const char *name, gmg_solver *cons
     if (from_zero) e[1]->vector->fill(e[1], n, NAN, u.at[1]);
     e[1]->vector->fill(e[1], n, NAN, other.at[1]), e[1]->vector->fill(e[1], coarse, NAN, r.at[1]);
     host->sweep(&L[0]->view, state[0], f.at[0], u.at[0], 1, GMG_LEG_DOWN);
-    s[HOST]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], other.at[0], r.at[0]);
+    gmg_operator_of(e[0], &L[0]->A)->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], other.at[0], r.at[0]);
     const int down = device->presmooth_restrict(&L[1]->view, state[1], f.at[1], u.at[1], other.at[1], 1,
                                                 from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT, L[1]->restrict_, r.at[1]);
     assert_int_equal(down, 1);

@@ -15,7 +15,7 @@ static void exact_down_agrees(const char *name, const both *b, int can)
   e[1]->vector->fill(e[1], n, NAN, u.at[1]);
   ON_BOTH(i) e[1]->vector->fill(e[1], coarse, NAN, again.at[i]);
   s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], u.at[0], 1, GMG_LEG_DOWN);
-  s[0]->mg.stencil->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
+  gmg_operator_of(e[0], &L[0]->A)->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
   for (int steps = 1; steps <= 2; steps++) { /* neither from a u that is not 0 nor two steps */
     const gmg_start start = steps == 1 ? GMG_FROM_CURRENT : GMG_FROM_ZERO;
     const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], steps, start, L[1]->restrict_,

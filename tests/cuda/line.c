@@ -127,7 +127,7 @@ static void transfer(const char *name, const both *b, int l, size_t shift)
     char *const c = (char *)coarse.at[i] + late;
     S->tensor(e[i], L[i]->prolong, c, (char *)fine.at[i] + late, 1);
     S->tensor(e[i], L[i]->prolong, c, (char *)anew.at[i] + late, 0);
-    S->restrict_residual(e[i], &L[i]->A, L[i]->restrict_, (char *)f.at[i] + late, (char *)u.at[i] + late, r.at[i], c);
+    gmg_operator_of(e[i], &L[i]->A)->restrict_residual(e[i], &L[i]->A, L[i]->restrict_, (char *)f.at[i] + late, (char *)u.at[i] + late, r.at[i], c);
   }
   same_twin(name, "prolongation", &fine, 1024), same_twin(name, "interpolation", &anew, 1024);
   same_twin(name, "restriction", &coarse, 1024);

@@ -162,18 +162,16 @@ static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_leve
     double norm[2], f_norm[2] = {0, 0};
     put_scale(&scale, (gmg_scale){.next = 0.5});
     ON_BOTH(i) {
-      const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
       const double *memory = sizes.at[i], *size = sized ? memory : NULL;
       const gmg_correction c = {.z = r->at[i], .size = sized ? NULL : memory + 1}; /* off, and back on */
       low_exec[i].vector->fill(&low_exec[i], low.n, NAN, low.at[i]);
       double *const norm_of_f = waits ? &f_norm[i] : NULL;
-      norm[i] = corrects ? S->correct_residual(e[i], &L[i]->A, c, f->at[i], u->at[i], size, scale.at[i], low.at[i], wait)
-                         : S->measure_residual(e[i], &L[i]->A, f->at[i], u->at[i], size, scale.at[i], low.at[i], norm_of_f, wait);
+      norm[i] = corrects ? gmg_operator_of(e[i], &L[i]->A)->correct_residual(e[i], &L[i]->A, c, f->at[i], u->at[i], size, scale.at[i], low.at[i], wait)
+                         : gmg_operator_of(e[i], &L[i]->A)->measure_residual(e[i], &L[i]->A, f->at[i], u->at[i], size, scale.at[i], low.at[i], norm_of_f, wait);
     }
     same_twin(name, "low residual", &low, A);
     if (corrects) same_twin(name, "correction", u, A);
-    const gmg_stencil_ops *S = gmg_stencil_of(e[0]);
-    const double norm_now = S->measure_residual(e[0], &L[0]->A, f->at[0], u->at[0], NULL, NULL, NULL, NULL, GMG_WAIT);
+    const double norm_now = gmg_operator_of(e[0], &L[0]->A)->measure_residual(e[0], &L[0]->A, f->at[0], u->at[0], NULL, NULL, NULL, NULL, GMG_WAIT);
     ON_BOTH(i) {
       if (waits) same_number(name, "norm of the low residual", e[0], norm_now, norm[i], A);
       else assert_true(isnan(norm[i]));
@@ -200,12 +198,12 @@ static void operations(const char *name, const both *b, int l)
   if (L[0]->A.sigma) same(name, "sigma", e[0], e[1], L[0]->A.sigma, L[1]->A.sigma, n, 64);
   ON_BOTH(i) {
     const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
-    S->residual(e[i], &L[i]->A, f.at[i], u.at[i], r.at[i]);
-    norm[i] = S->measure_residual(e[i], &L[i]->A, f.at[i], u.at[i], NULL, NULL, NULL, &f_norm[i], GMG_WAIT);
-    magnitude[i] = S->magnitude(e[i], &L[i]->A, u.at[i]);
+    gmg_operator_of(e[i], &L[i]->A)->residual(e[i], &L[i]->A, f.at[i], u.at[i], r.at[i]);
+    norm[i] = gmg_operator_of(e[i], &L[i]->A)->measure_residual(e[i], &L[i]->A, f.at[i], u.at[i], NULL, NULL, NULL, &f_norm[i], GMG_WAIT);
+    magnitude[i] = gmg_operator_of(e[i], &L[i]->A)->magnitude(e[i], &L[i]->A, u.at[i]);
     dot[i] = S->dot(e[i], &L[i]->A, u.at[i], u.at[i]);
     mean[i] = S->dot(e[i], &L[i]->A, f.at[i], NULL) / L[i]->volume;
-    S->apply(e[i], &L[i]->A, u.at[i], q.at[i]);
+    gmg_operator_of(e[i], &L[i]->A)->apply(e[i], &L[i]->A, u.at[i], q.at[i]);
   }
   const double A = 64; /* a few roundings of terms of that size */
   same_twin(name, "residual", &r, A), same_twin(name, "operator", &q, A);
@@ -213,8 +211,7 @@ static void operations(const char *name, const both *b, int l)
   same_number(name, "magnitude", e[0], magnitude[0], magnitude[1], A), same_number(name, "inner product", e[0], dot[0], dot[1], A);
   assert_near(mean[0], mean[1], A * epsilon_of(e[0]));
   ON_BOTH(i) {
-    const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
-    S->over_diagonal(e[i], &L[i]->A, f.at[i], r.at[i]);
+    gmg_operator_of(e[i], &L[i]->A)->over_diagonal(e[i], &L[i]->A, f.at[i], r.at[i]);
   }
   same_twin(name, "over the diagonal", &r, A);
   low_residuals(name, e, L, &u, &f, &r);
@@ -287,7 +284,7 @@ static void directions(const char *name, const both *b, int l)
       put(&d, (gmg_cg_scalars){.beta = anew ? 0 : 0.25});
       ON_BOTH(i) {
         if (anew) e[i].vector->fill(&e[i], n, NAN, p.at[i]);
-        gmg_stencil_of(&e[i])->cg_direction(&e[i], A[i], c[i], d.at[i], p.at[i], z.at[i], q.at[i]);
+        gmg_operator_of(&e[i], A[i])->cg_direction(&e[i], A[i], c[i], d.at[i], p.at[i], z.at[i], q.at[i]);
       }
       same_twin(name, "direction", &p, few), same_twin(name, "its image", &q, few);
       same_direction(name, "its inner products", &e[0], &d, few);
@@ -309,12 +306,12 @@ static void transfers(const char *name, const both *b, int l)
     const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
     if (L[i]->by_faces) S->prolong_faces(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], fine.at[i]);
     else S->tensor(e[i], L[i]->prolong, coarse.at[i], fine.at[i], 1);
-    S->restrict_residual(e[i], &L[i]->A, L[i]->restrict_, f.at[i], u.at[i], r.at[i], coarse.at[i]);
+    gmg_operator_of(e[i], &L[i]->A)->restrict_residual(e[i], &L[i]->A, L[i]->restrict_, f.at[i], u.at[i], r.at[i], coarse.at[i]);
   }
   if (!L[0]->by_faces && e[0]->type == GMG_F64) {
     const gmg_exec low_z[2] = {gmg_exec_make(s[0]->context, GMG_F32, 0), gmg_exec_make(s[1]->context, GMG_F32, 0)};
     twin small = begin_twin(&low_z[0], &low_z[1], n, 0), size = begin_twin(e[0], e[1], 1, 25);
-    ON_BOTH(i) gmg_stencil_of(e[i])->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], size.at[i], small.at[i]);
+    ON_BOTH(i) gmg_operator_of(e[i], &L[i]->A)->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], size.at[i], small.at[i]);
     same_twin(name, "interpolated", &u, 1024), same_twin(name, "its residual", &small, 1024);
     end_twin(&small), end_twin(&size);
   }

@@ -54,7 +54,7 @@ static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg
     const gmg_level *L = b.solver[i]->finest;
     mean[i] = r.singular ? gmg_stencil_of(e[i])->dot(e[i], &L->A, f.at[i], NULL) / L->volume : 0;
     e[i]->vector->add(e[i], f.n, -mean[i], f.at[i]);
-    norm[i] = gmg_stencil_of(e[i])->measure_residual(e[i], &L->A, f.at[i], u.at[i], NULL, NULL, NULL, &f_norm[i], GMG_WAIT);
+    norm[i] = gmg_operator_of(e[i], &L->A)->measure_residual(e[i], &L->A, f.at[i], u.at[i], NULL, NULL, NULL, &f_norm[i], GMG_WAIT);
   }
   print_message("%-28s residual after 4 cycles: host %.2e, device %.2e\n", name, norm[0] / f_norm[0], norm[1] / f_norm[1]);
   /* other blocks, other rates, in as many cycles on the finest grid: a prime size takes four times the factor */

@@ -64,7 +64,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, void *state, const vo
   if (start == GMG_FROM_ZERO) ops_of(l)->sweep_from_zero(l, state, f, u, steps, GMG_LEG_DOWN);
   else ops_of(l)->sweep(l, state, f, u, steps, GMG_LEG_DOWN);
   if (to != u) memcpy(to, u, n * sizeof(double));
-  gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, to == u ? l->scratch : u, coarse);
+  gmg_operator_of(l->exec, l->A)->restrict_residual(l->exec, l->A, map, f, to, to == u ? l->scratch : u, coarse);
   for (size_t c = 0; c < n && to != u; c++) ((double *)u)[c] = NAN;
   return 1;
 }

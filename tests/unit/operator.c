@@ -191,10 +191,10 @@ static void scaled(const float *low, double scale, const double *r, size_t n, do
 static double correct_residual_is_its_parts(const gmg_exec *e, const gmg_operator *A, const double *f, const double *u,
                                             gmg_correction c, double scale, const double *z)
 {
-  const gmg_stencil_ops *S = gmg_stencil_of(e);
+  const gmg_operator_ops *S = gmg_operator_of(e, A);
   const size_t n = A->cells, bytes = n * sizeof *u;
   const double size = 0.25;
-  double *wanted = malloc(bytes), *got = malloc(bytes), *r = malloc(bytes), norm[2];
+  double *wanted = calloc(1, bytes), *got = malloc(bytes), *r = malloc(bytes), norm[2];
   float *low = malloc(n * sizeof *low);
   for (size_t i = 0; i < n; i++) wanted[i] = u[i] + scale * z[i];
   S->residual(e, A, f, wanted, r);
@@ -222,7 +222,7 @@ static double correct_residual_is_its_parts(const gmg_exec *e, const gmg_operato
 /* The residual of u as it is, and the norm of f; the residual itself is stored or not. */
 static double measure_residual_is_its_parts(const gmg_exec *e, const gmg_operator *A, const double *f, const double *u)
 {
-  const gmg_stencil_ops *S = gmg_stencil_of(e);
+  const gmg_operator_ops *S = gmg_operator_of(e, A);
   const size_t n = A->cells;
   const double size = 0.25;
   double *r = malloc(n * sizeof *r), norm[2][2], f_norm;
@@ -284,9 +284,9 @@ static void passes_match_their_parts(void **state)
         for (size_t x = 0; x < N; x++) v[x] = 0.7 * z[x] - 2 * v[x];
         memcpy(w, v, N * sizeof *w);
         for (size_t x = 0; x < N; x++) w[x] = (0.7 * z[x] - w[x]) / 2; /* before */
-        stencil->apply(e, A, v, r);
+        gmg_operator_of(e, A)->apply(e, A, v, r);
         gmg_cg_scalars d = {.beta = -2};
-        stencil->cg_direction(e, A, c, &d, w, f, u[1]);
+        gmg_operator_of(e, A)->cg_direction(e, A, c, &d, w, f, u[1]);
         const double vr = stencil->dot(e, A, v, r), vf = stencil->dot(e, A, v, f), largest = norm2(r, N);
         assert_near(d.pq, vr, 1e-12 * fabs(vr));
         assert_near(d.pr, vf, 1e-12 * norm2(v, N) * norm2(f, N));
@@ -352,9 +352,9 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_co
   float *low_z = malloc(n * sizeof *low_z);
   gmg_cg_scalars d = {.beta = 0};
   for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN;
-  S->cg_direction(e, A, c, &d, p, r, q);
+  gmg_operator_of(e, A)->cg_direction(e, A, c, &d, p, r, q);
   for (size_t i = 0; i < n; i++) assert_near(p[i], scale * z[i], 1e-15);
-  S->apply(e, A, p, image);
+  gmg_operator_of(e, A)->apply(e, A, p, image);
   const double largest = norm2(image, n);
   for (size_t i = 0; i < n; i++) assert_near(q[i], image[i], 1e-13 * largest);
   assert_near(d.pq, S->dot(e, A, p, image), 1e-12 * norm2(p, n) * largest);

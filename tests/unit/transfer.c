@@ -336,10 +336,10 @@ static void restricts_the_residual(gmg_problem p, gmg_restriction restriction, i
     gmg_level *L = &S->level[l], *C = &S->level[l + 1];
     gmg_problem coarse = p;
     for (int a = 0; a < 3; a++) coarse.n[a] = C->A.n[a];
-    S->stencil->residual(&S->exec, &L->A, f, u, L->r);
+    gmg_operator_of(&S->exec, &L->A)->residual(&S->exec, &L->A, f, u, L->r);
     S->stencil->tensor(&S->exec, L->restrict_, L->r, C->u, 0);
     double *expected = untyped(&coarse, C->u, C->A.cells), most = 0;
-    S->stencil->restrict_residual(&S->exec, &L->A, L->restrict_, f, u, L->r, C->f);
+    gmg_operator_of(&S->exec, &L->A)->restrict_residual(&S->exec, &L->A, L->restrict_, f, u, L->r, C->f);
     double *got = untyped(&coarse, C->f, C->A.cells);
     for (size_t c = 0; c < C->A.cells; c++) most = fmax(most, fabs(expected[c]));
     for (size_t c = 0; c < C->A.cells; c++) assert_near(got[c], expected[c], (p.type == GMG_F32 ? 1e-5 : 1e-14) * most);

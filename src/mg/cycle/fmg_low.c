@@ -89,10 +89,10 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   const void *coarse = coarse_of(s, l, &map);
   const gmg_update_target to = {.x = u, .size = size, .keep = 1};
   gmg_correction c = {.z = NULL, .size = size, .low = 1};
-  s->stencil->interpolated_residual(&s->exec, &R->A, map, coarse, f, u, size, L->f);
+  s->op->interpolated_residual(&s->exec, &R->A, map, coarse, f, u, size, L->f);
   for (int i = 0; i < s->params.fmg; i++) {
     gmg_add_correction(s, R, c, u);
-    if (i > 0) (void)s->stencil->measure_residual(&s->exec, &R->A, f, u, size, NULL, L->f, NULL, GMG_ENQUEUE);
+    if (i > 0) (void)s->op->measure_residual(&s->exec, &R->A, f, u, size, NULL, L->f, NULL, GMG_ENQUEUE);
     c.z = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to) ? NULL : L->u;
     gmg_charge(s, l);
   }

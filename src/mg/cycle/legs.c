@@ -26,7 +26,7 @@ static void restrict_residual(const gmg_multigrid *m, int l, const void *f, cons
 {
   const gmg_level *L = &m->level[l];
   GMG_AT_LEVEL(m->solver, l, "restrict");
-  m->stencil->restrict_residual(m->exec, &L->A, L->restrict_, f, u, L->r, L[1].f);
+  m->op->restrict_residual(m->exec, &L->A, L->restrict_, f, u, L->r, L[1].f);
 }
 
 static void prolong(const gmg_multigrid *m, int l, void *u)

@@ -14,7 +14,7 @@ typedef struct {
 
 static double residual_norm(const gmg_multigrid *m, int l, const void *f, const void *u)
 {
-  return m->stencil->measure_residual(m->exec, &m->level[l].A, f, u, NULL, NULL, NULL, NULL, GMG_WAIT);
+  return m->op->measure_residual(m->exec, &m->level[l].A, f, u, NULL, NULL, NULL, NULL, GMG_WAIT);
 }
 
 static void sweep(const gmg_smoother_level *view, void *state, const void *f, void *u, int steps, gmg_leg leg)

@@ -1,5 +1,5 @@
-/* Coefficient arrays: checked, summed up, put on the finest level and taken to the coarser ones. A coarse face carries the
-   arithmetic mean of the fine faces it covers, a coarse cell the mean of sigma, weighted by volume. */
+/* Coefficient arrays: checked, summed up, put on the finest level and taken to the coarser ones, in ways that depend on the kind of
+   operator. Called at create and update. */
 #include "mg/solver.h"
 
 #include <math.h>
@@ -104,7 +104,8 @@ static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, double we
 
 /* Where no wall holds u, shift, sigma and Robin walls do. If every row loses them in rounding, the problem is singular
    without being so in its definition. The term of a Robin wall is in the rows beside it alone, divided by their mesh width. */
-static gmg_status check_hold(const gmg_exec *e, const gmg_problem *p, const gmg_coefficients *found, double narrowest, double weakest)
+static gmg_status check_hold(const gmg_exec *e, const gmg_problem *p, const gmg_coefficients *found, double narrowest,
+                             double weakest)
 {
   const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * weakest, held = p->shift + found->sigma_most;
   double robin = 0;
@@ -116,9 +117,9 @@ static gmg_status check_hold(const gmg_exec *e, const gmg_problem *p, const gmg_
     }
   if (gmg_is_singular(p, found->sigma_most) || held >= lost || !(robin < lost)) return GMG_OK;
   return gmg_fail(e->context, GMG_ERR_UNSUPPORTED,
-                  "problem.shift = %g, problem.sigma (at most %g) and Robin walls (%g in their rows) are lost in rounding beside "
-                  "beta / h^2 = %g, and nothing else holds u: set them to 0 (the solution then has zero mean), or one of them to at "
-                  "least %.3g",
+                  "problem.shift = %g, problem.sigma (at most %g) and Robin walls (%g in their rows) are lost in rounding "
+                  "beside beta / h^2 = %g, and nothing else holds u: set them to 0 (the solution then has zero mean), or one of "
+                  "them to at least %.3g",
                   p->shift, found->sigma_most, robin, weakest, lost);
 }
 
@@ -143,37 +144,21 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
   return check_hold(e, p, found, narrowest, weakest);
 }
 
-static void coarsen(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C)
+static void coarsen(const gmg_exec *e, const gmg_level *L, gmg_level *C)
 {
-  const gmg_stencil_ops *stencil = gmg_stencil_of(e);
-  for (int a = 0; a < s->problem.dim && L->A.face[0]; a++) {
-    gmg_map maps[3] = {L->restrict_[0], L->restrict_[1], L->restrict_[2]};
-    maps[a] = L->faces_map[a];
-    stencil->tensor(e, maps, L->A.face[a], (void *)C->A.face[a], 0);
-    if (L->A.coarsened[a] && s->problem.bc[a][0] != GMG_PERIODIC) stencil->coarsen_walls(e, &L->A, &C->A, L->restrict_, a);
-  }
-  if (L->A.sigma) stencil->tensor(e, L->average, L->A.sigma, (void *)C->A.sigma, 0);
-}
-
-/* A level's in the lower precision. */
-static void convert_coefficients(gmg_solver *s, int l)
-{
-  const gmg_operator *from = &s->refined[l].A, *to = &s->level[l].A;
-  for (int a = 0; a < from->dim && from->face[a]; a++)
-    s->vector->scale_to_low(&s->exec, gmg_face_count(from, a), NULL, from->face[a], (void *)to->face[a]);
-  if (from->sigma) s->vector->scale_to_low(&s->exec, from->cells, NULL, from->sigma, (void *)to->sigma);
+  const gmg_carriers by = {.restrict_ = L->restrict_, .average = L->average, .faces = L->faces_map};
+  if (L->A.kind->coarsen) L->A.kind->coarsen(e, &L->A, by, &C->A);
 }
 
 void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
 {
   gmg_level *fine = s->finest;
+  const gmg_operator_kind *kind = fine->A.kind;
   if (s->exec.dry) return;
-  if (p->beta) s->stencil->harmonic_faces(&s->exec, &fine->A, &fine->faces, p->beta);
-  for (int a = 0; a < p->dim && p->beta_face[a]; a++) s->stencil->copy_faces(&s->exec, &fine->A, a, p->beta_face[a]);
-  if (p->sigma) s->vector->copy(&s->exec, fine->A.cells, p->sigma, (void *)fine->A.sigma);
+  if (kind->load) kind->load(&s->exec, p, &fine->faces, &fine->A);
   for (int l = 0; l < s->levels; l++) {
-    if (l > 0 && l < s->refined_levels) coarsen(s, &s->exec, &s->refined[l - 1], &s->refined[l]);
-    if (l < s->refined_levels) convert_coefficients(s, l);
-    else if (l > 0) coarsen(s, s->levels_exec, &s->level[l - 1], &s->level[l]);
+    if (l > 0 && l < s->refined_levels) coarsen(&s->exec, &s->refined[l - 1], &s->refined[l]);
+    if (l >= s->refined_levels && l > 0) coarsen(s->levels_exec, &s->level[l - 1], &s->level[l]);
+    if (l < s->refined_levels && kind->lower) kind->lower(&s->exec, &s->refined[l].A, &s->level[l].A);
   }
 }

@@ -50,8 +50,7 @@ static int restrict_by_adjoint(const gmg_solver *s, const int coarsened[3])
 static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3])
 {
   const gmg_problem *p = &s->problem;
-  const int faces = p->beta || p->beta_face[0];
-  GMG_TRY(gmg_operator_create(e, p->dim, axis, p->shift, faces, p->sigma != NULL, &L->A));
+  GMG_TRY(gmg_operator_create(e, p, axis, &L->A));
   L->volume = 1;
   for (int a = 0; a < 3; a++) {
     double length = 0;
@@ -83,6 +82,7 @@ static gmg_status create_finest(gmg_solver *s, const gmg_axis axis[3])
 {
   s->finest = &s->level[0];
   GMG_TRY(gmg_create_grid(s, &s->exec, s->finest, axis, 1));
+  s->op = gmg_operator_of(&s->exec, &s->finest->A);
   return gmg_choose_precision(s);
 }
 

@@ -76,6 +76,7 @@ static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *cor
   s->method = s->params.accel == GMG_ACCEL_NONE ? corrections->plain : &gmg_conjugate_gradients;
   s->mg.exec = e;
   s->mg.stencil = gmg_stencil_of(e);
+  s->mg.op = gmg_operator_of(e, &s->finest->A);
   s->mg.smoother = gmg_smoother_ops_of(s->params.smoother, e);
   s->mg.fused = gmg_fused_of(s->params.smoother, e);
 }

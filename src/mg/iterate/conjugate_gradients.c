@@ -13,7 +13,7 @@ static void start(gmg_solver *s, gmg_iteration *it)
   it->norm = NAN;
   GMG_AT_LEVEL(s, 0, "residual");
   s->vector->fill(&s->exec, sizeof *s->cg / s->exec.real_size, 0, s->cg);
-  s->stencil->residual(&s->exec, &s->finest->A, it->f, it->u, s->krylov.r);
+  s->op->residual(&s->exec, &s->finest->A, it->f, it->u, s->krylov.r);
   if (it->wait) it->norm = s->vector->norm2(&s->exec, s->finest->A.cells, s->krylov.r);
 }
 
@@ -38,7 +38,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
   gmg_project(s, s->levels_exec, L, (void *)z.z); /* otherwise u drifts */
   if (!flexible || it->has_direction) s->stencil->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg); /* q is not set in the first
                                                                                                           iteration */
-  s->stencil->cg_direction(e, A, z, s->cg, p, r, q);
+  s->op->cg_direction(e, A, z, s->cg, p, r, q);
   it->has_direction = 1;
   it->norm = s->corrections->step(s, it);
 }

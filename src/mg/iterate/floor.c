@@ -15,7 +15,7 @@ double gmg_norm_of(const gmg_solver *s, const gmg_operator *A)
 
 double gmg_floor_of(gmg_solver *s, const void *u)
 {
-  return unit_roundoff(s->problem.type) * s->stencil->magnitude(&s->exec, &s->finest->A, u);
+  return unit_roundoff(s->problem.type) * s->op->magnitude(&s->exec, &s->finest->A, u);
 }
 
 /* Smallest eigenvalue of -d2/dx2 along an axis for beta = 1. Robin walls count as Neumann walls. */

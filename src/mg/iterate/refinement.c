@@ -21,7 +21,7 @@ static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
 static double measure(gmg_solver *s, gmg_iteration *it, const double *size, void *low, double *f_norm, gmg_wait wait)
 {
   GMG_AT_LEVEL(s, 0, "residual");
-  return s->stencil->measure_residual(&s->exec, &s->finest->A, it->f, it->u, size, &s->scales->residual, low, f_norm, wait);
+  return s->op->measure_residual(&s->exec, &s->finest->A, it->f, it->u, size, &s->scales->residual, low, f_norm, wait);
 }
 
 /* The divisor of a residual: 1 until its norm is known. */
@@ -71,7 +71,7 @@ static void correct(gmg_solver *s, gmg_iteration *it, const double *size, gmg_co
     note_low_residual(it, measure(s, it, size, s->level[0].f, NULL, GMG_WAIT));
   } else {
     GMG_AT_LEVEL(s, 0, "residual");
-    note_low_residual(it, s->stencil->correct_residual(&s->exec, &s->finest->A, c, it->f, it->u, size, &s->scales->residual,
+    note_low_residual(it, s->op->correct_residual(&s->exec, &s->finest->A, c, it->f, it->u, size, &s->scales->residual,
                                                        s->level[0].f, GMG_WAIT));
   }
 }
@@ -109,9 +109,9 @@ static void loop(gmg_solver *s, const void *f, void *u)
 {
   const gmg_operator *A = &s->finest->A;
   const int with_first = gmg_loop_measures_first(s);
-  if (with_first) s->stencil->loop_first_residual(&s->exec, A, f, u, &s->scales->one, &s->scales->residual, s->level[0].f);
+  if (with_first) s->op->loop_first_residual(&s->exec, A, f, u, &s->scales->one, &s->scales->residual, s->level[0].f);
   s->exec.graph->loop_body_begin(s->context, with_first);
-  s->stencil->loop_residual(&s->exec, A, correction_for(s, 1, u), f, u, &s->scales->residual, s->level[0].f);
+  s->op->loop_residual(&s->exec, A, correction_for(s, 1, u), f, u, &s->scales->residual, s->level[0].f);
   gmg_project(s, &s->exec, s->finest, u);
 }
 

@@ -6,7 +6,7 @@
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm)
 {
   GMG_AT_LEVEL(s, 0, "residual");
-  return s->stencil->measure_residual(&s->exec, &s->finest->A, it->f, it->u, NULL, NULL, NULL, f_norm, GMG_WAIT);
+  return s->op->measure_residual(&s->exec, &s->finest->A, it->f, it->u, NULL, NULL, NULL, f_norm, GMG_WAIT);
 }
 
 /* Whether the device can measure the first residual without the host. */
@@ -19,7 +19,7 @@ int gmg_loop_measures_first(gmg_solver *s)
 static void solve_residual(gmg_solver *s, const void *f, void *u)
 {
   gmg_level *L = &s->level[0];
-  s->stencil->residual(&s->exec, &L->A, f, u, L->f);
+  s->op->residual(&s->exec, &L->A, f, u, L->f);
   (void)gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, NULL);
   s->vector->axpy(&s->exec, L->A.cells, 1, L->u, u);
 }
@@ -56,11 +56,11 @@ static void loop(gmg_solver *s, const void *f, void *u)
   const gmg_operator *A = &s->finest->A;
   const int with_first = gmg_loop_measures_first(s);
   const gmg_correction none = {.z = NULL};
-  if (with_first) s->stencil->loop_first_residual(&s->exec, A, f, u, NULL, NULL, NULL);
+  if (with_first) s->op->loop_first_residual(&s->exec, A, f, u, NULL, NULL, NULL);
   s->exec.graph->loop_body_begin(s->context, with_first);
   improve(s, f, u);
   gmg_project(s, &s->exec, s->finest, u);
-  s->stencil->loop_residual(&s->exec, A, none, f, u, NULL, NULL);
+  s->op->loop_residual(&s->exec, A, none, f, u, NULL, NULL);
 }
 
 static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const double *norms, int cycles)

@@ -202,7 +202,7 @@ static void presmooth_to_other_field(const gmg_smoother_level *l, const red_blac
 {
   const uniform_level s = level_of(l, r, GMG_LEG_DOWN);
   plain_sweep(l, r, s, f, u, to, to);
-  gmg_stencil_of(l->exec)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: work space */
+  gmg_operator_of(l->exec, l->A)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: work space */
 }
 
 static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps,

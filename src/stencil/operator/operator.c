@@ -1,23 +1,10 @@
-/* Builds the operator of a level in exec's memory from its three axes. Called by mg and smoothers/offload. */
+/* Builds the operator of a level in exec's memory from its three axes, for all kinds of operators. Called by mg. */
 #include "core/backend.h"
 #include "stencil/stencil.h"
 
 const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e) { return e->tables->stencil[e->type]; }
 
 size_t gmg_face_count(const gmg_operator *A, int a) { return A->cells / A->n[a] * (A->n[a] + 1); }
-
-static gmg_status create_coefficients(gmg_exec *e, gmg_operator *A, int faces, int sigma)
-{
-  void *p = NULL;
-  for (int a = 0; a < A->dim && faces; a++) {
-    GMG_TRY(gmg_exec_alloc(e, "coefficients on faces", gmg_face_count(A, a) * e->real_size, &p));
-    A->face[a] = p;
-  }
-  if (!sigma) return GMG_OK;
-  GMG_TRY(gmg_exec_alloc(e, "sigma", A->cells * e->real_size, &p));
-  A->sigma = p;
-  return GMG_OK;
-}
 
 /* gmg_operator::uniform. 1: all inner rows of the axis are equal. 2: in addition, the end rows differ only in their wall terms. */
 static int uniformity(const gmg_axis *x)
@@ -28,11 +15,17 @@ static int uniformity(const gmg_axis *x)
   return n > 2 && x->lo[1] == x->hi[1] && x->hi[0] == x->hi[1] && x->lo[n - 1] == x->lo[1] ? 2 : 1;
 }
 
-gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], double shift, int faces, int sigma,
-                               gmg_operator *A)
+double gmg_operator_shift(const gmg_problem *p)
 {
+  const gmg_operator_kind *kind = gmg_operator_kind_of(p);
+  return p->shift + (kind->reaction ? kind->reaction(p) : 0);
+}
+
+gmg_status gmg_operator_create(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[3], gmg_operator *A)
+{
+  const int faces = p->beta || p->beta_face[0];
   const gmg_axis_spec *first = &axis[0].spec;
-  *A = (gmg_operator){.type = e->type, .dim = dim, .cells = 1, .shift = shift};
+  *A = (gmg_operator){.type = e->type, .dim = p->dim, .cells = 1, .shift = gmg_operator_shift(p), .kind = gmg_operator_kind_of(p)};
   A->centering = first->merged > 1 ? GMG_CELL : first->centering;
   for (int a = 0; a < 3; a++) {
     const gmg_axis *x = &axis[a];
@@ -49,13 +42,13 @@ gmg_status gmg_operator_create(gmg_exec *e, int dim, const gmg_axis axis[3], dou
     } reals[] = {{x->lo, &A->lo[a], 1},           {x->hi, &A->hi[a], 1},           {x->diag, &A->diag[a], 1},
                  {x->lo_diag, &A->lo_diag[a], faces}, {x->hi_diag, &A->hi_diag[a], faces}, {x->weight, &A->weight[a], 1}};
     for (int i = 0; i < 6; i++) {
-      void *p = NULL;
+      void *values = NULL;
       if (!reals[i].wanted) continue;
-      GMG_TRY(gmg_exec_reals(e, "axis coefficients", x->n, reals[i].from, &p));
-      *reals[i].to = p;
+      GMG_TRY(gmg_exec_reals(e, "axis coefficients", x->n, reals[i].from, &values));
+      *reals[i].to = values;
     }
   }
-  return create_coefficients(e, A, faces, sigma);
+  return A->kind->create ? A->kind->create(e, p, axis, A) : GMG_OK;
 }
 
 void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double from_walls[3], const double beta[3])

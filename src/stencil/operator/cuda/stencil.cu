@@ -252,25 +252,23 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
   else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_grid_of(columns.tiles, 1), *A, columns, p, x, q, d, sums);
 }
 
-#define DECLARE(name) GMG_STENCIL_DECLARE(name, cuda)
-#define ENTRY(name) .name = R(gmg_##name##_cuda),
-
 extern "C" {
 GMG_STENCIL_PARTS(GMG_DECLARE_PART, cuda)
-GMG_DECLARE_PART(interpolated_residual, cuda) /* in transfer.cu */
+GMG_DECLARE_OPERATION(interpolated_residual, cuda) /* in transfer.cu */
+GMG_DECLARE_OPERATION(restrict_residual, cuda)
 }
 
-extern "C" const gmg_stencil_ops R(gmg_stencil_cuda) = {.residual = residual,
-                                                        .measure_residual = measure_residual,
-                                                        GMG_PART(interpolated_residual, cuda)
-                                                        .correct_residual = correct_residual,
-                                                        .loop_residual = loop_residual,
-                                                        .loop_first_residual = loop_first_residual,
-                                                        .apply = apply,
-                                                        .over_diagonal = over_diagonal,
-                                                        .magnitude = magnitude,
-                                                        .dot = dot,
-                                                        .remove_mean = remove_mean,
-                                                        .cg_beta = cg_beta,
-                                                        .cg_direction = cg_direction,
+extern "C" const gmg_operator_ops R(gmg_seven_point_cuda) = {.residual = residual,
+                                                             .measure_residual = measure_residual,
+                                                             .interpolated_residual = R(gmg_interpolated_residual_cuda),
+                                                             .correct_residual = correct_residual,
+                                                             .loop_residual = loop_residual,
+                                                             .loop_first_residual = loop_first_residual,
+                                                             .apply = apply,
+                                                             .over_diagonal = over_diagonal,
+                                                             .magnitude = magnitude,
+                                                             .cg_direction = cg_direction,
+                                                             .restrict_residual = R(gmg_restrict_residual_cuda)};
+
+extern "C" const gmg_stencil_ops R(gmg_stencil_cuda) = {.dot = dot, .remove_mean = remove_mean, .cg_beta = cg_beta,
                                                         GMG_STENCIL_PARTS(GMG_PART, cuda)};

@@ -144,8 +144,9 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 }
 
 GMG_STENCIL_PARTS(GMG_DECLARE_PART, host)
-GMG_DECLARE_PART(correct_residual, host) /* in update_apply.c */
-GMG_DECLARE_PART(cg_direction, host)
+GMG_DECLARE_OPERATION(correct_residual, host) /* in update_apply.c */
+GMG_DECLARE_OPERATION(cg_direction, host)
+GMG_DECLARE_OPERATION(restrict_residual, host) /* in tensor.c */
 
 static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
                                   void *u, const double *size, void *r)
@@ -154,14 +155,15 @@ static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, cons
   (void)measure_residual(e, A, f, u, size, NULL, r, NULL, GMG_ENQUEUE);
 }
 
-const gmg_stencil_ops R(gmg_stencil_host) = {.residual = residual,
-                                             .measure_residual = measure_residual,
-                                             .interpolated_residual = interpolated_residual,
-                                             .apply = apply,
-                                             .over_diagonal = over_diagonal,
-                                             .magnitude = magnitude,
-                                             .dot = dot,
-                                             .remove_mean = remove_mean,
-                                             .cg_beta = cg_beta,
-                                             GMG_PART(correct_residual, host) GMG_PART(cg_direction, host)
+const gmg_operator_ops R(gmg_seven_point_host) = {.residual = residual,
+                                                  .measure_residual = measure_residual,
+                                                  .interpolated_residual = interpolated_residual,
+                                                  .correct_residual = R(gmg_correct_residual_host),
+                                                  .apply = apply,
+                                                  .over_diagonal = over_diagonal,
+                                                  .magnitude = magnitude,
+                                                  .cg_direction = R(gmg_cg_direction_host),
+                                                  .restrict_residual = R(gmg_restrict_residual_host)};
+
+const gmg_stencil_ops R(gmg_stencil_host) = {.dot = dot, .remove_mean = remove_mean, .cg_beta = cg_beta,
                                              GMG_STENCIL_PARTS(GMG_PART, host)};

@@ -77,7 +77,7 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
   const gmg_points p = rows_of(map);
   if (restrict_line(e, A, map, f, u, coarse) || restrict_pairs(e, A, map, f, u, coarse)) return;
   if (map[0].width * map[1].width * map[2].width > MAX_READS) {
-    gmg_stencil_of(e)->residual(e, A, f, u, r);
+    gmg_operator_of(e, A)->residual(e, A, f, u, r);
     R(gmg_tensor_cuda)(e, map, r, coarse, 0);
     return;
   }
@@ -91,7 +91,7 @@ extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_o
 {
   if (fmg_residual_rows(e, A, map, coarse, f, u, size, r)) return;
   R(gmg_tensor_cuda)(e, map, coarse, u, 0);
-  (void)gmg_stencil_of(e)->measure_residual(e, A, f, u, size, NULL, r, NULL, GMG_ENQUEUE);
+  (void)gmg_operator_of(e, A)->measure_residual(e, A, f, u, size, NULL, r, NULL, GMG_ENQUEUE);
 }
 
 static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_points p, const real *coarse, real *u)

@@ -217,7 +217,7 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
   const gmg_map *mx = &map[0], *my = &map[1], *mz = &map[2];
   const size_t rows = (size_t)mx->rows, lines = (size_t)my->rows * (size_t)mz->rows, n0 = A->n[0];
   if (A->dim == 1 || n0 > GMG_SEGMENT || my->width * mz->width > MAX_LINES) {
-    gmg_stencil_of(e)->residual(e, A, f, u, r);
+    gmg_operator_of(e, A)->residual(e, A, f, u, r);
     R(gmg_tensor_host)(e, map, r, coarse, 0);
     return;
   }

@@ -1,0 +1,19 @@
+/* The registry of operators. A kind is a folder that defines gmg_NAME, and a line here. Called by operator.c and mg. */
+#include "stencil/operator.h"
+
+/* A problem gets the first kind that describes it. The last describes all. */
+#define KINDS(ROW) \
+  ROW(seven_point)
+
+#define DECLARED(name) extern const gmg_operator_kind gmg_##name;
+KINDS(DECLARED)
+
+#define LISTED(name) &gmg_##name,
+static const gmg_operator_kind *const registry[] = {KINDS(LISTED)};
+
+const gmg_operator_kind *gmg_operator_kind_of(const gmg_problem *p)
+{
+  int i = 0;
+  while (registry[i]->describes && !registry[i]->describes(p)) i++;
+  return registry[i];
+}

@@ -1,0 +1,60 @@
+/* The 7-point operator (5 points in 2D, 3 in 1D): its table, and its coefficients on faces and sigma on all levels. A coarse face
+   gets the arithmetic mean of the fine faces that it covers, a coarse cell the mean of sigma, weighted by volume. The row formula
+   is in row.h. Called through gmg_operator_kind. */
+#include "core/backend.h"
+#include "stencil/stencil.h"
+
+static gmg_status create(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[3], gmg_operator *A)
+{
+  (void)axis;
+  void *values = NULL;
+  for (int a = 0; a < A->dim && (p->beta || p->beta_face[0]); a++) {
+    GMG_TRY(gmg_exec_alloc(e, "coefficients on faces", gmg_face_count(A, a) * e->real_size, &values));
+    A->face[a] = values;
+  }
+  if (!p->sigma) return GMG_OK;
+  GMG_TRY(gmg_exec_alloc(e, "sigma", A->cells * e->real_size, &values));
+  A->sigma = values;
+  return GMG_OK;
+}
+
+static void load(const gmg_exec *e, const gmg_problem *p, const struct gmg_faces *faces, gmg_operator *A)
+{
+  const gmg_stencil_ops *stencil = gmg_stencil_of(e);
+  if (p->beta) stencil->harmonic_faces(e, A, faces, p->beta);
+  for (int a = 0; a < p->dim && p->beta_face[a]; a++) stencil->copy_faces(e, A, a, p->beta_face[a]);
+  if (p->sigma) e->vector->copy(e, A->cells, p->sigma, (void *)A->sigma);
+}
+
+static void coarsen(const gmg_exec *e, const gmg_operator *A, gmg_carriers by, gmg_operator *C)
+{
+  const gmg_stencil_ops *stencil = gmg_stencil_of(e);
+  for (int a = 0; a < A->dim && A->face[0]; a++) {
+    gmg_map maps[3] = {by.restrict_[0], by.restrict_[1], by.restrict_[2]};
+    maps[a] = by.faces[a];
+    stencil->tensor(e, maps, A->face[a], (void *)C->face[a], 0);
+    if (A->coarsened[a] && !A->wraps[a]) stencil->coarsen_walls(e, A, C, by.restrict_, a);
+  }
+  if (A->sigma) stencil->tensor(e, by.average, A->sigma, (void *)C->sigma, 0);
+}
+
+static void lower(const gmg_exec *e, const gmg_operator *from, gmg_operator *to)
+{
+  for (int a = 0; a < from->dim && from->face[a]; a++)
+    e->vector->scale_to_low(e, gmg_face_count(from, a), NULL, from->face[a], (void *)to->face[a]);
+  if (from->sigma) e->vector->scale_to_low(e, from->cells, NULL, from->sigma, (void *)to->sigma);
+}
+
+extern const gmg_operator_ops gmg_seven_point_host_f32, gmg_seven_point_host_f64;
+extern const gmg_operator_ops gmg_seven_point_cuda_f32, gmg_seven_point_cuda_f64;
+
+const gmg_operator_kind gmg_seven_point = {
+    .name = "7-point",
+    .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_seven_point_host_f32, [GMG_F64] = &gmg_seven_point_host_f64},
+            [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_seven_point_cuda_f32),
+                                  [GMG_F64] = GMG_ON_CUDA(&gmg_seven_point_cuda_f64)}},
+    .takes_boundary_values = 1,
+    .create = create,
+    .load = load,
+    .coarsen = coarsen,
+    .lower = lower};
