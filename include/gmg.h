@@ -112,6 +112,21 @@ typedef struct gmg_context gmg_context;   /**< Where gmg runs: host threads, or 
 typedef struct gmg_solver gmg_solver;     /**< The hierarchy, smoother states and fields for one problem. */
 typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says how to write one. */
 
+/** A box stencil: an operator whose rows couple an unknown with all neighbours in a box of 3, 9 or 27 points, diagonals included,
+ *
+ *      (A u)_ijk = sum over z, y, x of entry[z + 1][y + 1][x + 1] u_(i+x)(j+y)(k+z),   x, y, z from -1 to 1
+ *
+ *  Entries are those of the equation A u = f itself, mesh widths included. In 2D only entry[1] is used, in 1D only entry[1][1].
+ *  All others must be 0. The entry of the unknown itself, entry[1][1][1], must be positive. All others may have any sign. Entries
+ *  must be symmetric: that of a neighbour is that of the neighbour on the other side. They must not add up to less than 0.
+ *
+ *  At a Dirichlet wall, where u = 0, entries across the wall are dropped. At a Neumann wall, where the flux is 0, the neighbour
+ *  across the wall is the one on this side. See docs/api/stencil.md. */
+typedef struct gmg_stencil {
+  size_t size;             /**< sizeof(gmg_stencil) where the program was compiled. 0: this version's. */
+  double entry[3][3][3];   /**< [z + 1][y + 1][x + 1] */
+} gmg_stencil;
+
 /** The problem, a plain struct. Start from gmg_problem_default() and change the members that differ. 0 means the default in every
  *  member but dim and n, so a struct of zeros with dim and n set is the default problem, too. Later versions may add members at the
  *  end. A program compiled before says by size what it has; the rest is then 0.
@@ -146,6 +161,10 @@ typedef struct gmg_problem {
                                    a, face i below unknown i. On a periodic axis the last value repeats the first and is not read.
                                    Not together with beta. */
   const void *sigma;          /**< One sigma >= 0 per unknown, shape of the problem, or NULL for 0. */
+  const gmg_stencil *stencil; /**< A box stencil, or NULL for -div(beta grad u). Host memory. BORROWED, as the arrays. For
+                                   vertex-centred problems with uniform spacing and Dirichlet, Neumann or periodic walls. shift is
+                                   added to the entry of the unknown itself. Not together with beta, beta_face, sigma or coord.
+                                   Such a problem has no boundary values and no fluxes. */
 } gmg_problem;
 
 /** A function of yours that gmg calls after each measured residual. If it returns a value other than 0, the solve ends. On the same
@@ -318,6 +337,20 @@ static inline gmg_problem gmg_problem_default(int dim, const size_t n[])
   gmg_problem problem;
   gmg_problem_init(&problem, sizeof problem, dim, n);
   return problem;
+}
+
+/** gmg_stencil_q1() for a gmg_stencil of another size. Fills `size` bytes of the stencil, no more. */
+GMG_API gmg_status gmg_stencil_q1_init(gmg_stencil *stencil, size_t size, int dim, const double h[], double sigma);
+
+/** The stencil of (bi-, tri-)linear finite elements for -div(grad u) + sigma u on a uniform mesh: stiffness and mass matrix,
+ *  divided by the volume of a cell. So f is the load vector, divided by that volume. Method: elements Q1 (Strang, Fix 1973).
+ *  @param dim 1, 2 or 3   @param h mesh widths, dim entries; NULL: 1   @param sigma >= 0
+ *  @return the stencil; with zeros, which gmg_solver_create() refuses, if an argument is out of its range */
+static inline gmg_stencil gmg_stencil_q1(int dim, const double h[], double sigma)
+{
+  gmg_stencil stencil;
+  (void)gmg_stencil_q1_init(&stencil, sizeof stencil, dim, h, sigma);
+  return stencil;
 }
 
 /** Sets h so that the box has the given side lengths. h depends on the centring and the boundary conditions, so set these first.

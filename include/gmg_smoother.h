@@ -13,6 +13,14 @@
 extern "C" {
 #endif
 
+/** A box stencil on a level (gmg_operator::box). Row (i, j, k) is the sum of entry[x + 1 + 3 (y + 1) + 9 (z + 1)] u_(i+x)(j+y)(k+z)
+ *  over x, y, z from -1 to 1, plus gmg_operator::shift times u_ijk. Neighbours wrap on periodic axes. Beyond a wall u is 0, or, if
+ *  the wall mirrors, that of the neighbour on this side. */
+typedef struct gmg_box {
+  double entry[27];  /**< They add up to 0. */
+  int mirrors[3][2]; /**< Whether the lower and the upper wall of an axis mirror. */
+} gmg_box;
+
 /** The operator of one level. In 3D, row (i, j, k) is
  *
  *      (diag0[i] + diag1[j] + diag2[k] + shift) u_ijk - lo0[i] u_(i-1)jk - hi0[i] u_(i+1)jk - ... = f_ijk
@@ -50,6 +58,8 @@ typedef struct gmg_operator {
   double stretch[3];       /**< Largest over smallest mesh width. */
   double shift;            /**< The constant part of sigma. */
   double reaction_from_walls; /**< Sum of the wall terms of axes with a single unknown. It acts like a shift. */
+  const gmg_box *box;      /**< A box stencil instead of the rows above, in host memory. lo, hi, diag and the arrays of
+                                coefficients then have no meaning. NULL: there is none. */
   const struct gmg_operator_kind *kind; /**< Private. */
 } gmg_operator;
 
@@ -75,6 +85,7 @@ enum {
   GMG_SMOOTHER_DETERMINISTIC = 1, /**< Bitwise the same result on every run, for any number of threads. */
   GMG_SMOOTHER_ADJOINT = 2,       /**< The sweep on GMG_LEG_UP_REVERSED is the adjoint of that on GMG_LEG_DOWN. */
   GMG_SMOOTHER_LINEAR = 4,        /**< The same linear map at every call. */
+  GMG_SMOOTHER_BOX = 16,          /**< Takes box stencils (gmg_operator::box), too. Others are refused where the problem has one. */
   GMG_SMOOTHER_COLOURED = 8       /**< Relaxes one colour after the other. If one or two axes are coarsened, residuals are then best
                                        restricted by the adjoint of interpolation (docs/weights.md). */
 };

@@ -8,7 +8,7 @@
 static size_t inverse_bytes(const gmg_exec *e, const gmg_bottom_problem *p)
 {
   const gmg_coarse_kernels *k = gmg_coarse_kernels_of(e);
-  return k->inverse_bytes ? k->inverse_bytes(p->level[0].A) : 0;
+  return k->inverse_bytes && p->level[0].A->kind == &gmg_seven_point ? k->inverse_bytes(p->level[0].A) : 0;
 }
 
 /* z, p and q are stored one after the other, after the inverse. */
@@ -40,7 +40,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
   void *r = f, *z = (char *)state + inverse_bytes(e, problem), *p = (char *)z + bytes, *q = (char *)p + bytes;
 
   const gmg_coarse_kernels *own = gmg_coarse_kernels_of(e);
-  if (own->cg && own->cg(e, problem, state, r, u, p, q)) return;
+  if (own->cg && A->kind == &gmg_seven_point && own->cg(e, problem, state, r, u, p, q)) return;
   if (problem->singular) stencil->remove_mean(e, A, problem->level[0].volume, r);
   v->fill(e, n, 0, u);
   gmg_operator_of(e, A)->over_diagonal(e, A, r, z);

@@ -7,6 +7,9 @@
 /* The face that (axis, side) names, or an error. */
 static gmg_status find_face(gmg_solver *s, int axis, int side, void **g, size_t *cells)
 {
+  const gmg_operator_kind *kind = s->finest->A.kind;
+  if (!kind->takes_boundary_values)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "boundary values: a %s takes none, its walls are 0", kind->name);
   if (axis < 0 || axis >= s->problem.dim)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "axis = %d: must be from 0 to %d", axis, s->problem.dim - 1);
   if (side < 0 || side > 1) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "side = %d: must be 0 or 1", side);

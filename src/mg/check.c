@@ -84,11 +84,15 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
   return GMG_OK;
 }
 
-gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved)
+gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved, gmg_stencil *stencil)
 {
   if (!given) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem is NULL");
   gmg_problem taken;
   GMG_TRY(gmg_take_struct(c, "problem", given, sizeof taken, &taken));
+  if (taken.stencil) {
+    GMG_TRY(gmg_take_struct(c, "problem.stencil", taken.stencil, sizeof *stencil, stencil));
+    taken.stencil = stencil;
+  }
   *resolved = gmg_problem_resolved(&taken);
   const gmg_problem *p = resolved;
   if (p->dim < 1 || p->dim > 3) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.dim = %d: must be from 1 to 3", p->dim);
@@ -108,7 +112,8 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_probl
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.shift = %g: negative shifts are not supported yet", p->shift);
   if (p->shift > gmg_type_traits_of(p->type)->largest / 64)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: leaves the range of the type", p->shift);
-  return GMG_OK;
+  const gmg_operator_kind *kind = gmg_operator_kind_of(p);
+  return kind->check ? kind->check(c, p) : GMG_OK;
 }
 
 static gmg_status check_integer(gmg_context *c, const gmg_option *o, int value)
@@ -188,7 +193,11 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   if (p->pre + p->post == 0)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "params.pre = GMG_NONE and params.post = GMG_NONE: one smoothing step is the least");
   const gmg_exec e = gmg_exec_make(c, problem->type, 1);
-  const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &e);
+  const gmg_operator_kind *kind = gmg_operator_kind_of(problem);
+  const gmg_smoother_ops *ops = gmg_smoother_ops_of(p, &e, kind);
+  if (kind != &gmg_seven_point && !ops)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" does not take a problem with a %s",
+                    gmg_shown_name(p->smoother), kind->name);
   if (p->precision != GMG_PRECISION_MIXED && (!ops || !ops->sweep)) /* otherwise precision.c checks them */
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" has no functions for this context and problem.type",
                     gmg_shown_name(p->smoother));

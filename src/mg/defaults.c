@@ -72,6 +72,7 @@ gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *probl
   if (p.cycle == GMG_CYCLE_AUTO) p.cycle = array && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
   if (p.accel == GMG_ACCEL_AUTO)
     p.accel = array || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+  if (given->coarse == GMG_COARSE_AUTO && gmg_operator_kind_of(problem) != &gmg_seven_point) p.coarse = GMG_COARSE_CHOLESKY;
   if (p.rtol == 0) p.rtol = gmg_type_traits_of(problem->type)->rtol;
   if (!p.async.seed) p.async.seed = 1;
   if (!p.smoother) p.smoother = gmg_smoother_by_name(default_smoother);

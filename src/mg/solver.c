@@ -22,7 +22,7 @@ double gmg_worst_stretch(const gmg_problem *p)
 /* Whether constants are in the null space: no Dirichlet wall, no Robin wall with a > 0, and no reaction term. */
 int gmg_is_singular(const gmg_problem *p, double sigma_most)
 {
-  if (p->shift > 0 || sigma_most > 0) return 0;
+  if (gmg_operator_shift(p) > 0 || sigma_most > 0) return 0;
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++)
       if (p->bc[a][side] == GMG_DIRICHLET || (p->bc[a][side] == GMG_ROBIN && p->robin[a][side][0] > 0)) return 0;
@@ -65,7 +65,7 @@ static gmg_status copy_positions(gmg_solver *s)
 /* What was given, checked and resolved, and what follows from it alone. */
 static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_problem *problem, const gmg_params *params, int dry)
 {
-  GMG_TRY(gmg_check_problem(c, problem, &s->problem));
+  GMG_TRY(gmg_check_problem(c, problem, &s->problem, &s->box));
   gmg_params taken;
   GMG_TRY(gmg_check_params(c, &s->problem, params, &taken, &s->params));
   GMG_TRY(gmg_check_process(c, dry ? "gmg_plan" : "gmg_solver_create", gmg_has_parallel_work(&s->problem)));
@@ -222,6 +222,8 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
   if (!s) return GMG_ERR_ARGUMENT;
   if (!u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u is NULL");
   GMG_TRY(gmg_check_readable(s, "gmg_flux"));
+  if (!s->finest->A.kind->takes_boundary_values)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "gmg_flux: a %s has no fluxes through faces", s->finest->A.kind->name);
   GMG_TRY(check_outputs(s, u, flux, gradient));
   GMG_VISIT(s->context);
   const gmg_level *L = s->finest;

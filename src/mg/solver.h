@@ -85,7 +85,8 @@ struct gmg_solver {
   gmg_exec exec;         /* for fields in the problem's type: u, f, residuals, directions */
   gmg_exec low_exec;     /* for the levels, if corrections are in low precision */
   gmg_exec *levels_exec; /* exec of the levels: &low_exec or &exec */
-  gmg_problem problem;   /* resolved; coord: own copies; of the other arrays only whether they are NULL */
+  gmg_problem problem;   /* resolved; coord, stencil: own copies; of the other arrays only whether they are NULL */
+  gmg_stencil box;       /* problem.stencil, if there is one */
   gmg_coefficients coefficients;
   gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced */
   double stretch;        /* largest over smallest mesh width, the worst axis */
@@ -162,8 +163,9 @@ extern const gmg_option gmg_cycle_options[];
 gmg_problem gmg_problem_resolved(const gmg_problem *given);
 gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *problem);
 
-/* check.c: checks every argument before anything is built, and resolves it. Error texts name the argument and its value. */
-gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved);
+/* check.c: checks every argument before anything is built, and resolves it. Error texts name the argument and its value.
+   stencil: what resolved->stencil will point to, if there is one */
+gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved, gmg_stencil *stencil);
 gmg_status gmg_check_params(gmg_context *c, const gmg_problem *resolved_problem, const gmg_params *given, gmg_params *taken,
                             gmg_params *resolved); /* taken: given, in a struct of this version */
 

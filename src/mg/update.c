@@ -62,6 +62,7 @@ static gmg_status compare_problems(gmg_context *c, const gmg_problem *now, const
   GMG_TRY(compare_names(c, "centering", (int)now->centering, (int)before->centering, &gmg_centering_names));
   for (int a = 0; a < before->dim; a++) GMG_TRY(compare_axis(c, now, before, a));
   GMG_TRY(compare_presence(c, "beta", now->beta, before->beta));
+  GMG_TRY(compare_presence(c, "stencil", now->stencil, before->stencil));
   return compare_presence(c, "sigma", now->sigma, before->sigma);
 }
 
@@ -76,7 +77,7 @@ static gmg_status check_corrections(gmg_solver *s, const gmg_problem *p, const g
 {
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->coefficients;
-  s->problem.shift = p->shift, s->coefficients = *found;
+  s->problem.shift = p->shift, s->problem.stencil = p->stencil, s->coefficients = *found;
   take_typical(s->finest, p, found);
   const gmg_status status = s->corrections->check ? s->corrections->check(s) : GMG_OK;
   s->problem = before, s->coefficients = found_before;
@@ -88,6 +89,7 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
 {
   gmg_forget_recordings(s);
   s->problem.shift = p->shift;
+  if (p->stencil) s->box = *p->stencil;
   s->coefficients = *found;
   for (int l = 0; l < s->levels; l++) take_typical(&s->level[l], p, found);
   for (int l = 0; l < s->refined_levels; l++) take_typical(&s->refined[l], p, found);
@@ -110,7 +112,9 @@ static void lose(gmg_solver *s)
    solver is then lost. The first failure's text stays. */
 static gmg_status replace_coefficients(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
-  const gmg_problem before = s->problem;
+  gmg_problem before = s->problem;
+  const gmg_stencil box = s->box;
+  if (before.stencil) before.stencil = &box;
   const gmg_coefficients found_before = s->coefficients;
   const int arrays = p->beta || p->beta_face[0] || p->sigma;
   const gmg_status status = gmg_status_or_failure(s, take_coefficients(s, p, found));
@@ -128,10 +132,11 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *given)
 {
   gmg_coefficients found;
   gmg_problem resolved;
+  gmg_stencil stencil;
   const gmg_problem *problem = &resolved;
   if (!s) return GMG_ERR_ARGUMENT;
   GMG_TRY(gmg_check_idle(s, "gmg_solver_update"));
-  GMG_TRY(gmg_check_problem(s->context, given, &resolved));
+  GMG_TRY(gmg_check_problem(s->context, given, &resolved, &stencil));
   GMG_VISIT(s->context);
   GMG_RUNNING(s, "gmg_solver_update");
   GMG_TRY(compare_problems(s->context, problem, &s->problem));

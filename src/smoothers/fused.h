@@ -34,7 +34,8 @@ typedef struct gmg_fused_ops {
   int (*double_buffered)(const gmg_smoother_level *level, const void *state, const gmg_map *restrict_, const gmg_map *prolong);
 } gmg_fused_ops;
 
-/* The fused legs of a smoother for exec's backend and type. NULL: a user's smoother, or no fused legs. */
-const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e);
+/* The fused legs of a smoother for exec's backend and type. NULL: a user's smoother, no fused legs, or not for this kind of
+   operator. */
+const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e, const struct gmg_operator_kind *kind);
 
 #endif

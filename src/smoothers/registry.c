@@ -53,21 +53,26 @@ unsigned gmg_traits_of_fixed_map(const gmg_params *params, int threads)
   return GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_ADJOINT | GMG_SMOOTHER_LINEAR;
 }
 
-const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_smoother *s, const gmg_exec *e)
+const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_params *p, const gmg_exec *e, const gmg_operator_kind *kind)
 {
-  return s->ops[e->context->backend][e->type];
+  const gmg_builtin_smoother *b = gmg_builtin_of(p->smoother);
+  const gmg_smoother_ops *own = p->smoother->ops[e->context->backend][e->type];
+  if (kind == &gmg_seven_point) return own;
+  if (!b) return kind == &gmg_box_stencil && gmg_smoother_traits(p, e->threads) & GMG_SMOOTHER_BOX ? own : NULL;
+  const gmg_smoother_ops *box = kind == &gmg_box_stencil ? b->box[e->context->backend][e->type] : NULL;
+  return box ? box : b->any;
 }
 
-const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e)
+const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e, const gmg_operator_kind *kind)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(s);
-  return b ? b->fused[e->context->backend][e->type] : NULL;
+  return b && kind == &gmg_seven_point ? b->fused[e->context->backend][e->type] : NULL;
 }
 
-int gmg_equivalent_red_black_sweeps(const gmg_params *params)
+int gmg_equivalent_red_black_sweeps(const gmg_params *params, const gmg_operator_kind *kind)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);
-  return b && b->equivalent_red_black_sweeps ? b->equivalent_red_black_sweeps(params) : 0;
+  return b && kind == &gmg_seven_point && b->equivalent_red_black_sweeps ? b->equivalent_red_black_sweeps(params) : 0;
 }
 
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s)

@@ -84,7 +84,7 @@ struct gmg_operator_kind {
   void (*high_frequency_range)(const gmg_operator *A, double *lowest, double *highest);
 };
 
-extern const gmg_operator_kind gmg_seven_point;
+extern const gmg_operator_kind gmg_seven_point, gmg_box_stencil;
 
 const gmg_operator_kind *gmg_operator_kind_of(const gmg_problem *p);
 static inline const gmg_operator_ops *gmg_operator_of(const gmg_exec *e, const gmg_operator *A)

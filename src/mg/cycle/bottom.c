@@ -9,7 +9,7 @@
 static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
 {
   const gmg_params *q = &s->params;
-  const int sweeps = gmg_equivalent_red_black_sweeps(q), count = s->levels - from;
+  const int sweeps = gmg_equivalent_red_black_sweeps(q, s->finest->A.kind), count = s->levels - from;
   if (count > GMG_BOTTOM_LEVELS || (count > 1 && sweeps == 0)) return 0;
   *p = (gmg_bottom_problem){.levels = count, .coarsest = q->coarse, .pre = q->pre * sweeps, .post = q->post * sweeps,
                             .reversed = s->symmetric, .singular = s->singular, .rtol = q->coarse_rtol};

@@ -73,7 +73,9 @@ static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, size_t cel
     found->beta_least = a ? fmin(found->beta_least, range[a].least) : range[a].least;
     found->beta_most = a ? fmax(found->beta_most, range[a].most) : range[a].most;
   }
+  const gmg_operator_kind *kind = gmg_operator_kind_of(p);
   for (int a = 0; a < p->dim && arrays; a++) found->beta_mean[a] = range[p->beta ? 0 : a].mean;
+  if (kind->strengths) kind->strengths(p, found->beta_mean);
   /* inner products hold its square: of u, which is large where beta is small */
   const double contrast = fmin(gmg_type_traits_of(p->type)->largest / 64, sqrt(GMG_EXTREME));
   if (found->beta_least >= found->beta_most / contrast) return GMG_OK;
@@ -107,7 +109,7 @@ static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, double we
 static gmg_status check_hold(const gmg_exec *e, const gmg_problem *p, const gmg_coefficients *found, double narrowest,
                              double weakest)
 {
-  const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * weakest, held = p->shift + found->sigma_most;
+  const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * weakest, held = gmg_operator_shift(p) + found->sigma_most;
   double robin = 0;
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++) {

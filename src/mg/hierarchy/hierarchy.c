@@ -29,7 +29,7 @@ static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const g
       L->faces.kind[a][side] = axis[a].spec.bc[side];
       L->faces.ghost_u[a][side] = axis[a].ghost_u[side];
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
-      if (!needed || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
+      if (!needed || !L->A.kind->takes_boundary_values || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
       const size_t cells = L->A.cells / L->A.n[a];
       GMG_TRY(gmg_create_field(e, "boundary values", cells, &L->faces.g[a][side]));
       if (!e->dry) e->vector->fill(e, cells, 0, L->faces.g[a][side]);

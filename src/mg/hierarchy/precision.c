@@ -48,7 +48,7 @@ static gmg_status check_parameters(gmg_solver *s)
   if (s->low_exec.type == s->problem.type)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: there is no narrower type than problem.type = %s", asked,
                     gmg_name_of(&gmg_type_names, (int)s->problem.type));
-  const gmg_smoother_ops *ops = gmg_smoother_ops_of(p->smoother, &s->low_exec);
+  const gmg_smoother_ops *ops = gmg_smoother_ops_of(p, &s->low_exec, s->finest->A.kind);
   if (!ops || !ops->sweep)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: params.smoother = \"%s\" has no functions for the narrower type", asked,
                     gmg_shown_name(p->smoother));
@@ -77,8 +77,8 @@ static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *cor
   s->mg.exec = e;
   s->mg.stencil = gmg_stencil_of(e);
   s->mg.op = gmg_operator_of(e, &s->finest->A);
-  s->mg.smoother = gmg_smoother_ops_of(s->params.smoother, e);
-  s->mg.fused = gmg_fused_of(s->params.smoother, e);
+  s->mg.smoother = gmg_smoother_ops_of(&s->params, e, s->finest->A.kind);
+  s->mg.fused = gmg_fused_of(s->params.smoother, e, s->finest->A.kind);
 }
 
 gmg_status gmg_choose_precision(gmg_solver *s)

@@ -8,8 +8,12 @@ static double unit_roundoff(gmg_type type) { return gmg_type_traits_of(type)->ep
 
 double gmg_norm_of(const gmg_solver *s, const gmg_operator *A)
 {
+  const gmg_coefficients *c = &s->coefficients;
   double norm = gmg_operator_reaction(A);
-  for (int a = 0; a < 3; a++) norm += 4 * A->coupling[a] / s->coefficients.beta_mean[a] * s->coefficients.beta_most * A->stretch[a];
+  for (int a = 0; a < 3; a++) {
+    const double most = A->kind->strengths ? c->beta_mean[a] : c->beta_most;
+    if (A->coupling[a] > 0) norm += 4 * A->coupling[a] / c->beta_mean[a] * most * A->stretch[a];
+  }
   return norm;
 }
 
@@ -50,7 +54,7 @@ static double amplification(const gmg_solver *s, const gmg_operator *A)
   }
   /* without Dirichlet walls: combines the next eigenvalue with the Rayleigh quotient of constants */
   const double next = s->coefficients.beta_mean[0] * M_PI / longest * M_PI / longest, held = hold(s);
-  double smallest = p->shift + s->coefficients.sigma_least;
+  double smallest = gmg_operator_shift(p) + s->coefficients.sigma_least;
   if (walls > 0) smallest += walls;
   else if (held > 0) smallest += 1 / (1 / next + 1 / held); /* b = 0 is a Dirichlet wall, and `held` is infinite */
   if (smallest == 0) smallest = next; /* singular */

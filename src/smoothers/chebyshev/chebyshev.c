@@ -2,8 +2,7 @@
    Its functions are in host.c and cuda.cu. Called through registry.c. */
 #include "smoothers/fourier.h"
 #include "core/backend.h"
-#include "smoothers/smoother.h"
-#include "smoothers/weight.h"
+#include "recurrence.h"
 
 #include <string.h>
 
@@ -27,6 +26,39 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
   }
 }
 
+/* For any operator, by its operations. State: the last correction, divided by the factor c1 that it was made with. */
+typedef struct {
+  void *d;
+  double factor;
+} correction;
+
+static gmg_status setup_any(const gmg_smoother_level *l, void **state)
+{
+  GMG_TRY(gmg_exec_alloc_state(l->exec, "chebyshev state", sizeof(correction), state));
+  return gmg_chebyshev_setup(l, &((correction *)*state)->d);
+}
+
+static void correct_any(const gmg_smoother_level *l, const void *f, const void *u, void *to, double c0, double c1, void *state)
+{
+  correction *last = state;
+  const gmg_operator_ops *op = gmg_operator_of(l->exec, l->A);
+  const gmg_vector_ops *v = l->exec->vector;
+  op->residual(l->exec, l->A, f, u, l->scratch);
+  op->over_diagonal(l->exec, l->A, l->scratch, l->scratch);
+  if (c0 == 0) v->copy(l->exec, l->A->cells, l->scratch, last->d);
+  else v->xpay(l->exec, l->A->cells, l->scratch, c0 * last->factor / c1, last->d);
+  last->factor = c1;
+  v->axpy(l->exec, l->A->cells, c1, last->d, to); /* to is u */
+}
+
+static void sweep_any(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  (void)leg;
+  gmg_chebyshev_sweep(l, state, f, u, u, steps, GMG_FROM_CURRENT, correct_any);
+}
+
+static const gmg_smoother_ops any = {.setup = setup_any, .sweep = sweep_any};
+
 static const gmg_option options[] = {GMG_OPTION(INT, chebyshev_degree, 2, 1, 100), {0}};
 
 extern const gmg_smoother_ops gmg_chebyshev_host_f32, gmg_chebyshev_host_f64, gmg_chebyshev_cuda_f32, gmg_chebyshev_cuda_f64;
@@ -37,5 +69,6 @@ const gmg_builtin_smoother gmg_smoother_chebyshev = {
               .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_chebyshev_host_f32, [GMG_F64] = &gmg_chebyshev_host_f64},
                       [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_chebyshev_cuda_f32),
                                             [GMG_F64] = GMG_ON_CUDA(&gmg_chebyshev_cuda_f64)}}},
+    .any = &any,
     .symbol = symbol,
     .options = options};

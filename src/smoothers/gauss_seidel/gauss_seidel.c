@@ -17,7 +17,11 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
 
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), GMG_OPTION(INT, deterministic, 0, 0, 1), {0}};
 
+extern const gmg_smoother_ops gmg_gauss_seidel_box_host_f32, gmg_gauss_seidel_box_host_f64, gmg_gauss_seidel_box_cuda_f32,
+    gmg_gauss_seidel_box_cuda_f64;
 extern const gmg_smoother_ops gmg_gauss_seidel_host_f32, gmg_gauss_seidel_host_f64;
+extern const gmg_smoother_ops gmg_gauss_seidel_box_host_f32, gmg_gauss_seidel_box_host_f64, gmg_gauss_seidel_box_cuda_f32,
+    gmg_gauss_seidel_box_cuda_f64;
 extern const gmg_smoother_ops gmg_gauss_seidel_cuda_f32, gmg_gauss_seidel_cuda_f64;
 
 const gmg_builtin_smoother gmg_smoother_gauss_seidel = {
@@ -27,5 +31,8 @@ const gmg_builtin_smoother gmg_smoother_gauss_seidel = {
               .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_gauss_seidel_host_f32, [GMG_F64] = &gmg_gauss_seidel_host_f64},
                       [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f32),
                                             [GMG_F64] = GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f64)}}},
+    .box = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_gauss_seidel_box_host_f32, [GMG_F64] = &gmg_gauss_seidel_box_host_f64},
+            [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_gauss_seidel_box_cuda_f32),
+                                  [GMG_F64] = GMG_ON_CUDA(&gmg_gauss_seidel_box_cuda_f64)}},
     .symbol = symbol,
     .options = options};

@@ -86,7 +86,7 @@ static gmg_status create_device_level(const offload *o, const gmg_smoother_level
                                   .index = l->index,
                                   .threads = o->device->threads,
                                   .scratch = scratch};
-  t->ops = gmg_smoother_ops_of(o->inner, &t->exec);
+  t->ops = o->inner->ops[o->device->backend][l->A->type];
   return t->ops->setup ? t->ops->setup(&t->level, &t->inner) : GMG_OK;
 }
 
@@ -200,7 +200,7 @@ gmg_status gmg_smoother_offload_create(gmg_context *device, const gmg_smoother *
   int found = 0;
   for (int type = GMG_F64; type <= GMG_F32; type++) {
     const gmg_exec e = gmg_exec_make(device, (gmg_type)type, 0);
-    const gmg_smoother_ops *ops = gmg_smoother_ops_of(inner, &e);
+    const gmg_smoother_ops *ops = inner->ops[device->backend][type];
     o->trace = e.trace;
     if (ops && ops->sweep) o->smoother.ops[GMG_BACKEND_HOST][type] = &there_and_back, found = 1;
   }

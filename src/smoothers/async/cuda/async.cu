@@ -17,6 +17,8 @@ extern "C" {
 
 /* A level uses the first variant that accepts it. */
 static const async_variant *const variants[] = {
+    &R(async_box_lines),    /* box stencils in 2D and 3D: lines of a tile */
+    &R(async_box),          /* box stencils, all of them */
     &R(async_line),         /* 1D: segments of a line */
     &R(async_planes_faces), /* 3D, coefficients on faces: plane sweep */
 #if GMG_REAL_F32

@@ -11,11 +11,8 @@
    half sweep, p - 2 the second, and so on. A plane that has had all half sweeps is written back. Every half sweep sees the same
    values as if the previous one had swept the whole tile, and only a few planes must fit in the cache. Lines are stored with even
    columns first and odd columns after them (host/tile.h), so a colour is contiguous. */
-#include "smoothers/async/async.h"
-
+#include "schedule.h"
 #include "tile_relax.h"
-
-#include <omp.h>
 
 /* Long lines. 32 of them in six planes fit in a megabyte of cache. */
 static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {1024, 64, 1}, {256, 32, 64}};
@@ -60,19 +57,13 @@ static async_state layout(const gmg_smoother_level *l)
   s.side = side[s.row] > side[s.stream] ? side[s.row] : side[s.stream];
   s.tile_bytes = (s.fields * s.slots * s.plane + AXIS_LINES * 2 * s.half + 2 * SIDES * s.side) * sizeof(real);
   s.tile_bytes = (s.tile_bytes + 127) / 128 * 128;
-  s.threads = s.blocks.total < (size_t)l->threads ? (int)s.blocks.total : l->threads;
-  if (p->async.in_flight && s.threads > p->async.in_flight)
-    s.threads = p->async.in_flight; /* each thread has one block at a time */
+  s.threads = workers_of(l, s.blocks.total);
   return s;
 }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
-  if (l->params->async.oversubscription)
-    return gmg_fail(l->exec->context, GMG_ERR_UNSUPPORTED,
-                    "params.async.oversubscription = %d: on the host threads relax blocks, as many "
-                    "as the context has; params.async.in_flight limits them",
-                    l->params->async.oversubscription);
+  GMG_TRY(check_host_parameters(l));
   GMG_TRY(gmg_exec_alloc(l->exec, "async state", sizeof(async_state), state));
   async_state s = layout(l);
   GMG_TRY(gmg_exec_alloc(l->exec, "async block order", s.blocks.total * sizeof(int), (void **)&s.order));
@@ -181,32 +172,38 @@ static void relax_block(const async_state *s, const gmg_smoother_level *l, tile 
   relax_tile(A->dim, gmg_kind_of(A), t, A, f, from, to, &how);
 }
 
-/* Relaxes all blocks, `passes` times, without a barrier. from = NULL: u is 0. The OpenMP team always has all threads of the
-   context. A smaller team would end threads that the next loop of the cycle must start again. */
+/* Passes over all blocks. from = NULL: u is 0. */
+typedef struct {
+  const async_state *s;
+  const gmg_smoother_level *l;
+  relaxation how;
+  size_t passes;
+  const real *f, *from;
+  real *to;
+} passes_work;
+
+static void relax_blocks(const void *what, block_queue *queue, int thread, size_t workers)
+{
+  const passes_work *x = what;
+  tile t = tile_memory(x->s, thread);
+  t.alone = x->from != x->to || workers == 1;
+  t.passes = x->passes;
+  for (size_t mine = (size_t)thread;; mine += workers) {
+    const size_t b = take_block(queue, mine);
+    if (b >= queue->all) break;
+    relax_block(x->s, x->l, &t, x->how, b, x->f, x->from, x->to);
+  }
+}
+
+/* Relaxes all blocks, `passes` times, without a barrier. */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
                        real *to, int reversed)
 {
-  const gmg_operator *A = l->A;
   const gmg_local_kind local = l->params->async.local;
-  const relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, 0, (real)gmg_weight_async(A, l->params)};
-  const int in_order = l->params->async.assignment == GMG_ASSIGN_STATIC;
-  const size_t all = passes * s->blocks.total;
-  size_t next = 0;
-#pragma omp parallel num_threads(l->threads) if (s->threads > 1 && A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
-  if (omp_get_thread_num() < s->threads) {
-    const size_t team = (size_t)omp_get_num_threads(), workers = team < (size_t)s->threads ? team : (size_t)s->threads;
-    tile t = tile_memory(s, omp_get_thread_num());
-    t.alone = from != to || workers == 1;
-    t.passes = passes;
-    for (size_t b = (size_t)omp_get_thread_num();; b += workers) {
-      if (!in_order) {
-#pragma omp atomic capture
-        b = next++;
-      }
-      if (b >= all) break;
-      relax_block(s, l, &t, how, b, f, from, to);
-    }
-  }
+  const real omega = (real)gmg_weight_async(l->A, l->params);
+  const relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, 0, omega};
+  const passes_work x = {s, l, how, passes, f, from, to};
+  run_in_threads(l, s->threads, passes * s->blocks.total, &x, relax_blocks);
 }
 
 static void run_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed)

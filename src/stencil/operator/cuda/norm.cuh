@@ -4,44 +4,12 @@
 #define GMG_STENCIL_OPERATOR_CUDA_NORM_H
 
 #include "core/cuda/pdl.cuh"
-#include "core/cuda/loop_test.cuh"
 #include "face_columns.cuh"
+#include "stencil/generic/cuda/norm.cuh"
 
 #include <math.h>
 
 #define UNIFORM_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two thread blocks are resident on each multiprocessor */
-
-/* The scaling of a low-precision residual, and what depends on the norm. */
-typedef struct {
-  const double *size;  /* 1 / factor; NULL: the factor is scale->next, or 1 without scale */
-  gmg_scale *scale;    /* records factor and norm; NULL: they are not recorded */
-  int first;           /* the residual before a recorded loop; skipped if the loop continues a solve */
-  gmg_loop_test test;  /* not NULL in a recorded loop */
-} scaling;
-
-static __device__ int is_done(const scaling &s)
-{
-  if (!s.first || !s.test.state->under_way) return 0;
-  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_loop_start(s.test, NULL, 1);
-  return 1;
-}
-
-static __device__ double scale_of(const scaling &s) { return s.size ? 1 / *s.size : s.scale ? s.scale->next : 1; }
-
-/* Called by one thread of the grid. Not inlined, because it would cost the kernels registers. */
-static __device__ __noinline__ void note_norm(const scaling how, const gmg_total *squares)
-{
-  const double scale = scale_of(how), norm = sqrt(squares->first);
-  if (how.scale) gmg_scale_note(how.scale, scale, norm);
-  if (how.first) gmg_loop_start(how.test, squares, scale * norm);
-  else if (how.test.state) gmg_loop_end(how.test, norm, scale * norm);
-}
-
-/* Sums over the grid, and records the norm. */
-static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, const gmg_sums &sums)
-{
-  if (gmg_grid_total(t, sums) && (how.scale || how.test.state)) note_norm(how, sums.to);
-}
 
 /* Sums the squares of the residual (first) and of f (second). Stores the scaled residual in `low` unless that is NULL. */
 template <int kind>

@@ -1,0 +1,256 @@
+/* Box stencils: their table, checks, and entries on all levels. Called through gmg_operator_kind.
+
+   A stencil is a sum of tensor products of three stencils along each axis: 1 = [0, 1, 0], D = [-1, 0, 1] / 2 and K = [-1, 2, -1],
+   which stand for u, h du/dx and -h^2 d2/dx2. On a mesh that is q times as wide along an axis, a product keeps what it stands for
+   if it is divided by q for every D and by q^2 for every K. In products of several K, such as the mass matrix of one axis times the
+   stiffness matrix of another, one K stands for a derivative and the others for an average: these are divided by q^2 of one axis,
+   each axis in proportion to its coupling. The product of three 1 is a shift, the same on every level. */
+#include "core/backend.h"
+#include "stencil/stencil.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ONE, SLOPE, CURVATURE }; /* 1, D, K */
+enum { CENTRE = 13 };
+
+/* Entries in the order of gmg_box. */
+static const double *flat(const gmg_problem *p) { return &p->stencil->entry[0][0][0]; }
+
+static double sum_of(const double *entry)
+{
+  double sum = 0;
+  for (int e = 0; e < 27; e++) sum += entry[e];
+  return sum;
+}
+
+static double size_of(const double *entry)
+{
+  double size = 0;
+  for (int e = 0; e < 27; e++) size += fabs(entry[e]);
+  return size;
+}
+
+/* The sum of the entries. What rounding leaves of entries that cancel is 0. */
+static double reaction(const gmg_problem *p)
+{
+  const double sum = sum_of(flat(p));
+  return fabs(sum) <= 8 * DBL_EPSILON * size_of(flat(p)) ? 0 : sum;
+}
+
+/* Minus the mean of all entries towards a neighbour along the axis: the coupling, if u is constant along the other axes. */
+static double coupling_along(const double *entry, int axis)
+{
+  static const int stride[3] = {1, 3, 9};
+  double sum = 0;
+  for (int e = 0; e < 27; e++) sum -= e / stride[axis] % 3 == 1 ? 0 : entry[e];
+  return sum / 2;
+}
+
+static void strengths(const gmg_problem *p, double beta[3])
+{
+  for (int a = 0; a < 3; a++) {
+    const double coupling = a < p->dim ? coupling_along(flat(p), a) : 0;
+    beta[a] = coupling > 0 ? coupling * p->h[a] * p->h[a] : 0;
+  }
+}
+
+static int describes(const gmg_problem *p) { return p->stencil != NULL; }
+
+/* --- checks -------------------------------------------------------------------------------------------------------------- */
+
+#define WHERE "problem.stencil->entry[%d][%d][%d] = %g"
+#define PLACE(e) (e) / 9, (e) / 3 % 3, (e) % 3
+
+static gmg_status check_entries(gmg_context *c, const gmg_problem *p)
+{
+  const gmg_type_traits *type = gmg_type_traits_of(p->type);
+  const double *entry = flat(p), most = fmin(type->largest / 64, 1e100), least = fmax(type->smallest, 1e-100);
+  for (int e = 0; e < 27; e++) {
+    const double x = entry[e], other = entry[26 - e];
+    const int is_used = (p->dim > 2 || e / 9 == 1) && (p->dim > 1 || e / 3 % 3 == 1);
+    if (!is_used && x != 0)
+      return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be 0, problem.dim = %d has no such neighbour", PLACE(e), x, p->dim);
+    if (!(fabs(x) < most) || (x != 0 && fabs(x) < least))
+      return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be 0, or from %.3g to %.3g in size", PLACE(e), x, least, most);
+    if (fabs(x - other) > 64 * DBL_EPSILON * fabs(x))
+      return gmg_fail(c, GMG_ERR_UNSUPPORTED,
+                      WHERE ": differs from that of the opposite neighbour, %g: stencils must be symmetric", PLACE(e), x, other);
+  }
+  const double sum = reaction(p), centre = entry[CENTRE] + p->shift;
+  if (!(entry[CENTRE] > 0))
+    return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": the entry of the unknown itself must be positive", PLACE(CENTRE), entry[CENTRE]);
+  if (sum < 0)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED,
+                    "problem.stencil: its entries add up to %g: negative sums, like negative shifts, are not supported yet", sum);
+  for (int e = 0; e < 27; e++)
+    if (entry[e] != 0 && fabs(entry[e]) < least * centre)
+      return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": its quotient with the diagonal, %g, leaves the range of the type", PLACE(e),
+                      entry[e], centre);
+  return GMG_OK;
+}
+
+static gmg_status check(gmg_context *c, const gmg_problem *p)
+{
+  const struct {
+    const char *name;
+    const void *array;
+  } arrays[] = {{"beta", p->beta}, {"beta_face[0]", p->beta_face[0]}, {"sigma", p->sigma},
+                {"coord[0]", p->coord[0]}, {"coord[1]", p->coord[1]}, {"coord[2]", p->coord[2]}};
+  for (int i = 0; i < 6; i++)
+    if (arrays[i].array && (i < 3 || i - 3 < p->dim))
+      return gmg_fail(c, GMG_ERR_UNSUPPORTED,
+                      "problem.%s = %p: not together with problem.stencil, whose entries hold all coefficients and mesh widths",
+                      arrays[i].name, arrays[i].array);
+  if (p->centering != GMG_VERTEX)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.centering = GMG_CELL: box stencils are for unknowns on vertices, GMG_VERTEX");
+  for (int a = 0; a < p->dim; a++)
+    for (int side = 0; side < 2; side++)
+      if (p->bc[a][side] == GMG_ROBIN)
+        return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.bc[%d][%d] = GMG_ROBIN: box stencils take Dirichlet, Neumann and periodic "
+                        "walls", a, side);
+  return check_entries(c, p);
+}
+
+/* --- entries of a level ------------------------------------------------------------------------------------------------------ */
+
+/* Applies a 3 x 3 matrix to the entries along an axis. */
+static void transform(const double matrix[3][3], int axis, double entry[27])
+{
+  static const int stride[3] = {1, 3, 9};
+  const int s = stride[axis];
+  for (int e = 0; e < 27; e++) {
+    if (e / s % 3 != 0) continue;
+    const double x[3] = {entry[e], entry[e + s], entry[e + 2 * s]};
+    for (int i = 0; i < 3; i++) entry[e + i * s] = matrix[i][0] * x[0] + matrix[i][1] * x[1] + matrix[i][2] * x[2];
+  }
+}
+
+/* Entries of one axis to the factors of 1, D and K, and back. */
+static const double to_products[3][3] = {{1, 1, 1}, {-1, 0, 1}, {-0.5, 0, -0.5}};
+static const double to_entries[3][3] = {{0, -0.5, -1}, {1, 0, 2}, {0, 0.5, -1}};
+
+/* By what a product is divided on a mesh that is q[a] times as wide. share: of the axes in the couplings. */
+static double divisor(const int product[3], const double q[3], const double share[3])
+{
+  double slopes = 1, shares = 0, inverse = 0, only = 1;
+  int has_slopes = 0;
+  for (int a = 0; a < 3; a++) {
+    if (product[a] == SLOPE) slopes *= q[a], has_slopes = 1;
+    if (product[a] != CURVATURE) continue;
+    shares += share[a], inverse += share[a] / (q[a] * q[a]);
+    only = q[a] * q[a];
+  }
+  return has_slopes ? slopes : shares > 0 ? shares / inverse : only;
+}
+
+/* The entries on a mesh that is q[a] times as wide along axis a. They add up to 0 before and after. */
+static void widen(const double q[3], double entry[27])
+{
+  double share[3];
+  for (int a = 0; a < 3; a++) share[a] = fmax(coupling_along(entry, a), 0);
+  for (int a = 0; a < 3; a++) transform(to_products, a, entry);
+  for (int e = 0; e < 27; e++) {
+    const int product[3] = {e % 3, e / 3 % 3, e / 9};
+    entry[e] /= divisor(product, q, share);
+  }
+  for (int a = 0; a < 3; a++) transform(to_entries, a, entry);
+}
+
+/* Makes the entries add up to 0. */
+static void take_reaction(double entry[27])
+{
+  entry[CENTRE] = 0;
+  entry[CENTRE] = -sum_of(entry);
+}
+
+static gmg_status create(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[3], gmg_operator *A)
+{
+  void *box = NULL;
+  GMG_TRY(gmg_exec_alloc_state(e, "box stencil", sizeof(gmg_box), &box));
+  A->box = box;
+  for (int a = 0; a < p->dim; a++)
+    for (int side = 0; side < 2; side++) /* the single unknown of a periodic axis is its own neighbour */
+      ((gmg_box *)box)->mirrors[a][side] =
+          axis[a].spec.bc[side] == GMG_NEUMANN || (axis[a].spec.bc[side] == GMG_PERIODIC && axis[a].n == 1);
+  return GMG_OK;
+}
+
+static gmg_box *box_of(const gmg_operator *A) { return (gmg_box *)A->box; } /* the operator's own */
+
+static void load(const gmg_exec *e, const gmg_problem *p, const struct gmg_faces *faces, gmg_operator *A)
+{
+  (void)e, (void)faces;
+  memcpy(box_of(A)->entry, flat(p), sizeof A->box->entry);
+  take_reaction(box_of(A)->entry);
+}
+
+static void coarsen(const gmg_exec *e, const gmg_operator *A, gmg_carriers by, gmg_operator *C)
+{
+  (void)e, (void)by;
+  double q[3];
+  for (int a = 0; a < 3; a++) q[a] = A->coarsened[a] ? C->h[a] / A->h[a] : 1;
+  memcpy(box_of(C)->entry, A->box->entry, sizeof A->box->entry);
+  widen(q, box_of(C)->entry);
+  take_reaction(box_of(C)->entry);
+}
+
+static void lower(const gmg_exec *e, const gmg_operator *from, gmg_operator *to)
+{
+  (void)e;
+  memcpy(box_of(to)->entry, from->box->entry, sizeof from->box->entry);
+}
+
+/* --- smoothing ---------------------------------------------------------------------------------------------------------------- */
+
+/* The symbol of D^-1 A at the frequency 2 pi m / SAMPLES along each axis. */
+enum { SAMPLES = 16 };
+
+static double symbol_at(const gmg_operator *A, const double *cosine, const int m[3])
+{
+  double sum = A->shift;
+  for (int e = 0; e < 27; e++) {
+    if (A->box->entry[e] == 0) continue;
+    const int phase = (e % 3 - 1) * m[0] + (e / 3 % 3 - 1) * m[1] + (e / 9 - 1) * m[2];
+    sum += A->box->entry[e] * cosine[(phase % SAMPLES + SAMPLES) % SAMPLES];
+  }
+  return sum / (A->box->entry[CENTRE] + A->shift);
+}
+
+/* Over all frequencies that are high along an axis which is coarsened. */
+static void high_frequency_range(const gmg_operator *A, double *lowest, double *highest)
+{
+  double cosine[SAMPLES];
+  int m[3], any = A->coarsened[0] || A->coarsened[1] || A->coarsened[2];
+  for (int i = 0; i < SAMPLES; i++) cosine[i] = cos(2 * M_PI * i / SAMPLES);
+  *lowest = INFINITY, *highest = 0;
+  for (m[2] = 0; m[2] <= (A->n[2] > 1 ? SAMPLES / 2 : 0); m[2]++)
+    for (m[1] = 1 - (A->n[1] > 1 ? SAMPLES / 2 : 1); m[1] <= (A->n[1] > 1 ? SAMPLES / 2 : 0); m[1]++)
+      for (m[0] = 1 - (A->n[0] > 1 ? SAMPLES / 2 : 1); m[0] <= (A->n[0] > 1 ? SAMPLES / 2 : 0); m[0]++) {
+        int high = !any && (m[0] || m[1] || m[2]);
+        for (int a = 0; a < 3; a++) high |= A->coarsened[a] && 4 * abs(m[a]) >= SAMPLES;
+        const double value = high ? symbol_at(A, cosine, m) : 0;
+        if (high) *lowest = fmin(*lowest, value), *highest = fmax(*highest, value);
+      }
+  if (*highest == 0) *lowest = *highest = 1; /* a single unknown */
+  *lowest = fmax(*lowest, 0.01 * *highest);  /* a stencil may be singular at a high frequency, too */
+  if (*highest < 1.001 * *lowest) *highest = 1.001 * *lowest;
+}
+
+extern const gmg_operator_ops gmg_box_host_f32, gmg_box_host_f64, gmg_box_cuda_f32, gmg_box_cuda_f64;
+
+const gmg_operator_kind gmg_box_stencil = {
+    .name = "box stencil",
+    .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_box_host_f32, [GMG_F64] = &gmg_box_host_f64},
+            [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_box_cuda_f32), [GMG_F64] = GMG_ON_CUDA(&gmg_box_cuda_f64)}},
+    .describes = describes,
+    .check = check,
+    .reaction = reaction,
+    .strengths = strengths,
+    .create = create,
+    .load = load,
+    .coarsen = coarsen,
+    .lower = lower,
+    .high_frequency_range = high_frequency_range};

@@ -1,0 +1,42 @@
+/* What all kernels that sum a residual have in common: how they scale it, and what they record. Included by the norms of operators.
+   */
+#ifndef GMG_STENCIL_GENERIC_CUDA_NORM_H
+#define GMG_STENCIL_GENERIC_CUDA_NORM_H
+
+#include "core/cuda/loop_test.cuh"
+
+#include <math.h>
+
+/* The scaling of a low-precision residual, and what depends on the norm. */
+typedef struct {
+  const double *size;  /* 1 / factor; NULL: the factor is scale->next, or 1 without scale */
+  gmg_scale *scale;    /* records factor and norm; NULL: they are not recorded */
+  int first;           /* the residual before a recorded loop; skipped if the loop continues a solve */
+  gmg_loop_test test;  /* not NULL in a recorded loop */
+} scaling;
+
+static __device__ int is_done(const scaling &s)
+{
+  if (!s.first || !s.test.state->under_way) return 0;
+  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_loop_start(s.test, NULL, 1);
+  return 1;
+}
+
+static __device__ double scale_of(const scaling &s) { return s.size ? 1 / *s.size : s.scale ? s.scale->next : 1; }
+
+/* Called by one thread of the grid. Not inlined, because it would cost the kernels registers. */
+static __device__ __noinline__ void note_norm(const scaling how, const gmg_total *squares)
+{
+  const double scale = scale_of(how), norm = sqrt(squares->first);
+  if (how.scale) gmg_scale_note(how.scale, scale, norm);
+  if (how.first) gmg_loop_start(how.test, squares, scale * norm);
+  else if (how.test.state) gmg_loop_end(how.test, norm, scale * norm);
+}
+
+/* Sums over the grid, and records the norm. */
+static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, const gmg_sums &sums)
+{
+  if (gmg_grid_total(t, sums) && (how.scale || how.test.state)) note_norm(how, sums.to);
+}
+
+#endif

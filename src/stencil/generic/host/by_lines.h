@@ -1,0 +1,148 @@
+/* All operations of gmg_operator_ops on host threads, for an operator that is given by three functions of a line. A kind of
+   operator defines them, includes this file, and has its table in GMG_OPERATIONS_BY_LINES. Called by host kernels of operators. */
+#ifndef GMG_STENCIL_GENERIC_HOST_BY_LINES_H
+#define GMG_STENCIL_GENERIC_HOST_BY_LINES_H
+
+#include "stencil/operator/host/sums.h"
+#include "stencil/stencil.h"
+
+#include "core/cg_scalars.h"
+
+#include <math.h>
+
+/* Of the unknowns begin .. end - 1 of the task's line: A u, the diagonal of A, and |A| |u|. Stored from out[0] on. */
+static void line_image(const gmg_operator *A, const gmg_task *w, const real *u, real *out);
+static void line_diagonal(const gmg_operator *A, const gmg_task *w, real *out);
+static void line_magnitude(const gmg_operator *A, const gmg_task *w, const real *u, real *out);
+
+static void line_residual(const gmg_operator *A, const gmg_task *w, const real *f, const real *u, real *out)
+{
+  const real *restrict rhs = f + w->offset + w->begin;
+  line_image(A, w, u, out);
+#pragma omp simd
+  for (size_t i = 0; i < w->end - w->begin; i++) out[i] = rhs[i] - out[i];
+}
+
+static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
+{
+  const size_t tasks = gmg_tasks(A);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
+  for (size_t t = 0; t < tasks; t++) {
+    const gmg_task w = gmg_blocked_task(A, t);
+    line_residual(A, &w, f, u, (real *)r + w.offset + w.begin);
+  }
+}
+
+static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
+{
+  const size_t tasks = gmg_tasks(A);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
+  for (size_t t = 0; t < tasks; t++) {
+    const gmg_task w = gmg_blocked_task(A, t);
+    line_image(A, &w, u, (real *)v + w.offset + w.begin);
+  }
+}
+
+static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *f, void *v)
+{
+  const size_t tasks = gmg_tasks(A);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
+  for (size_t t = 0; t < tasks; t++) {
+    const gmg_task w = gmg_task_at(A, t);
+    const real *from = (const real *)f + w.offset;
+    real *to = (real *)v + w.offset, line[GMG_SEGMENT];
+    line_diagonal(A, &w, line);
+    for (size_t i = w.begin; i < w.end; i++) to[i] = from[i] / line[i - w.begin];
+  }
+}
+
+/* The operands of a sum over a task. */
+typedef struct {
+  const gmg_operator *A;
+  const real *f, *u;
+  int with_f;
+  real scale;
+  low_real *r;
+} line_terms;
+
+static gmg_sums residual_sums(const void *what, const gmg_task *w)
+{
+  const line_terms *x = what;
+  const size_t first = w->offset + w->begin, length = w->end - w->begin;
+  real line[GMG_SEGMENT];
+  gmg_sums sums = {0, 0};
+  line_residual(x->A, w, x->f, x->u, line);
+  for (size_t i = 0; i < length; i++) sums.first += (double)line[i] * (double)line[i];
+  for (size_t i = first; x->with_f && i < first + length; i++) sums.second += (double)x->f[i] * (double)x->f[i];
+  for (size_t i = 0; x->r && i < length; i++) x->r[first + i] = (low_real)(x->scale * line[i]);
+  return sums;
+}
+
+static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+                               gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
+{
+  const double scale = size ? 1 / *size : s ? s->next : 1;
+  const line_terms x = {.A = A, .f = f, .u = u, .with_f = f_norm != NULL, .scale = (real)scale, .r = r};
+  const gmg_sums squares = gmg_sum_tasks(e, A, gmg_blocked_task, residual_sums, &x);
+  const double norm = sqrt(squares.first);
+  if (f_norm) *f_norm = sqrt(squares.second);
+  if (s) gmg_scale_note(s, scale, norm);
+  return wait ? norm : NAN;
+}
+
+static gmg_sums magnitude_sums(const void *what, const gmg_task *w)
+{
+  const line_terms *x = what;
+  real line[GMG_SEGMENT];
+  gmg_sums sums = {0, 0};
+  line_magnitude(x->A, w, x->u, line);
+  for (size_t i = 0; i < w->end - w->begin; i++) sums.first += (double)line[i] * (double)line[i];
+  return sums;
+}
+
+static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
+{
+  const line_terms x = {.A = A, .u = u};
+  return sqrt(gmg_sum_tasks(e, A, gmg_blocked_task, magnitude_sums, &x).first);
+}
+
+static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
+                                  void *u, const double *size, void *r)
+{
+  gmg_stencil_of(e)->tensor(e, map, coarse, u, 0);
+  (void)measure_residual(e, A, f, u, size, NULL, r, NULL, GMG_ENQUEUE);
+}
+
+static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
+                               const double *size, gmg_scale *s, void *r, gmg_wait wait)
+{
+  e->vector->correct(e, A->cells, c, 1, u);
+  return measure_residual(e, A, f, u, size, s, r, NULL, wait);
+}
+
+static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
+                         void *q)
+{
+  if (d->beta != 0) {
+    const gmg_correction before = {.z = p};
+    e->vector->correct(e, A->cells, before, 0, q); /* q: work space */
+    e->vector->correct(e, A->cells, c, 0, p);
+    e->vector->axpy(e, A->cells, d->beta, q, p);
+  } else e->vector->correct(e, A->cells, c, 0, p);
+  apply(e, A, p, q);
+  d->pq = gmg_stencil_of(e)->dot(e, A, p, q), d->pr = gmg_stencil_of(e)->dot(e, A, p, x);
+}
+
+static void restrict_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *r,
+                              void *coarse)
+{
+  residual(e, A, f, u, r);
+  gmg_stencil_of(e)->tensor(e, map, r, coarse, 0);
+}
+
+#define GMG_OPERATIONS_BY_LINES                                                                                              \
+  {.residual = residual, .measure_residual = measure_residual, .interpolated_residual = interpolated_residual,               \
+   .correct_residual = correct_residual, .apply = apply, .over_diagonal = over_diagonal, .magnitude = magnitude,             \
+   .cg_direction = cg_direction, .restrict_residual = restrict_residual}
+
+#endif

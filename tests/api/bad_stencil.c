@@ -1,0 +1,128 @@
+/* What cannot be asked for together with a box stencil, and stencils that are refused: named, with the value. */
+#include "boxes.h"
+
+#include <math.h>
+#include <string.h>
+
+static float coefficients[2000];
+static const double positions[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+
+/* What a row changes. */
+typedef enum { ENTRY, PAIR, CELLS, ROBIN, BETA, BETA_FACE, SIGMA, COORD, SMOOTHER, LOCAL, SUM, SIZE } change;
+
+static const struct {
+  change what;
+  int entry; /* [z][y][x] as a number of base 3 */
+  double value;
+  gmg_status status;
+  const char *words[2];
+} rows[] = {
+    {ENTRY, 13, 0, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][1][1] = 0", "positive"}},
+    {ENTRY, 13, -4, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][1][1] = -4", "positive"}},
+    {ENTRY, 13, NAN, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][1][1] = nan", "must be 0, or from"}},
+    {PAIR, 12, INFINITY, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][1][0] = inf", "must be 0, or from"}},
+    {PAIR, 9, 1e-310, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][0][0] = 1e-310", "must be 0, or from"}},
+    {PAIR, 9, 1e305, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][0][0] = 1e+305", "must be 0, or from"}},
+    {ENTRY, 12, -3, GMG_ERR_UNSUPPORTED, {"problem.stencil->entry[1][1][0] = -3", "symmetric"}},
+    {PAIR, 4, -1, GMG_ERR_ARGUMENT, {"problem.stencil->entry[0][1][1] = -1", "problem.dim = 2"}},
+    {SUM, 13, 0.5, GMG_ERR_UNSUPPORTED, {"problem.stencil: its entries add up to -", "negative"}},
+    {PAIR, 9, -1e-200, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][0][0] = -1e-200", "from"}},
+    {CELLS, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.centering = GMG_CELL", "vertices"}},
+    {ROBIN, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.bc[1][1] = GMG_ROBIN", "Dirichlet"}},
+    {BETA, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.beta = ", "problem.stencil"}},
+    {BETA_FACE, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.beta_face[0] = ", "problem.stencil"}},
+    {SIGMA, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.sigma = ", "problem.stencil"}},
+    {COORD, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.coord[0] = ", "problem.stencil"}},
+    {SMOOTHER, 0, 0, GMG_ERR_UNSUPPORTED, {"params.smoother = \"red_black\"", "box stencil"}},
+    {LOCAL, 0, 0, GMG_ERR_UNSUPPORTED, {"params.async.local = GMG_LOCAL_GAUSS_SEIDEL", "problem.stencil"}},
+    {SIZE, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.stencil.size = ", "is not 0"}},
+};
+
+static void refused(void **state)
+{
+  (void)state;
+  gmg_context *c;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  for (int i = 0; i < COUNT(rows); i++) {
+    gmg_problem p = make_problem(2, 10, 10, 1, GMG_VERTEX, "dddd");
+    struct {
+      gmg_stencil known;
+      char more[8];
+    } box = {.known = gmg_stencil_q1(2, p.h, 0), .more = "x"};
+    gmg_params q = gmg_params_default();
+    gmg_solver *s = NULL;
+    gmg_plan_info info;
+    double *entry = &box.known.entry[0][0][0];
+    p.stencil = &box.known, box.known.size = sizeof box.known;
+    switch (rows[i].what) {
+      case ENTRY: entry[rows[i].entry] = rows[i].value; break;
+      case PAIR: entry[rows[i].entry] = entry[26 - rows[i].entry] = rows[i].value; break;
+      case SUM: entry[rows[i].entry] *= rows[i].value; break;
+      case CELLS: p.centering = GMG_CELL; break;
+      case ROBIN: p.bc[1][1] = GMG_ROBIN; break;
+      case BETA: p.beta = coefficients; break;
+      case BETA_FACE: p.beta_face[0] = p.beta_face[1] = coefficients; break;
+      case SIGMA: p.sigma = coefficients; break;
+      case COORD: p.coord[0] = positions; break;
+      case SMOOTHER: q.smoother = gmg_smoother_by_name("red_black"); break;
+      case LOCAL: q.async.local = GMG_LOCAL_GAUSS_SEIDEL; break;
+      case SIZE: box.known.size = sizeof box; break;
+    }
+    for (int create = 0; create < 2; create++) {
+      const gmg_status status = create ? gmg_solver_create(c, &p, &q, &s) : gmg_plan(c, &p, &q, &info);
+      const char *text = gmg_context_error(c);
+      if (status != rows[i].status || !strstr(text, rows[i].words[0]) || !strstr(text, rows[i].words[1]))
+        fail_msg("row %d: %s: %s", i, gmg_status_string(status), text);
+      assert_null(s);
+    }
+  }
+  gmg_context_destroy(c);
+}
+
+static void calls_refused(void **state)
+{
+  (void)state;
+  gmg_problem p = make_problem(2, 10, 10, 1, GMG_VERTEX, "dddd");
+  const gmg_stencil box = gmg_stencil_q1(2, p.h, 0);
+  static double u[100], flux[120];
+  void *const outputs[3] = {flux, NULL, NULL};
+  const gmg_params q = gmg_params_default();
+  p.stencil = &box;
+  session s = begin_solver(&p, &q, 1);
+  assert_int_equal(gmg_set_boundary_constant(s.solver, 0, 0, 1), GMG_ERR_UNSUPPORTED);
+  assert_non_null(strstr(gmg_context_error(s.context), "boundary values: a box stencil takes none"));
+  assert_int_equal(gmg_set_boundary_values(s.solver, 0, 0, u), GMG_ERR_UNSUPPORTED);
+  assert_int_equal(gmg_flux(s.solver, u, outputs, NULL), GMG_ERR_UNSUPPORTED);
+  assert_non_null(strstr(gmg_context_error(s.context), "gmg_flux: a box stencil has no fluxes"));
+  p.stencil = NULL;
+  assert_int_equal(gmg_solver_update(s.solver, &p), GMG_ERR_ARGUMENT);
+  assert_non_null(strstr(gmg_context_error(s.context), "problem.stencil = NULL"));
+  end_solver(&s);
+}
+
+static void q1_takes_what_it_can(void **state)
+{
+  (void)state;
+  static const double bad[3] = {1, -1, 1}, good[3] = {0.5, 0.25, 1};
+  gmg_stencil s;
+  assert_int_equal(gmg_stencil_q1_init(&s, sizeof s, 0, NULL, 0), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_stencil_q1_init(&s, sizeof s, 4, NULL, 0), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_stencil_q1_init(&s, sizeof s, 2, bad, 0), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_stencil_q1_init(&s, sizeof s, 2, NULL, -1), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_stencil_q1_init(&s, sizeof s, 2, NULL, NAN), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_stencil_q1_init(NULL, sizeof s, 2, NULL, 0), GMG_ERR_ARGUMENT);
+  assert_near(s.entry[1][1][1], 0, 0);
+  assert_int_equal(gmg_stencil_q1_init(&s, sizeof s, 2, NULL, 0), GMG_OK);
+  assert_near(s.entry[1][1][1], 8 / 3., 1e-15);
+  assert_near(s.entry[1][0][1], -1 / 3., 1e-15);
+  assert_near(s.entry[1][0][0], -1 / 3., 1e-15);
+  assert_int_equal(gmg_stencil_q1_init(&s, sizeof s, 1, good, 0), GMG_OK);
+  assert_near(s.entry[1][1][1], 8, 1e-14);
+  assert_near(s.entry[1][1][0], -4, 1e-14);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(calls_refused), cmocka_unit_test(q1_takes_what_it_can)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

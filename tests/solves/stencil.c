@@ -1,0 +1,176 @@
+/* Solves with box stencils: convergence from coarse to fine grids, the matrices fv1 to fv3 of the papers, order, walls, smoothers. With the
+   argument "cuda" on a device. */
+#include "boxes.h"
+#include "sample.h"
+
+#include <math.h>
+
+static gmg_report solve_random(const char *name, const gmg_problem *p, const gmg_params *q)
+{
+  const size_t n = unknowns(p);
+  double *f = field(n, 21), *u = field(n, 0);
+  gmg_report r;
+  session s = begin_solver(p, q, 2);
+  const gmg_status status = solve_in(&s, f, u, &r);
+  if (status != GMG_OK) fail_msg("%s: %s: %s", name, gmg_status_string(status), gmg_context_error(s.context));
+  end_solver(&s);
+  free(f), free(u);
+  return r;
+}
+
+/* With async V(1,1), from a random f to 1e-10. */
+static void converges(void **state)
+{
+  (void)state;
+  static const struct {
+    const box_entries *box;
+    shape shape;
+    double most; /* factor */
+    int cycles;
+  } cases[] = {{&box_q1, {2, {31, 31, 1}, GMG_VERTEX, "dddd"}, 0.06, 8},      {&box_q1, {2, {32, 32, 1}, GMG_VERTEX, "dddd"}, 0.06, 8},
+               {&box_q1, {2, {127, 127, 1}, GMG_VERTEX, "dddd"}, 0.06, 8},    {&box_q1, {2, {100, 75, 1}, GMG_VERTEX, "dddd"}, 0.06, 8},
+               {&box_q1, {2, {255, 255, 1}, GMG_VERTEX, "dddd"}, 0.06, 8},    {&box_q1, {2, {256, 256, 1}, GMG_VERTEX, "dddd"}, 0.06, 8},
+               {&box_q1, {3, {31, 31, 31}, GMG_VERTEX, "dddddd"}, 0.06, 8},   {&box_q1, {3, {64, 64, 64}, GMG_VERTEX, "dddddd"}, 0.06, 8},
+               {&box_q1, {3, {63, 40, 53}, GMG_VERTEX, "dddddd"}, 0.06, 8},   {&box_q1, {3, {127, 127, 127}, GMG_VERTEX, "dddddd"}, 0.06, 8},
+               {&box_fv1, {2, {98, 98, 1}, GMG_VERTEX, "dddd"}, 0.06, 8},     {&box_fv1, {2, {99, 99, 1}, GMG_VERTEX, "dddd"}, 0.06, 8}, /* fv2 */
+               {&box_fv3, {2, {99, 99, 1}, GMG_VERTEX, "dddd"}, 0.06, 8},     {&box_27, {3, {64, 64, 64}, GMG_VERTEX, "dddddd"}, 0.06, 8},
+               {&box_7, {3, {63, 63, 63}, GMG_VERTEX, "dddddd"}, 0.09, 10},   {&box_5, {2, {127, 127, 1}, GMG_VERTEX, "dddd"}, 0.06, 9},
+               {&box_q1, {2, {64, 64, 1}, GMG_VERTEX, "pppp"}, 0.06, 8},      {&box_q1, {2, {65, 65, 1}, GMG_VERTEX, "pppp"}, 0.1, 10},
+               {&box_q1, {2, {65, 64, 1}, GMG_VERTEX, "nnnn"}, 0.06, 8},      {&box_q1, {3, {33, 32, 40}, GMG_VERTEX, "nddnpp"}, 0.07, 9},
+               {&box_q1, {1, {1000, 1, 1}, GMG_VERTEX, "dd"}, 0.06, 8}};
+  for (int i = 0; i < COUNT(cases); i++) {
+    gmg_problem p = shaped_problem(&cases[i].shape);
+    const gmg_stencil box = box_of_entries(&p, cases[i].box);
+    gmg_params q = gmg_params_default();
+    p.stencil = &box, q.rtol = 1e-10;
+    if (SANITIZED && unknowns(&p) > 100000) continue;
+    const gmg_report r = solve_random(cases[i].box->name, &p, &q);
+    print_message("%s %s %zu x %zu x %zu: %d cycles, factor %.3f\n", cases[i].box->name, cases[i].shape.bc, p.n[0], p.n[1], p.n[2],
+                  r.cycles, r.factor);
+    assert_below(r.factor, cases[i].most);
+    assert_true(r.cycles <= cases[i].cycles);
+  }
+}
+
+/* All smoothers that take box stencils, and both types. */
+static void smoothers(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *name;
+    gmg_params params;
+    double most;
+  } kinds[] = {{"jacobi", {.pre = 1}, 0.5},
+               {"chebyshev", {.pre = 1}, 0.15},
+               {"gauss_seidel", {.pre = 1}, 0.1},
+               {"gauss_seidel", {.accel = GMG_ACCEL_CG, .deterministic = 1}, 0.2},
+               {"async", {.async = {.overlap = GMG_NONE, .local_sweeps = 1}}, 0.4},
+               {"async", {.async = {.overlap = 2}}, 0.06},
+               {"async", {.async = {.local = GMG_LOCAL_JACOBI}}, 0.2},
+               {"async", {.async = {.passes = 2, .in_flight = 1, .assignment = GMG_ASSIGN_DYNAMIC}}, 0.06},
+               {"async", {.deterministic = 1}, 0.06},
+               {"async", {.deterministic = 1, .async = {.overlap = GMG_NONE}, .accel = GMG_ACCEL_CG}, 0.5},
+               {"async", {.accel = GMG_ACCEL_FLEXIBLE_CG}, 0.06},
+               {"async", {.cycle = GMG_CYCLE_W}, 0.06},
+               {"async", {.fmg = 1}, 0.2},
+               {"async", {.precision = GMG_PRECISION_MIXED}, 0.06}};
+  static const shape shapes[] = {{2, {70, 51, 1}, GMG_VERTEX, "ddnd"}, {3, {33, 20, 24}, GMG_VERTEX, "dddnpp"}};
+  for (int i = 0; i < COUNT(kinds); i++)
+    for (int k = 0; k < COUNT(shapes); k++)
+      for (int type = 0; type < 2; type++) {
+        gmg_problem p = shaped_problem(&shapes[k]);
+        const gmg_stencil box = box_of_entries(&p, &box_q1);
+        gmg_params q = kinds[i].params;
+        p.stencil = &box, p.type = (gmg_type)type, q.smoother = gmg_smoother_by_name(kinds[i].name);
+        if (type == GMG_F32 && q.precision == GMG_PRECISION_MIXED) continue;
+        q.rtol = type == GMG_F32 ? 2e-5 : 1e-9;
+        const size_t n = unknowns(&p);
+        double *f = field(n, 5), *u = field(n, 0);
+        gmg_report r;
+        session s = begin_solver(&p, &q, 2);
+        void *f_typed = typed(&p, f, n), *u_typed = typed(&p, u, n);
+        const gmg_status status = solve_in(&s, f_typed, u_typed, &r);
+        print_message("%s, row %d, %dD, %s: %d cycles, factor %.3f\n", kinds[i].name, i, p.dim, type ? "float" : "double", r.cycles, r.factor);
+        assert_ok(s.context, status);
+        if (type == GMG_F64) assert_below(r.factor, kinds[i].most);
+        free(f), free(u), free(f_typed), free(u_typed);
+        end_solver(&s);
+      }
+}
+
+/* Q1 with load vectors of the interpolated right-hand side: second order. */
+static double error_at(int dim, size_t m, double sigma)
+{
+  gmg_problem p = make_problem(dim, m - 1, dim > 1 ? m - 1 : 1, dim > 2 ? m - 1 : 1, GMG_VERTEX, "dddddd");
+  const double zero[3] = {1e9, 1e9, 1e9};
+  const gmg_stencil box = gmg_stencil_q1(dim, p.h, sigma), mass = gmg_stencil_q1(dim, zero, 1); /* no stiffness */
+  gmg_params q = gmg_params_default();
+  const size_t n = unknowns(&p);
+  double *f = field(n, 0), *u = field(n, 0), *exact = field(n, 0), most = 0;
+  gmg_report r;
+  p.stencil = &box, q.rtol = 1e-11;
+  for (size_t c = 0; c < n; c++) {
+    const size_t at[3] = {c % p.n[0], c / p.n[0] % p.n[1], c / (p.n[0] * p.n[1])};
+    exact[c] = 1;
+    for (int a = 0; a < dim; a++) exact[c] *= sin(M_PI * (double)(at[a] + 1) / (double)m);
+    for (int e = 0; e < 27; e++) { /* f is 0 on walls */
+      double value = mass.entry[e / 9][e / 3 % 3][e % 3] * (dim * M_PI * M_PI + sigma);
+      const int step[3] = {e % 3 - 1, e / 3 % 3 - 1, e / 9 - 1};
+      for (int a = 0; a < dim; a++) value *= sin(M_PI * ((double)at[a] + 1 + step[a]) / (double)m);
+      f[c] += value;
+    }
+  }
+  session s = begin_solver(&p, &q, 2);
+  assert_ok(s.context, solve_in(&s, f, u, &r));
+  end_solver(&s);
+  for (size_t c = 0; c < n; c++) most = fmax(most, fabs(u[c] - exact[c]));
+  free(f), free(u), free(exact);
+  return most;
+}
+
+static void q1_has_order_two(void **state)
+{
+  (void)state;
+  for (int dim = 1; dim <= 3; dim++)
+    for (int sigma = 0; sigma < 2; sigma++) {
+      const size_t m = dim == 3 ? 24 : 64;
+      const double order = log2(error_at(dim, m, 30 * sigma) / error_at(dim, 2 * m, 30 * sigma));
+      print_message("Q1 %dD, sigma %d: order %.3f\n", dim, 30 * sigma, order);
+      assert_near(order, 2, 0.1);
+    }
+}
+
+/* Without walls that hold u: zero mean, and the report says so. Then another stencil by an update. */
+static void singular_and_updated(void **state)
+{
+  (void)state;
+  gmg_problem p = make_problem(2, 48, 40, 1, GMG_VERTEX, "nnpp");
+  gmg_stencil box = box_of_entries(&p, &box_q1);
+  const gmg_params q = gmg_params_default();
+  const size_t n = unknowns(&p);
+  double *f = field(n, 8), *u = field(n, 0), *again = field(n, 0), before;
+  gmg_report r;
+  p.stencil = &box;
+  session s = begin_solver(&p, &q, 2);
+  assert_ok(s.context, solve_in(&s, f, u, &r));
+  assert_true(r.singular && r.cycles < 12);
+  before = u[17];
+  const gmg_stencil with_mass = gmg_stencil_q1(2, p.h, 100);
+  p.stencil = &with_mass;
+  assert_ok(s.context, update_in(&s, &p));
+  assert_ok(s.context, solve_in(&s, f, u, &r));
+  assert_true(!r.singular && r.cycles < 12 && fabs(u[17] - before) > 1e-6 * fabs(before));
+  session fresh = begin_solver(&p, &q, 2);
+  assert_ok(fresh.context, solve_in(&fresh, f, again, &r));
+  for (size_t c = 0; c < n; c++) assert_near(u[c], again[c], 1e-6 * (fabs(u[c]) + 1e-4));
+  end_solver(&s), end_solver(&fresh);
+  free(f), free(u), free(again);
+}
+
+int main(int argc, char **argv)
+{
+  if (for_device(argc, argv)) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(q1_has_order_two),
+                                     cmocka_unit_test(singular_and_updated)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
