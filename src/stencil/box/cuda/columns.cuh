@@ -7,6 +7,9 @@
 #include "stencil/box/box.h"
 #include "stencil/operator/cuda/row.cuh"
 
+/* Without a name, because both real types would have the same functions. */
+namespace {
+
 /* axes: 2 or 3 */
 template <int axes> struct box_columns : gmg_box_rows {
   gmg_tiles tiles; /* of columns; slices are stacked along its last axis */
@@ -85,5 +88,7 @@ struct box_rows {
     else with_columns<2>(A, [&](const auto &columns) { body(columns); });
   }
 };
+
+} // namespace
 
 #endif

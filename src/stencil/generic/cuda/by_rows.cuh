@@ -85,6 +85,9 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   if (gmg_grid_total(t, sums)) direction->pq = sums.to->first, direction->pr = sums.to->second;
 }
 
+/* Without a name, because both real types would have the same functions. */
+namespace {
+
 template <class Rows> struct gmg_by_rows {
   static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
   {
@@ -188,5 +191,7 @@ template <class Rows> struct gmg_by_rows {
     return t;
   }
 };
+
+} // namespace
 
 #endif

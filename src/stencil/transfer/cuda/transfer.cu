@@ -51,13 +51,23 @@ template <int X, int Y, int Z> static __global__ void tensor_kernel(gmg_maps t, 
   });
 }
 
+/* Vertices have maps of 3 and 4 columns in restrictions, and so have cells where sizes are odd. */
+static auto tensor_kernel_of(const gmg_map map[3])
+{
+#define KERNEL(X, Y, Z) tensor_kernel<X, Y, Z>
+  return has_widths(map, 3, 3, 3)   ? KERNEL(3, 3, 3)
+         : has_widths(map, 4, 4, 4) ? KERNEL(4, 4, 4)
+         : has_widths(map, 3, 3, 1) ? KERNEL(3, 3, 1)
+         : has_widths(map, 4, 4, 1) ? KERNEL(4, 4, 1)
+                                    : BY_WIDTHS(map, KERNEL);
+#undef KERNEL
+}
+
 extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
   const gmg_points p = rows_of(map);
   if (prolong_line(e, map, x, y, add) || prolong_pairs(e, map, x, y, add)) return;
-#define KERNEL(X, Y, Z) tensor_kernel<X, Y, Z>
-  gmg_launch(e, "transfer", BY_WIDTHS(map, KERNEL), gmg_grid_of(p), gmg_maps_of(map), p, x, y, add);
-#undef KERNEL
+  gmg_launch(e, "transfer", tensor_kernel_of(map), gmg_grid_of(p), gmg_maps_of(map), p, x, y, add);
 }
 
 template <int kind, int X, int Y, int Z>
