@@ -37,13 +37,13 @@ template <class Group, int kind> struct cg_fields {
   const Group &group;
   const gmg_operator &A;
   double volume;
-  real *r, *u, *p, *q;
+  scalar *r, *u, *p, *q;
 
-  __device__ void remove_mean(real *x) const
+  __device__ void remove_mean(scalar *x) const
   {
     double sum = 0;
     group.each(A, [&](size_t i, size_t j, size_t k, size_t c) { sum += gmg_volume_at(A, i, j, k) * (double)x[c]; });
-    const real mean = (real)(group.sum(sum, SUM_MEAN) / volume);
+    const scalar mean = (scalar)(group.sum(sum, SUM_MEAN) / volume);
     group.each(A, [&](size_t, size_t, size_t, size_t c) { x[c] -= mean; });
   }
 
@@ -51,8 +51,8 @@ template <class Group, int kind> struct cg_fields {
   {
     double sum = 0;
     group.each(A, [&](size_t i, size_t j, size_t k, size_t c) {
-      const real mine = p[c];
-      const real image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), p), 0, mine);
+      const scalar mine = p[c];
+      const scalar image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), p), 0, mine);
       q[c] = image;
       sum += gmg_volume_at(A, i, j, k) * (double)mine * (double)image;
     });
@@ -68,7 +68,7 @@ template <class Group, int kind> struct cg_fields {
   {
     double sum = 0;
     group.each(A, [&](size_t i, size_t j, size_t k, size_t c) {
-      const real left = r[c], z = left / gmg_row_at<kind>(A, i, j, k).diag;
+      const scalar left = r[c], z = left / gmg_row_at<kind>(A, i, j, k).diag;
       if (first) u[c] = 0, p[c] = z;
       else q[c] = z;
       sum += gmg_volume_at(A, i, j, k) * (double)left * (double)z;

@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) inverse_kernel(gmg_operato
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    cg_kernel(gmg_operator A, double volume, int singular, double rtol, double *inverse, real *r, real *u, real *p, real *q)
+    cg_kernel(gmg_operator A, double volume, int singular, double rtol, double *inverse, scalar *r, scalar *u, scalar *p, scalar *q)
 {
   const unsigned n = (unsigned)A.cells;
   const by_threads<1> block;
@@ -135,13 +135,13 @@ static int cg(const gmg_exec *e, const gmg_bottom_problem *problem, void *invers
 }
 
 /* A dense matrix times a vector, for cholesky.c. A warp computes a row. */
-static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n, const double *m, const real *x, real *y)
+static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n, const double *m, const scalar *x, scalar *y)
 {
   const unsigned row = (blockIdx.x * GMG_THREADS + threadIdx.x) / 32;
   if (row >= n) return;
   const double sum =
       row_times<32, double>(n, [&](unsigned c, double &part) { part += __ldg(m + (size_t)row * n + c) * (double)x[c]; });
-  if (threadIdx.x % 32 == 0) y[row] = (real)sum;
+  if (threadIdx.x % 32 == 0) y[row] = (scalar)sum;
 }
 
 static void product(const gmg_exec *e, size_t n, const void *m, const void *x, void *y)

@@ -29,8 +29,8 @@ struct by_grid {
 /* The number of thread blocks per multiprocessor limits registers: with constant coefficients 80 are enough. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, kind & GMG_FACES ? 2 : 3)
-    cg_grid_kernel(gmg_operator A, gmg_points all, double volume, int singular, double rtol, real *r, real *u, real *p, real *q,
-                   double *part)
+    cg_grid_kernel(gmg_operator A, gmg_points all, double volume, int singular, double rtol, scalar *r, scalar *u, scalar *p,
+                   scalar *q, double *part)
 {
   const by_grid group = {all, part};
   cg_fields<by_grid, kind> x = {group, A, volume, r, u, p, q};

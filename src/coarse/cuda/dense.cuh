@@ -47,13 +47,13 @@ static __device__ __forceinline__ double *usable_flag(double *inverse, unsigned 
 
 /* u = inverse f, with LANES threads per row. */
 template <unsigned LANES>
-static __device__ __forceinline__ void multiply(unsigned n, const double *inverse, const real *f, real *u)
+static __device__ __forceinline__ void multiply(unsigned n, const double *inverse, const scalar *f, scalar *u)
 {
   const unsigned row = threadIdx.x / LANES;
   const double sum = row_times<LANES, double>(MAX_CELLS_INVERSE, [&](unsigned c, double &part) {
     if (row < n && c < n) part += __ldg(inverse + row * n + c) * (double)f[c];
   });
-  if (row < n && threadIdx.x % LANES == 0) u[row] = (real)sum;
+  if (row < n && threadIdx.x % LANES == 0) u[row] = (scalar)sum;
 }
 
 /* Replaces a symmetric positive definite matrix in shared memory by its inverse (Gauss-Jordan, which needs no pivoting here). The

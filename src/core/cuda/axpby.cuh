@@ -58,7 +58,7 @@ static void axpby(const gmg_exec *e, size_t n, const double *size, const type *z
 /* x = c + keep x */
 template <typename number> static void add_correction(const gmg_exec *e, size_t n, gmg_correction c, number keep, void *x)
 {
-  if (c.low) axpby(e, n, c.size, (const low_real *)c.z, keep, (real *)x);
+  if (c.low) axpby(e, n, c.size, (const low_scalar *)c.z, keep, (real *)x);
   else axpby(e, n, c.size, (const real *)c.z, keep, (real *)x);
 }
 

@@ -28,7 +28,7 @@ static __global__ void add_kernel(size_t n, real a, real *x)
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, low_real *low,
+    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, low_scalar *low,
                 gmg_sums sums)
 {
   double step;
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const real a = (real)step;
   gmg_total t = {0, 0, 0, 0};
   const auto leave = [&](size_t i, real left) {
-    if (low) low[i] = (low_real)(scale * left);
+    if (low) low[i] = (low_scalar)(scale * left);
     t.first += (double)left * (double)left;
   };
   if (can_step)
@@ -137,7 +137,7 @@ static __device__ __forceinline__ double power_above(double norm)
   return frexp(norm, &above) == 0.5 ? norm : scalbn(1.0, above);
 }
 
-static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int full, real scale, const real *x, low_real *y,
+static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int full, real scale, const real *x, low_scalar *y,
                                                   double *squares)
 {
   real v[AT_ONCE];
@@ -146,13 +146,13 @@ static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int full, 
 #pragma unroll
   for (int m = 0; m < AT_ONCE; m++) {
     *squares += (double)v[m] * (double)v[m];
-    if (y && (full || c + m * blockDim.x < n)) y[c + m * blockDim.x] = (low_real)(scale * v[m]);
+    if (y && (full || c + m * blockDim.x < n)) y[c + m * blockDim.x] = (low_scalar)(scale * v[m]);
   }
 }
 
 /* y = x / guess, where the guess is the last size of x. Also sums the squares of x. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    guess_kernel(size_t n, const real *x, gmg_scale *s, low_real *y, gmg_sums sums)
+    guess_kernel(size_t n, const real *x, gmg_scale *s, low_scalar *y, gmg_sums sums)
 {
   const double guess = power_above(s->size);
   gmg_total t = {0, 0, 0, 0};
@@ -163,7 +163,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 /* Scales x again if the guess is far from x's own norm. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    own_size_kernel(size_t n, const real *x, const gmg_total *squares, gmg_scale *s, low_real *y)
+    own_size_kernel(size_t n, const real *x, const gmg_total *squares, gmg_scale *s, low_scalar *y)
 {
   enum { MAX_RATIO = 1 << 20 };
   const double norm = sqrt(squares->first), guess = s->guess, own = power_above(norm), ratio = own / guess;
@@ -181,7 +181,7 @@ static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_sca
   gmg_launch(e, "normalize to low", own_size_kernel, chunk_grid(n, 1), n, x, squares.to, s, y);
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *size, const real *x, low_real *y)
+static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *size, const real *x, low_scalar *y)
 {
   const real scale = size ? (real)(1 / *size) : (real)1;
   double squares = 0; /* not used */

@@ -5,13 +5,13 @@
 
 #include "core/real.h"
 
-static inline real gmg_load(const real *p)
+static inline scalar gmg_load(const scalar *p)
 {
-  real v;
+  scalar v;
   __atomic_load(p, &v, __ATOMIC_RELAXED);
   return v;
 }
 
-static inline void gmg_store(real *p, real v) { __atomic_store(p, &v, __ATOMIC_RELAXED); }
+static inline void gmg_store(scalar *p, scalar v) { __atomic_store(p, &v, __ATOMIC_RELAXED); }
 
 #endif

@@ -61,15 +61,15 @@ static share share_of(size_t n, int c)
 static void times_to_low(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
   const real *restrict X = x, A = (real)a;
-  low_real *restrict Y = y;
+  low_scalar *restrict Y = y;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
-  for (size_t i = 0; i < n; i++) Y[i] = (low_real)(A * X[i]);
+  for (size_t i = 0; i < n; i++) Y[i] = (low_scalar)(A * X[i]);
 }
 
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x)
 {
   const real *restrict high = c.z, size = (real)(c.size ? *c.size : 1);
-  const low_real *restrict low = c.z;
+  const low_scalar *restrict low = c.z;
   real *restrict X = x;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) X[i] = (keep ? X[i] : 0) + size * (c.low ? (real)low[i] : high[i]);
@@ -99,7 +99,7 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   const int can_step = gmg_cg_step_length(d, &a), known = gmg_cg_is_known(d);
   const double scale = low ? s->next : 1;
   const real A = (real)a, S = (real)scale, *restrict residual = r;
-  low_real *restrict to = low;
+  low_scalar *restrict to = low;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (int c = 0; c < CHUNKS; c++) {
     enum { REALS_IN_CACHE = 1024 }; /* written values are read again from the cache */
@@ -110,7 +110,7 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
       squares += can_step ? step_piece(1, begin, end, A, p, q, y, r) : step_piece(0, begin, end, A, p, q, y, r);
       if (!to) continue;
 #pragma omp simd
-      for (size_t i = begin; i < end; i++) to[i] = (low_real)(S * residual[i]);
+      for (size_t i = begin; i < end; i++) to[i] = (low_scalar)(S * residual[i]);
     }
     part[c] = squares;
   }

@@ -9,19 +9,20 @@ extern "C" {
 
 /* d = c0 d + c1 D^-1 (f - A u), to = u + d; d is not read if c0 is 0. */
 template <int kind>
-static __global__ void correction_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real c0, real c1, real *d,
-                                         real *to)
+static __global__ void correction_kernel(gmg_operator A, gmg_points p, const scalar *f, const scalar *u, real c0, real c1,
+                                         scalar *d, scalar *to)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     const gmg_row a = gmg_row_at<kind>(A, i, j, k);
-    const real r = gmg_row_residual(3, a, gmg_near(gmg_places_of(A, i, j, k, c), u), f[c], u[c]);
-    const real e = (c0 != 0 ? c0 * d[c] : 0) + c1 * (r / a.diag);
+    const scalar r = gmg_row_residual(3, a, gmg_near(gmg_places_of(A, i, j, k, c), u), f[c], u[c]);
+    const scalar e = (c0 != 0 ? c0 * d[c] : 0) + c1 * (r / a.diag);
     d[c] = e, to[c] = u[c] + e;
   });
 }
 
 /* d = to = c1 D^-1 f: u and c0 are 0. */
-template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_points p, const real *f, real c1, real *d, real *to)
+template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_points p, const scalar *f, real c1, scalar *d,
+                                                            scalar *to)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     d[c] = to[c] = c1 * (f[c] / gmg_row_at<kind>(A, i, j, k).diag);

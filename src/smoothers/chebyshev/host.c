@@ -4,7 +4,7 @@
 #include "stencil/operator/host/grid_row.h"
 
 /* d = c0 d + c1 D^-1 (f - A u) */
-GMG_INLINE real correction_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real d)
+GMG_INLINE scalar correction_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar d)
 {
   return c0 * d + c1 * (gmg_row_residual(dim, a, near, f, u) / a.diag);
 }

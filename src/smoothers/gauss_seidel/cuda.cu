@@ -8,7 +8,7 @@ extern "C" {
 #include "stencil/operator/cuda/row.cuh"
 
 template <int kind>
-static __global__ void plane_kernel(gmg_operator A, gmg_points lines, size_t plane, const real *f, real *u, real omega)
+static __global__ void plane_kernel(gmg_operator A, gmg_points lines, size_t plane, const scalar *f, scalar *u, real omega)
 {
   gmg_for_points(lines, [&](size_t j, size_t k, size_t, size_t) {
     if (j + k <= plane && plane - j - k < A.n[0]) gmg_relax_at<kind>(A, plane - j - k, j, k, f, u, omega);
@@ -16,7 +16,7 @@ static __global__ void plane_kernel(gmg_operator A, gmg_points lines, size_t pla
 }
 
 template <int kind>
-static __global__ void serial_kernel(gmg_operator A, const real *f, real *u, real omega, int backward)
+static __global__ void serial_kernel(gmg_operator A, const scalar *f, scalar *u, real omega, int backward)
 {
   for (size_t i = 0; i < A.n[0]; i++) gmg_relax_at<kind>(A, backward ? A.n[0] - 1 - i : i, 0, 0, f, u, omega);
 }

@@ -8,7 +8,7 @@ extern "C" {
 #include "stencil/operator/cuda/row.cuh"
 
 template <int kind>
-static __global__ void jacobi_kernel(gmg_operator A, gmg_points p, const real *f, const real *u, real omega, real *to)
+static __global__ void jacobi_kernel(gmg_operator A, gmg_points p, const scalar *f, const scalar *u, real omega, scalar *to)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     const gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);
@@ -16,7 +16,7 @@ static __global__ void jacobi_kernel(gmg_operator A, gmg_points p, const real *f
   });
 }
 
-template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_points p, const real *f, real omega, real *to)
+template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_points p, const scalar *f, real omega, scalar *to)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { to[c] = omega * (f[c] / gmg_row_at<kind>(A, i, j, k).diag); });
 }

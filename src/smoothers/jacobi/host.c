@@ -3,7 +3,7 @@
 
 #include "stencil/operator/host/grid_row.h"
 
-GMG_INLINE real jacobi_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real omega, real c1, real old)
+GMG_INLINE scalar jacobi_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real omega, real c1, scalar old)
 {
   (void)c1, (void)old;
   return gmg_row_relaxed(dim, GMG_CONSTANT, a, near, f, u, omega);

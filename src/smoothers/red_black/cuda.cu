@@ -41,7 +41,7 @@ typedef struct {
 } part;
 
 template <int kind>
-static __global__ void relax_kernel(gmg_operator A, gmg_points half, part x, const real *f, real *u, real omega)
+static __global__ void relax_kernel(gmg_operator A, gmg_points half, part x, const scalar *f, scalar *u, real omega)
 {
   gmg_for_points(half, [&](size_t m, size_t j, size_t k, size_t) {
     const size_t at[3] = {2 * m + (j + k + x.colour) % 2, j, k}, i = at[0];
@@ -108,7 +108,7 @@ enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread 
 
 /* Copies interface_copy back to u. In 3D most columns only have values near the ends of blocks along them. */
 static __global__ void __launch_bounds__(ACROSS * LINES)
-    interface_kernel(uniform_level s, unsigned across, unsigned lines, const real *copy, real *u)
+    interface_kernel(uniform_level s, unsigned across, unsigned lines, const scalar *copy, scalar *u)
 {
   const unsigned tile = blockIdx.x, rest = tile / across;
   const int i = (int)(tile % across * ACROSS + threadIdx.x), j = (int)(rest % lines * LINES + threadIdx.y);
@@ -119,7 +119,7 @@ static __global__ void __launch_bounds__(ACROSS * LINES)
   const int column = column_offset(s.at, i, j);
   if (!all && v >= 2 && v + end - begin <= own - 2) return; /* inside a block: nothing to copy */
   for (int first = begin; first < end; first += AT_ONCE) {
-    real value[AT_ONCE];
+    scalar value[AT_ONCE];
     int wanted[AT_ONCE];
 #pragma unroll
     for (int c = 0; c < AT_ONCE; c++) {

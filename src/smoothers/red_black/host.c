@@ -29,7 +29,7 @@ typedef struct {
   int strip;
 } part;
 
-GMG_INLINE void relax_one(const int dim, const int kind, const gmg_line *l, const real *f, real *u, size_t i, real omega)
+GMG_INLINE void relax_one(const int dim, const int kind, const gmg_line *l, const scalar *f, scalar *u, size_t i, real omega)
 {
   const gmg_neighbours near = gmg_line_near(l, i, gmg_line_left(l, i), gmg_line_right(l, i));
   u[i] = gmg_row_relaxed(dim, kind, gmg_line_row(dim, kind, l, i), near, f[i], u[i], omega);
@@ -37,7 +37,7 @@ GMG_INLINE void relax_one(const int dim, const int kind, const gmg_line *l, cons
 
 /* Relaxes the unknowns of a colour from begin to end. The two ends of the line are relaxed separately, because their neighbours may
    lie across a seam. */
-GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, const gmg_task *w, const real *f, real *u,
+GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, const gmg_task *w, const scalar *f, scalar *u,
                       size_t colour, const real *inverse, real omega, size_t begin, size_t end)
 {
   const size_t parity = (w->j + w->k + colour) % 2, last = l->n - 1;
@@ -47,7 +47,7 @@ GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, const gm
   if (end == l->n && last > 0 && parity == last % 2) relax_one(dim, kind, l, f, u, last, omega);
 }
 
-GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, part p,
+GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_level *level, const scalar *f, scalar *u, part p,
                            real omega)
 {
   const gmg_operator *A = level->A;
@@ -71,7 +71,7 @@ GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_lev
 }
 
 /* Relaxes one colour of line m of a slice. A slice is a plane in 3D, and a line in 2D. */
-GMG_INLINE void relax_in_slice(const int dim, const int kind, const gmg_operator *A, const real *f, real *u, size_t colour,
+GMG_INLINE void relax_in_slice(const int dim, const int kind, const gmg_operator *A, const scalar *f, scalar *u, size_t colour,
                                size_t slice, size_t m, gmg_inverse *known, real omega)
 {
   const gmg_task w = gmg_row_of_slice(A, slice, m);
@@ -83,7 +83,7 @@ GMG_INLINE void relax_in_slice(const int dim, const int kind, const gmg_operator
 /* Relaxes both colours in one pass over memory. In a thread's share of the slices the second colour follows the first by one slice
    and one line. At the ends of the share it waits until the neighbours have relaxed their first colour. The values are the same as
    with two passes. */
-GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_level *level, const real *f, real *u, int reversed,
+GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_level *level, const scalar *f, scalar *u, int reversed,
                            real omega)
 {
   const gmg_operator *A = level->A;

@@ -43,14 +43,15 @@ static __device__ __forceinline__ size_t offset_in_line(const line_sweep &s, lon
   return gmg_offset(gmg_layout_of(&s.A), (size_t)i, 0, 0);
 }
 
-static __device__ __forceinline__ real value_in_line(const line_sweep &s, const real *u, long i)
+static __device__ __forceinline__ scalar value_in_line(const line_sweep &s, const scalar *u, long i)
 {
   const long at = index_in_line(s, i);
-  return u && at >= 0 ? u[offset_in_line(s, at)] : (real)0;
+  return u && at >= 0 ? u[offset_in_line(s, at)] : (scalar)0;
 }
 
 template <int kind>
-static __device__ __forceinline__ real relaxed_in_line(const line_sweep &s, const real *f, long i, real left, real here, real right)
+static __device__ __forceinline__ scalar relaxed_in_line(const line_sweep &s, const scalar *f, long i, scalar left, scalar here,
+                                                         scalar right)
 {
   const long at = index_in_line(s, i);
   if (at < 0) return 0;
@@ -62,12 +63,12 @@ static __device__ __forceinline__ real relaxed_in_line(const line_sweep &s, cons
 /* from = NULL: u is 0. If interface_copy = to, everything is written there. */
 template <int kind>
 static __global__ void __launch_bounds__(LINE_THREADS)
-    two_colour_line_kernel(line_sweep s, const real *f, const real *from, real *to, real *interface_copy)
+    two_colour_line_kernel(line_sweep s, const scalar *f, const scalar *from, scalar *to, scalar *interface_copy)
 {
   const long pair = (long)blockIdx.x * LINE_THREADS + threadIdx.x, i = 2 * pair - s.before;
-  real first = 0, second = 0;
+  scalar first = 0, second = 0;
   if (pair < s.pairs) {
-    real u[5];
+    scalar u[5];
 #pragma unroll
     for (int m = 0; m < 5; m++) u[m] = value_in_line(s, from, i - 1 + m);
     first = relaxed_in_line<kind>(s, f, i, u[0], u[1], u[2]);
@@ -82,7 +83,7 @@ static __global__ void __launch_bounds__(LINE_THREADS)
 }
 
 /* Copies interface_copy back to u, with one thread per block. */
-static __global__ void line_interface_kernel(line_sweep s, unsigned blocks, const real *copy, real *u)
+static __global__ void line_interface_kernel(line_sweep s, unsigned blocks, const scalar *copy, scalar *u)
 {
   const unsigned b = blockIdx.x * blockDim.x + threadIdx.x;
   if (b >= blocks) return;

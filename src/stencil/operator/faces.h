@@ -105,9 +105,9 @@ GMG_INLINE real gmg_coarse_wall(const gmg_operator *A, const gmg_map map[3], int
 }
 
 /* The given boundary value; 0 if none is given. */
-GMG_INLINE real gmg_wall_value(const gmg_operator *A, const gmg_faces *faces, int axis, int side, size_t y, size_t z)
+GMG_INLINE scalar gmg_wall_value(const gmg_operator *A, const gmg_faces *faces, int axis, int side, size_t y, size_t z)
 {
-  const real *g = (const real *)faces->g[axis][side];
+  const scalar *g = (const scalar *)faces->g[axis][side];
   return g ? g[gmg_offset(gmg_wall_layout_of(A, axis), y, z, 0)] : 0;
 }
 
@@ -118,23 +118,24 @@ GMG_INLINE real gmg_wall_beta(const gmg_operator *A, int axis, int side, size_t 
 
 /* du/dx on a face with coefficient b. Inside, lo w is 1 / distance of the two unknowns. On a wall it follows from the balance of
    the end unknown, du/dn = w (fold g - wall u), or from the given flux. */
-GMG_INLINE real gmg_slope(const gmg_operator *A, const gmg_faces *faces, int axis, gmg_face at, real b, const real *u)
+GMG_INLINE scalar gmg_slope(const gmg_operator *A, const gmg_faces *faces, int axis, gmg_face at, real b, const scalar *u)
 {
   const gmg_layout l = gmg_layout_of(A);
   const size_t low = gmg_low_side(A, axis, at.x), high = gmg_high_side(A, axis, at.x);
-  const real *weight = (const real *)A->weight[axis], above = u[gmg_offset_across(l, axis, high, at.y, at.z)];
+  const real *weight = (const real *)A->weight[axis];
+  const scalar above = u[gmg_offset_across(l, axis, high, at.y, at.z)];
   if (low != high || A->wraps[axis]) {
-    const real below = u[gmg_offset_across(l, axis, low, at.y, at.z)];
+    const scalar below = u[gmg_offset_across(l, axis, low, at.y, at.z)];
     return ((const real *)A->lo[axis])[high] * weight[high] * (above - below);
   }
   const int side = at.x > 0;
-  const real g = gmg_wall_value(A, faces, axis, side, at.y, at.z) / (faces->kind[axis][side] == GMG_NEUMANN ? b : 1);
-  const real outward = weight[high] * ((real)faces->fold[axis][side] * g - (real)faces->wall[axis][side] * above);
+  const scalar g = gmg_wall_value(A, faces, axis, side, at.y, at.z) / (faces->kind[axis][side] == GMG_NEUMANN ? b : 1);
+  const scalar outward = weight[high] * ((real)faces->fold[axis][side] * g - (real)faces->wall[axis][side] * above);
   return side ? outward : -outward;
 }
 
 /* Adds a wall's boundary value to the right-hand side of the adjacent unknown. */
-GMG_INLINE void gmg_fold_face(const gmg_operator *A, const gmg_faces *faces, int axis, int side, size_t y, size_t z, real *f)
+GMG_INLINE void gmg_fold_face(const gmg_operator *A, const gmg_faces *faces, int axis, int side, size_t y, size_t z, scalar *f)
 {
   const real b = faces->kind[axis][side] == GMG_NEUMANN ? 1 : gmg_wall_beta(A, axis, side, y, z);
   const size_t at = gmg_offset_across(gmg_layout_of(A), axis, side ? A->n[axis] - 1 : 0, y, z);
@@ -170,7 +171,7 @@ GMG_INLINE gmg_ghost gmg_inwards(const gmg_operator *A, int axis, gmg_ghost p)
 }
 
 /* Value at p, which is a ghost along at most one axis: from u and the boundary value. */
-GMG_INLINE real gmg_face_ghost(const gmg_operator *A, const gmg_faces *faces, gmg_ghost p, const real *u)
+GMG_INLINE scalar gmg_face_ghost(const gmg_operator *A, const gmg_faces *faces, gmg_ghost p, const scalar *u)
 {
   const gmg_layout l = gmg_layout_of(A);
   for (int a = 0; a < 3; a++) {
@@ -188,13 +189,13 @@ GMG_INLINE real gmg_face_ghost(const gmg_operator *A, const gmg_faces *faces, gm
 
 /* Value beyond two faces at once, of axes a and b. Across a seam it is a wrapped value. Otherwise it is extrapolated by a plane:
    P(-,-) = P(-,0) + P(0,-) - P(0,0). */
-GMG_INLINE real gmg_planar(int a_wraps, int b_wraps, real a_inside, real b_inside, real inside)
+GMG_INLINE scalar gmg_planar(int a_wraps, int b_wraps, scalar a_inside, scalar b_inside, scalar inside)
 {
   return a_wraps ? a_inside : b_wraps ? b_inside : b_inside + a_inside - inside;
 }
 
 /* Value at p, which is a ghost along at most two axes: beyond an edge. */
-GMG_INLINE real gmg_edge_ghost(const gmg_operator *A, const gmg_faces *faces, gmg_ghost p, const real *u)
+GMG_INLINE scalar gmg_edge_ghost(const gmg_operator *A, const gmg_faces *faces, gmg_ghost p, const scalar *u)
 {
   const int a = gmg_is_outside(A, 2, p) ? 2 : 1, b = a == 2 && gmg_is_outside(A, 1, p) ? 1 : 0;
   if (!gmg_is_outside(A, a, p) || !gmg_is_outside(A, b, p)) return gmg_face_ghost(A, faces, p, u);
@@ -204,7 +205,7 @@ GMG_INLINE real gmg_edge_ghost(const gmg_operator *A, const gmg_faces *faces, gm
 }
 
 /* Value of u at any p, unknown or ghost. */
-GMG_INLINE real gmg_ghost_value(const gmg_operator *A, const gmg_faces *faces, gmg_ghost p, const real *u)
+GMG_INLINE scalar gmg_ghost_value(const gmg_operator *A, const gmg_faces *faces, gmg_ghost p, const scalar *u)
 {
   for (int a = 0; a < 3; a++)
     if (!gmg_is_outside(A, a, p)) return gmg_edge_ghost(A, faces, p, u);

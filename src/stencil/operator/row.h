@@ -36,19 +36,19 @@ typedef struct {
 
 /* Values of the neighbours along each axis. */
 typedef struct {
-  real lo[3], hi[3];
+  scalar lo[3], hi[3];
 } gmg_neighbours;
 
 /* The contribution of the neighbours: A u = diag u - sum. */
-GMG_INLINE real gmg_row_sum(const int dim, const gmg_row a, const gmg_neighbours u)
+GMG_INLINE scalar gmg_row_sum(const int dim, const gmg_row a, const gmg_neighbours u)
 {
-  real s = a.lo[0] * u.lo[0] + a.hi[0] * u.hi[0];
+  scalar s = a.lo[0] * u.lo[0] + a.hi[0] * u.hi[0];
   if (dim > 1) s += a.lo[1] * u.lo[1] + a.hi[1] * u.hi[1];
   if (dim > 2) s += a.lo[2] * u.lo[2] + a.hi[2] * u.hi[2];
   return s;
 }
 
-GMG_INLINE real gmg_row_residual(const int dim, const gmg_row a, const gmg_neighbours near, real f, real u)
+GMG_INLINE scalar gmg_row_residual(const int dim, const gmg_row a, const gmg_neighbours near, scalar f, scalar u)
 {
   return f - (a.diag * u - gmg_row_sum(dim, a, near));
 }
@@ -68,21 +68,21 @@ GMG_INLINE real gmg_row_weight(const int dim, const int kind, const gmg_row a, r
 }
 
 /* Relaxes the unknown once with weight omega. */
-GMG_INLINE real gmg_row_relaxed(const int dim, const int kind, const gmg_row a, const gmg_neighbours near, real f, real u,
-                                real omega)
+GMG_INLINE scalar gmg_row_relaxed(const int dim, const int kind, const gmg_row a, const gmg_neighbours near, scalar f, scalar u,
+                                  real omega)
 {
   const real weight = kind & GMG_SIGMA ? gmg_row_weight(dim, kind, a, 1 / a.diag, omega) : omega;
   return u + weight * ((f + gmg_row_sum(dim, a, near)) / a.diag - u);
 }
 
 /* gmg_row_relaxed() with a precomputed 1 / diagonal. A division costs as much as the rest. */
-GMG_INLINE real gmg_row_relaxed_by(const int dim, const gmg_row a, const gmg_neighbours near, real f, real u, real inverse,
-                                   real omega)
+GMG_INLINE scalar gmg_row_relaxed_by(const int dim, const gmg_row a, const gmg_neighbours near, scalar f, scalar u, real inverse,
+                                     real omega)
 {
   return u + omega * ((f + gmg_row_sum(dim, a, near)) * inverse - u);
 }
 
 /* gmg_row_relaxed_by() if the unknown and all its neighbours are 0. */
-GMG_INLINE real gmg_row_relaxed_from_zero(real f, real inverse, real omega) { return omega * (f * inverse); }
+GMG_INLINE scalar gmg_row_relaxed_from_zero(scalar f, real inverse, real omega) { return omega * (f * inverse); }
 
 #endif

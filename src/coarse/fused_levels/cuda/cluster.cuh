@@ -95,10 +95,10 @@ static __device__ __forceinline__ unsigned address_in(const void *mine, int rank
   return theirs;
 }
 
-static __device__ __forceinline__ void store_at(unsigned address, real value)
+static __device__ __forceinline__ void store_at(unsigned address, scalar value)
 {
 #if __CUDA_ARCH__ >= 900
-  if (sizeof(real) == 8) asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(address), "d"((double)value) : "memory");
+  if (sizeof(scalar) == 8) asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(address), "d"((double)value) : "memory");
   else asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"((float)value) : "memory");
 #endif
 }
@@ -118,11 +118,11 @@ static __device__ __forceinline__ void prepare_arrivals()
 #endif
 }
 
-static __device__ __forceinline__ void send(unsigned address, real value, unsigned their_arrivals, unsigned step)
+static __device__ __forceinline__ void send(unsigned address, scalar value, unsigned their_arrivals, unsigned step)
 {
 #ifdef FUSED_ASYNC_STORES
   const unsigned to = their_arrivals + 8 * (step & 1);
-  if (sizeof(real) == 8)
+  if (sizeof(scalar) == 8)
     asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(address),
                  "d"((double)value), "r"(to)
                  : "memory");
@@ -192,7 +192,7 @@ static __device__ __forceinline__ void find_own_planes(const small_level &L, own
   for (int colour = 0; colour < 2; colour++) {
     const int below = begin > 0 ? (cells + 1 - ((begin - 1 + colour) & 1)) / 2 : 0,
               above = end < L.n[2] ? (cells + 1 - ((end + colour) & 1)) / 2 : 0;
-    to->incoming[colour] = L.blocks > 1 && planes > 0 ? (unsigned)(below + above) * (unsigned)sizeof(real) : 0;
+    to->incoming[colour] = L.blocks > 1 && planes > 0 ? (unsigned)(below + above) * (unsigned)sizeof(scalar) : 0;
   }
 }
 

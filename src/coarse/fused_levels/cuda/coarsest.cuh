@@ -18,21 +18,21 @@ static __device__ __forceinline__ cell_place cell_of(const small_level &L, int c
 }
 
 /* Sum over the neighbours of an unknown: coupling times value. */
-static __device__ __forceinline__ real neighbour_sum(const small_level &L, const cell_place &c, const real *x)
+static __device__ __forceinline__ scalar neighbour_sum(const small_level &L, const cell_place &c, const scalar *x)
 {
   const int step = c.i & 1 ? 1 : -1, exists = c.i & 1 ? c.i + 1 < L.n[0] : c.i > 0;
-  const real *const o = x + (c.colour ? c.place - (int)L.colour : c.place + (int)L.colour);
-  return L.coupling[0] * (o[0] + (exists ? o[step] : (real)0)) + L.coupling[1] * (o[-L.line] + o[L.line]) +
+  const scalar *const o = x + (c.colour ? c.place - (int)L.colour : c.place + (int)L.colour);
+  return L.coupling[0] * (o[0] + (exists ? o[step] : (scalar)0)) + L.coupling[1] * (o[-L.line] + o[L.line]) +
          L.coupling[2] * (o[-L.plane] + o[L.plane]);
 }
 
 /* u = inverse f, with LANES threads per row. Rows are in the order of f. Its entries without an unknown are 0. */
-static __device__ __forceinline__ void solve_by_inverse(const small_level &L, const real *inverse, const real *f, real *u)
+static __device__ __forceinline__ void solve_by_inverse(const small_level &L, const real *inverse, const scalar *f, scalar *u)
 {
   enum { LANES = THREADS / MAX_CELLS_INVERSE };
   const int n = 2 * (int)L.inner, row = (int)threadIdx.x / LANES, colour = row >= (int)L.inner;
-  const real sum = row_times<LANES, real>(MAX_CELLS_INVERSE, [&](unsigned c, real &part) {
-    part += (int)c < n ? inverse[row * INVERSE_PITCH + (int)c] * f[c] : (real)0;
+  const scalar sum = row_times<LANES, scalar>(MAX_CELLS_INVERSE, [&](unsigned c, scalar &part) {
+    part += (int)c < n ? inverse[row * INVERSE_PITCH + (int)c] * f[c] : (scalar)0;
   });
   if (row < n && threadIdx.x % LANES == 0) u[colour * L.colour + entry_of(L, place_of(L, row - colour * (int)L.inner))] = sum;
 }
@@ -41,27 +41,28 @@ static __device__ __forceinline__ void solve_by_inverse(const small_level &L, co
 struct warp_fields {
   enum { EACH_LANE = MAX_CELLS_WARP / 32 };
   const small_level L; /* a copy, so that the compiler keeps members in registers */
-  real *direction;     /* p with a layer of zeros around it, in shared memory */
+  scalar *direction;   /* p with a layer of zeros around it, in shared memory */
   int n;
-  real r[EACH_LANE], u[EACH_LANE], p[EACH_LANE], q[EACH_LANE], diag[EACH_LANE], z[EACH_LANE];
+  scalar r[EACH_LANE], u[EACH_LANE], p[EACH_LANE], q[EACH_LANE], z[EACH_LANE];
+  real diag[EACH_LANE];
   cell_place at[EACH_LANE];
 
 #define OWN(s) _Pragma("unroll") for (int s = 0; s < EACH_LANE; s++) if ((int)threadIdx.x + 32 * s < n)
 
-  __device__ __forceinline__ double sum_of(const real *x, const real *y) const
+  __device__ __forceinline__ double sum_of(const scalar *x, const scalar *y) const
   {
     double sum = 0;
     OWN(s) sum += (double)x[s] * (y ? (double)y[s] : 1);
     return lanes_sum<32>(sum);
   }
 
-  __device__ __forceinline__ void remove_mean(real *x) const
+  __device__ __forceinline__ void remove_mean(scalar *x) const
   {
-    const real mean = (real)(sum_of(x, NULL) / n);
+    const scalar mean = (scalar)(sum_of(x, NULL) / n);
     OWN(s) x[s] -= mean;
   }
 
-  __device__ __forceinline__ void load(const real *tables, const real *f)
+  __device__ __forceinline__ void load(const real *tables, const scalar *f)
   {
 #pragma unroll
     for (int s = 0; s < EACH_LANE; s++) {
@@ -96,12 +97,12 @@ struct warp_fields {
 
   __device__ __forceinline__ void direct(real beta) { OWN(s) p[s] = z[s] + beta * p[s]; }
 
-  __device__ __forceinline__ void store(real *to) const { OWN(s) to[at[s].place] = u[s]; }
+  __device__ __forceinline__ void store(scalar *to) const { OWN(s) to[at[s].place] = u[s]; }
 #undef OWN
 };
 
-static __device__ __noinline__ void solve_by_cg(const small_level L, const real *tables, int singular, double rtol, const real *f,
-                                                real *u, real *direction)
+static __device__ __noinline__ void solve_by_cg(const small_level L, const real *tables, int singular, double rtol, const scalar *f,
+                                                scalar *u, scalar *direction)
 {
   warp_fields x = {L, direction, L.n[0] * L.n[1] * L.n[2]};
   x.load(tables, f);
@@ -109,9 +110,10 @@ static __device__ __noinline__ void solve_by_cg(const small_level L, const real 
   x.store(u);
 }
 
-static __device__ __forceinline__ void solve_coarsest(const fused_state &s, const small_level &L, const real *tables, real *memory)
+static __device__ __forceinline__ void solve_coarsest(const fused_state &s, const small_level &L, const real *tables,
+                                                      scalar *memory)
 {
-  real *const r = memory + s.r, *const f = memory + L.f, *const u = memory + L.u;
+  scalar *const r = memory + s.r, *const f = memory + L.f, *const u = memory + L.u;
   if (s.inverse >= 0 && tables[s.inverse] != 0) {
     solve_by_inverse(L, tables + s.inverse + 1, f, u);
   } else {

@@ -99,7 +99,7 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
   return s;
 }
 
-static size_t memory_of(const fused_state *s) { return s->bytes + s->pairs * sizeof(unsigned) + s->all * sizeof(real); }
+static size_t memory_of(const fused_state *s) { return s->bytes + s->pairs * sizeof(unsigned) + s->all * sizeof(scalar); }
 static size_t table_bytes(const fused_state *s) { return s->bytes + (size_t)s->blocks * s->pairs * sizeof(unsigned); }
 
 /* The configuration of a launch of one cluster. */
@@ -207,7 +207,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
      level. */
   c.numAttrs += gmg_early_attribute(gmg_device_of(e), attributes + c.numAttrs);
   const int zero = start == GMG_FROM_ZERO || l + 1 == s->levels; /* the coarsest grid is solved from zero */
-  const cudaError_t error = cudaLaunchKernelEx(&c, fused_kernel, *s, l, (const real *)f, (real *)u, (int)kind, zero);
+  const cudaError_t error = cudaLaunchKernelEx(&c, fused_kernel, *s, l, (const scalar *)f, (scalar *)u, (int)kind, zero);
   gmg_cuda_note(gmg_device_of(e), error, "small levels");
 }
 

@@ -64,9 +64,9 @@ typedef struct {
 
 static __device__ __forceinline__ unsigned first_of(const fused_level &L, int colour) { return colour ? (L.cells + 1) / 2 : 0; }
 
-static __device__ __forceinline__ real neighbour_sum(const fused_level &L, const fused_row &a, const real *u, int c)
+static __device__ __forceinline__ scalar neighbour_sum(const fused_level &L, const fused_row &a, const scalar *u, int c)
 {
-  real sum = 0;
+  scalar sum = 0;
 #pragma unroll
   for (int d = 0; d < 3; d++) {
     /* an unknown beyond a wall may be written by another thread, so it must not be read */
@@ -76,10 +76,10 @@ static __device__ __forceinline__ real neighbour_sum(const fused_level &L, const
   return sum;
 }
 
-static __device__ void relax(const fused_level &L, int sweeps, int reversed, real *memory)
+static __device__ void relax(const fused_level &L, int sweeps, int reversed, scalar *memory)
 {
-  real *const u = memory + L.u;
-  const real *const f = memory + L.f;
+  scalar *const u = memory + L.u;
+  const scalar *const f = memory + L.f;
   for (int s = 0; s < 2 * sweeps; s++) {
     const int colour = (s + reversed) % 2;
     const unsigned first = first_of(L, colour), count = colour ? L.cells / 2 : (L.cells + 1) / 2;
@@ -93,9 +93,9 @@ static __device__ void relax(const fused_level &L, int sweeps, int reversed, rea
 }
 
 /* Computes f of the next coarser level, and sets its u to zero. */
-static __device__ void restrict_residual(const fused_level &L, const fused_level &C, int singular, real *memory, real *r)
+static __device__ void restrict_residual(const fused_level &L, const fused_level &C, int singular, scalar *memory, scalar *r)
 {
-  const real *const u = memory + L.u, *const f = memory + L.f;
+  const scalar *const u = memory + L.u, *const f = memory + L.f;
   EACH(h, L.cells) {
     const fused_row a = L.row[h];
     const int c = L.at[h];
@@ -105,7 +105,7 @@ static __device__ void restrict_residual(const fused_level &L, const fused_level
   double total = 0;
   EACH(c, C.cells) {
     const restrict_row a = L.coarse_rhs[c];
-    real v = 0;
+    scalar v = 0;
 #pragma unroll
     for (int m = 0; m < MAX_RESTRICT_WIDTH; m++) v += a.weight[m] * r[a.from[m]];
     memory[C.f + c] = v, memory[C.u + c] = 0;
@@ -113,19 +113,19 @@ static __device__ void restrict_residual(const fused_level &L, const fused_level
   }
   __syncthreads();
   if (!singular) return;
-  const real mean = (real)(block_sum<THREADS / 32>(total) / C.volume);
+  const scalar mean = (scalar)(block_sum<THREADS / 32>(total) / C.volume);
   EACH(c, C.cells) memory[C.f + c] -= mean;
   __syncthreads();
 }
 
-static __device__ void prolong(const fused_level &L, const fused_level &C, real *memory)
+static __device__ void prolong(const fused_level &L, const fused_level &C, scalar *memory)
 {
-  real *const u = memory + L.u;
-  const real *const coarse = memory + C.u;
+  scalar *const u = memory + L.u;
+  const scalar *const coarse = memory + C.u;
   EACH(h, L.cells) {
     const transfer_row a = L.transfer[h];
     const int c = L.at[h];
-    real v = u[c];
+    scalar v = u[c];
 #pragma unroll
     for (int m = 0; m < 4; m++) v += a.prolong_weight[m] * coarse[a.from[m]];
     u[c] = v;
@@ -134,7 +134,7 @@ static __device__ void prolong(const fused_level &L, const fused_level &C, real 
 }
 
 /* Multiplies by the inverse. If it is unusable, relaxes instead, which cannot make things worse. */
-static __device__ void solve_coarsest(const face_state &s, const fused_level &L, real *memory)
+static __device__ void solve_coarsest(const face_state &s, const fused_level &L, scalar *memory)
 {
   if (*usable_flag(s.inverse, L.cells) == 0) {
     relax(L, SWEEPS_WITHOUT_INVERSE, 0, memory);
@@ -145,10 +145,10 @@ static __device__ void solve_coarsest(const face_state &s, const fused_level &L,
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    fused_faces_kernel(const __grid_constant__ face_state s, int start, const real *f, real *u, int cycle, int from_zero)
+    fused_faces_kernel(const __grid_constant__ face_state s, int start, const scalar *f, scalar *u, int cycle, int from_zero)
 {
   extern __shared__ double shared[];
-  real *const memory = (real *)shared, *const r = memory + s.r;
+  scalar *const memory = (scalar *)shared, *const r = memory + s.r;
   const fused_level &top = s.level[start];
   const int last = s.levels - 1;
   EACH(c, s.all) memory[c] = 0;
@@ -287,7 +287,7 @@ static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
       if (L->prolong[a].width > 2) return 0;
   }
   if (p->level[p->levels - 1].A->cells > MAX_CELLS_INVERSE) return 0;
-  return layout(p, NULL).all * sizeof(real) <= shared_bytes_of(e);
+  return layout(p, NULL).all * sizeof(scalar) <= shared_bytes_of(e);
 }
 
 static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
@@ -324,7 +324,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
 {
   (void)p;
   const face_state *s = (const face_state *)state;
-  const gmg_grid block = {dim3(1), dim3(THREADS), s->all * sizeof(real)};
+  const gmg_grid block = {dim3(1), dim3(THREADS), s->all * sizeof(scalar)};
   gmg_launch(e, "small levels", fused_faces_kernel, block, *s, l, f, u, (int)kind, start == GMG_FROM_ZERO);
 }
 

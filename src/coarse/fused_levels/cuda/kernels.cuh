@@ -40,13 +40,13 @@ static __device__ __forceinline__ void prefetch_parameters(const fused_state &s)
 }
 
 /* Fills shared memory: tables, pair words, zeros, and f and u of the level on which the cycle starts. */
-static __device__ __forceinline__ void begin_cycle(const fused_state &s, const small_level &L, const real *global_f,
-                                                   const real *global_u, int from_zero, real *tables, unsigned *words,
-                                                   real *memory, unsigned *step)
+static __device__ __forceinline__ void begin_cycle(const fused_state &s, const small_level &L, const scalar *global_f,
+                                                   const scalar *global_u, int from_zero, real *tables, unsigned *words,
+                                                   scalar *memory, unsigned *step)
 {
   const unsigned quads = (unsigned)(s.bytes / sizeof(int4));
   const unsigned more = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4);
-  const unsigned zeros = (unsigned)((s.r * sizeof(real) + 15) / sizeof(int4));
+  const unsigned zeros = (unsigned)((s.r * sizeof(scalar) + 15) / sizeof(int4));
   const int4 *const known = (const int4 *)s.tables;
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < quads; c += THREADS) __pipeline_memcpy_async((int4 *)tables + c, known + c, sizeof *known);
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
   __pipeline_commit();
   prefetch_parameters(s);
   const global_pair mine = global_pair_of(L, s.at[L.number]);
-  real f[2] = {0, 0}, u[2] = {0, 0};
+  scalar f[2] = {0, 0}, u[2] = {0, 0};
   gmg_wait_for_predecessor();
 #pragma unroll
   for (int b = 0; b < 2; b++) {
@@ -84,10 +84,11 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
 }
 
 static __global__ void __launch_bounds__(THREADS, 1)
-    fused_kernel(const __grid_constant__ fused_state s, int start, const real *f, real *u, int cycle, int from_zero)
+    fused_kernel(const __grid_constant__ fused_state s, int start, const scalar *f, scalar *u, int cycle, int from_zero)
 {
   extern __shared__ double shared[];
-  real *const tables = (real *)shared, *const memory = (real *)((char *)shared + s.bytes + s.pairs * sizeof(unsigned));
+  real *const tables = (real *)shared;
+  scalar *const memory = (scalar *)((char *)shared + s.bytes + s.pairs * sizeof(unsigned));
   unsigned *const words = (unsigned *)((char *)shared + s.bytes);
   const int last = s.levels - 1;
   unsigned step = 0;

@@ -14,8 +14,9 @@ typedef struct {
   int step;                                 /* step in u from [0] to its neighbour outside the pair; for [1] it has the opposite
                                                sign */
   int odd;                                  /* [0] is the second unknown of the pair */
-  real *place[2];                           /* in u */
-  real u[2], f[2], by[2], diag[2], side[2]; /* by: weight / diagonal; side: coupling to the neighbour outside the pair */
+  scalar *place[2];                         /* in u */
+  scalar u[2], f[2];
+  real by[2], diag[2], side[2];             /* by: weight / diagonal; side: coupling to the neighbour outside the pair */
   unsigned below[2], above[2];              /* addresses of the copies in neighbouring blocks, or 0 */
   unsigned to[2];                           /* addresses of the arrivals of those blocks */
 } own_pair;
@@ -36,7 +37,7 @@ static __device__ __forceinline__ own_level load_level(const small_level &L, int
 }
 
 static __device__ __forceinline__ own_pair load_pair(const small_level &L, const real *tables, const unsigned *words, int first,
-                                                     real *memory)
+                                                     scalar *memory)
 {
   own_pair own = {};
   own.q = (int)threadIdx.x, own.busy = own.q < pairs_of(L, planes_of(L));
@@ -62,10 +63,10 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
 }
 
 /* Sum over the neighbours of own.u[h]: coupling times value. */
-static __device__ __forceinline__ real neighbour_sum(const own_level &L, const own_pair &own, int h)
+static __device__ __forceinline__ scalar neighbour_sum(const own_level &L, const own_pair &own, int h)
 {
-  const real *const o = own.place[1 - h];
-  const real x = L.x * own.u[1 - h] + own.side[h] * o[h ? -own.step : own.step];
+  const scalar *const o = own.place[1 - h];
+  const scalar x = L.x * own.u[1 - h] + own.side[h] * o[h ? -own.step : own.step];
   return x + L.y * (o[-L.line] + o[L.line]) + L.z * (o[-L.plane] + o[L.plane]);
 }
 
@@ -107,9 +108,9 @@ static __device__ double sum_of_all(int blocks, double x)
 }
 
 /* Stores the residual of a thread's pair. If residuals are restricted by averaging, stores the sum over the pair. */
-static __device__ __forceinline__ void residual(const small_level &L, const own_level &now, const own_pair &own, real *r)
+static __device__ __forceinline__ void residual(const small_level &L, const own_level &now, const own_pair &own, scalar *r)
 {
-  real part[2] = {0, 0};
+  scalar part[2] = {0, 0};
   if (!own.busy) return;
 #pragma unroll
   for (int h = 0; h < 2; h++) {
@@ -120,14 +121,15 @@ static __device__ __forceinline__ void residual(const small_level &L, const own_
 }
 
 /* The restricted residual at (I, J, K) of the next coarser level. Some of the planes read may be stored in another block. */
-static __device__ __forceinline__ real restricted(const small_level &L, const real *tables, const real *r, int I, int J, int K)
+static __device__ __forceinline__ scalar restricted(const small_level &L, const real *tables, const scalar *r, int I, int J, int K)
 {
   const taps &t = L.restrict_;
   const int *const ints = (const int *)tables;
   const int i0 = ints[t.first[0] + I], j0 = ints[t.first[1] + J], k0 = ints[t.first[2] + K], begin = begin_of(L),
             size = L.n[1] * L.half;
   const real *const wz = tables + t.weight[2] + K * MAX_TAPS;
-  real wx[MAX_TAPS], wy[MAX_TAPS], sum = 0;
+  real wx[MAX_TAPS], wy[MAX_TAPS];
+  scalar sum = 0;
   int column[MAX_TAPS]; /* for lines with even j + k */
 #pragma unroll
   for (int m = 0; m < MAX_TAPS; m++) { /* beyond the row's columns the weights are 0, and the first column is read again */
@@ -138,12 +140,12 @@ static __device__ __forceinline__ real restricted(const small_level &L, const re
   for (int q = 0; q < t.taps[2]; q++) {
     const int k = k0 + q, local = k - begin, inside = L.blocks == 1 || (local >= 0 && local < L.high),
               owner = inside ? 0 : k / L.high;
-    const real *const plane = inside ? r + local * size : in_block(r + (k - owner * L.high) * size, owner);
-    real part = 0;
+    const scalar *const plane = inside ? r + local * size : in_block(r + (k - owner * L.high) * size, owner);
+    scalar part = 0;
 #pragma unroll
     for (int s = 0; s < MAX_TAPS; s++)
       if (s < t.taps[1]) {
-        const real *const line = plane + (j0 + s) * L.half;
+        const scalar *const line = plane + (j0 + s) * L.half;
         const int odd = (j0 + s + k) & 1;
 #pragma unroll
         for (int m = 0; m < MAX_TAPS; m++) part += wy[s] * wx[m] * line[((column[m] ^ odd) & 1) * L.inner + (column[m] >> 1)];
@@ -154,16 +156,16 @@ static __device__ __forceinline__ real restricted(const small_level &L, const re
 }
 
 /* The restricted residual at (I, J, K) as the average of four pair sums in the block's own planes. */
-static __device__ __forceinline__ real averaged(const small_level &L, const real *r, int I, int J, int K)
+static __device__ __forceinline__ scalar averaged(const small_level &L, const scalar *r, int I, int J, int K)
 {
-  const real *const at = r + ((2 * K - begin_of(L)) * L.n[1] + 2 * J) * L.half + I, *const up = at + L.n[1] * L.half;
+  const scalar *const at = r + ((2 * K - begin_of(L)) * L.n[1] + 2 * J) * L.half + I, *const up = at + L.n[1] * L.half;
   return (real)0.125 * ((at[0] + at[L.half]) + (up[0] + up[L.half]));
 }
 
 /* Computes f of the next coarser level, and sets its u to zero. A block computes the coarse planes that begin within its own
    planes. */
 static __device__ __forceinline__ void restrict_residual(const small_level &L, const small_level &C, const real *tables,
-                                                         int singular, real *memory, const real *r)
+                                                         int singular, scalar *memory, const scalar *r)
 {
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < 2 * C.colour; c += THREADS) memory[C.u + c] = 0;
@@ -173,8 +175,8 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
   const int from = L.halved ? (begin + 1) / 2 : begin, beyond = L.halved ? (end + 1) / 2 : end, to = beyond < most ? beyond : most;
   each_unknown(C, from, to - from, [&](int colour, int I, pair_place at, int) {
     const int K = from + at.k, owner = C.blocks > 1 ? K / C.high : 0;
-    const real value = L.averaged ? averaged(L, r, I, at.j, K) : restricted(L, tables, r, I, at.j, K);
-    real *const place = memory + C.f + colour * C.inner + ((K - owner * C.high) * C.n[1] + at.j) * C.half + at.p;
+    const scalar value = L.averaged ? averaged(L, r, I, at.j, K) : restricted(L, tables, r, I, at.j, K);
+    scalar *const place = memory + C.f + colour * C.inner + ((K - owner * C.high) * C.n[1] + at.j) * C.half + at.p;
     if (C.blocks > 1) store_at(address_in(place, owner), value);
     else
 #pragma unroll 1
@@ -187,13 +189,13 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
   double sum = 0;
   const int start = begin_of(C), planes = planes_of(C);
   each_unknown(C, start, planes, [&](int colour, int, pair_place, int q) { sum += (double)memory[C.f + colour * C.inner + q]; });
-  const real mean = (real)(sum_of_all(C.blocks, sum) / ((double)C.n[0] * C.n[1] * C.n[2]));
+  const scalar mean = (scalar)(sum_of_all(C.blocks, sum) / ((double)C.n[0] * C.n[1] * C.n[2]));
   each_unknown(C, start, planes, [&](int colour, int, pair_place, int q) { memory[C.f + colour * C.inner + q] -= mean; });
   __syncthreads();
 }
 
 static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, int l, const real *tables, const unsigned *words,
-                                                          real *memory, unsigned *step)
+                                                          scalar *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
   const own_level now = load_level(L, 0);
@@ -207,13 +209,13 @@ static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, 
 
 /* Planes of u on the next coarser level. */
 typedef struct {
-  const real *u;     /* points to colour 0 of plane `first` */
+  const scalar *u;   /* points to colour 0 of plane `first` */
   int first, colour; /* colour: stride from colour to colour */
 } coarse_planes;
 
 /* Returns the block's own coarse planes or, if these are not enough, copies of all planes that it needs. */
 static __device__ __forceinline__ coarse_planes gather_planes(const small_level &L, const small_level &C, const real *tables,
-                                                              real *u, real *room)
+                                                              scalar *u, scalar *room)
 {
   const int begin = begin_of(L), planes = planes_of(L), *const first = (const int *)tables + L.prolong.first[2];
   if (!L.gathers_planes) return {u, begin_of(C) - 1, (int)C.colour};
@@ -237,7 +239,8 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   const pair_place place = place_of(L, own.q);
   const int k = begin_of(L) + place.k, J = ints[t.first[1] + place.j], K = ints[t.first[2] + k];
   const real *const wy = tables + t.weight[1] + place.j * MAX_TAPS, *const wz = tables + t.weight[2] + k * MAX_TAPS;
-  real x[2][2], sum[2] = {0, 0};
+  real x[2][2];
+  scalar sum[2] = {0, 0};
   int column[2][2]; /* for lines with even J + K; in the other lines the colours are swapped */
 #pragma unroll
   for (int h = 0; h < 2; h++) {
@@ -250,11 +253,12 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   }
 #pragma unroll 1
   for (int q = 0; q < t.taps[2]; q++) {
-    const real *const plane = from.u + (K + q - from.first) * C.plane;
+    const scalar *const plane = from.u + (K + q - from.first) * C.plane;
 #pragma unroll
     for (int s = 0; s < 2; s++)
       if (s < t.taps[1]) {
-        const real *const line = plane + (C.line ? J + s + 1 : 0) * C.half, w = wz[q] * wy[s];
+        const scalar *const line = plane + (C.line ? J + s + 1 : 0) * C.half;
+        const real w = wz[q] * wy[s];
         const int odd = (J + s + K + q) & 1;
 #pragma unroll
         for (int h = 0; h < 2; h++)
@@ -263,11 +267,11 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
             sum[h] += w * (x[h][m] * line[((column[h][m] ^ odd) & 1) * from.colour + (column[h][m] >> 1)]);
       }
   }
-  own.u[0] += own.exists[0] ? sum[0] : (real)0, own.u[1] += own.exists[1] ? sum[1] : (real)0;
+  own.u[0] += own.exists[0] ? sum[0] : (scalar)0, own.u[1] += own.exists[1] ? sum[1] : (scalar)0;
 }
 
 static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, int l, const real *tables, const unsigned *words,
-                                                          real *memory, unsigned *step)
+                                                          scalar *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
   const own_level now = load_level(L, s.reversed);

@@ -147,7 +147,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   GMG_TRY(gmg_exec_alloc_state(e, "async state", sizeof s, state));
   gmg_status status = gmg_exec_alloc(e, "async block order", s.blocks.total * sizeof(int), (void **)&s.order);
   if (status == GMG_OK && p->deterministic)
-    status = gmg_exec_alloc(e, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before);
+    status = gmg_exec_alloc(e, "async copy of u", l->A->cells * sizeof(scalar), (void **)&s.before);
   if (status == GMG_OK && is_dynamic(p)) status = gmg_exec_alloc(e, "async queue", sizeof *s.next, (void **)&s.next);
   *(async_state *)*state = s;
   if (status != GMG_OK || e->dry) return status;

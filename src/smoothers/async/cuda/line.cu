@@ -15,9 +15,9 @@
 #include "stencil/operator/cuda/row.cuh"
 
 enum {
-  LINE_PER = 64 / sizeof(real),    /* unknowns of a thread */
-  LINE_LEAD = 32 / sizeof(real),   /* places before the own unknowns: space for the ring; loads start at a 32-byte sector */
-  LINE_SPARE = 128 / sizeof(real), /* places that the default segment leaves free, so that segments begin at a cache line */
+  LINE_PER = 64 / sizeof(scalar),    /* unknowns of a thread */
+  LINE_LEAD = 32 / sizeof(scalar),   /* places before the own unknowns: space for the ring; loads start at a 32-byte sector */
+  LINE_SPARE = 128 / sizeof(scalar), /* places that the default segment leaves free, so that segments begin at a cache line */
   LINE_MAX_THREADS = 1024,                /* maximum number of threads */
   LINE_FAR = 2 * LINE_MAX_THREADS * LINE_PER
 };
@@ -48,7 +48,7 @@ static size_t line_threads(size_t own, int overlap)
 /* Shared memory: u and f; values passed between warps (two rounds, both sides); rows. */
 static size_t line_bytes(size_t threads)
 {
-  return 2 * threads * (LINE_PER + 1) * sizeof(real) + 4 * (LINE_MAX_THREADS / 32) * sizeof(real) + LINE_ROWS * sizeof(line_row);
+  return (2 * threads * (LINE_PER + 1) + 4 * (LINE_MAX_THREADS / 32)) * sizeof(scalar) + LINE_ROWS * sizeof(line_row);
 }
 
 /* The places from low to high - 1 are relaxed. zero and end are the ends of the axis: its unknown 0, and n. */
@@ -56,7 +56,8 @@ typedef struct {
   int low, high, zero, end;
 } line_places;
 
-static __device__ __forceinline__ real relaxed_in_line(const line_row a, real left, real right, real f, real u, real omega)
+static __device__ __forceinline__ scalar relaxed_in_line(const line_row a, scalar left, scalar right, scalar f, scalar u,
+                                                         real omega)
 {
   return u + omega * ((f + a.lo * left + a.hi * right) * a.inverse - u);
 }
@@ -69,26 +70,27 @@ static __device__ __forceinline__ line_row row_at_place(const line_row *rows, co
 
 /* Relaxes one colour of a thread's unknowns u, which begin at place v. beside: the value before them (colour 0) or after them. */
 template <int colour, int checked>
-static __device__ __forceinline__ void relax_colour(real (&u)[LINE_PER], const real (&f)[LINE_PER], real beside, line_row inner,
-                                                    const line_row *rows, const line_places &p, int v, real omega)
+static __device__ __forceinline__ void relax_colour(scalar (&u)[LINE_PER], const scalar (&f)[LINE_PER], scalar beside,
+                                                    line_row inner, const line_row *rows, const line_places &p, int v, real omega)
 {
 #pragma unroll
   for (int r = colour; r < LINE_PER; r += 2) {
     if (checked && (v + r < p.low || v + r >= p.high)) continue;
     const line_row a = checked ? row_at_place(rows, p, v + r) : inner;
-    const real left = r > 0 ? u[(r + LINE_PER - 1) % LINE_PER] : beside, right = r + 1 < LINE_PER ? u[(r + 1) % LINE_PER] : beside;
+    const scalar left = r > 0 ? u[(r + LINE_PER - 1) % LINE_PER] : beside;
+    const scalar right = r + 1 < LINE_PER ? u[(r + 1) % LINE_PER] : beside;
     u[r] = relaxed_in_line(a, left, right, f[r], u[r], omega);
   }
 }
 
 /* Relaxes all of a thread's unknowns by Jacobi. */
 template <int checked>
-static __device__ __forceinline__ void relax_all(real (&u)[LINE_PER], const real (&f)[LINE_PER], real before, real after,
+static __device__ __forceinline__ void relax_all(scalar (&u)[LINE_PER], const scalar (&f)[LINE_PER], scalar before, scalar after,
                                                  line_row inner, const line_row *rows, const line_places &p, int v, real omega)
 {
 #pragma unroll
   for (int r = 0; r < LINE_PER; r++) {
-    const real here = u[r], right = r + 1 < LINE_PER ? u[(r + 1) % LINE_PER] : after;
+    const scalar here = u[r], right = r + 1 < LINE_PER ? u[(r + 1) % LINE_PER] : after;
     const line_row a = checked ? row_at_place(rows, p, v + r) : inner;
     if (!checked || (v + r >= p.low && v + r < p.high)) u[r] = relaxed_in_line(a, before, right, f[r], here, omega);
     before = here;
@@ -97,12 +99,13 @@ static __device__ __forceinline__ void relax_all(real (&u)[LINE_PER], const real
 
 /* Relaxes segment number `block_index` in the given order. */
 template <int coloured>
-static __device__ __forceinline__ void relax_segment(line_pass s, unsigned block_index, const real *f, const real *from, real *to)
+static __device__ __forceinline__ void relax_segment(line_pass s, unsigned block_index, const scalar *f, const scalar *from,
+                                                     scalar *to)
 {
   constexpr int PER = LINE_PER, WARPS = LINE_MAX_THREADS / 32;
   extern __shared__ double memory[];
   const int me = (int)threadIdx.x, threads = (int)blockDim.x, lane = me % 32, warp = me / 32, warps = threads / 32;
-  real *tile_u = (real *)memory, *tile_f = tile_u + threads * (PER + 1), *edge = tile_f + threads * (PER + 1);
+  scalar *tile_u = (scalar *)memory, *tile_f = tile_u + threads * (PER + 1), *edge = tile_f + threads * (PER + 1);
   line_row *rows = (line_row *)(edge + 4 * WARPS);
 
   /* position of the segment */
@@ -115,14 +118,14 @@ static __device__ __forceinline__ void relax_segment(line_pass s, unsigned block
   if (!s.wraps) p.low = max(p.low, p.zero), p.high = min(p.high, p.end);
 
   /* load u and f, coalesced */
-  real u[PER], rhs[PER];
+  scalar u[PER], rhs[PER];
   const auto read = [&](int folded) {
 #pragma unroll
     for (int i = 0; i < PER; i++) {
       const int v = i * threads + me, there = v >= p.low && v < p.high;
       const long g = origin + v + (!folded ? 0 : v < p.zero ? s.n : v >= p.end ? -s.n : 0);
-      u[i] = from && there ? gmg_load_relaxed(from + g) : (real)0;
-      rhs[i] = there ? __ldg(f + g) : (real)0;
+      u[i] = from && there ? gmg_load_relaxed(from + g) : (scalar)0;
+      rhs[i] = there ? __ldg(f + g) : (scalar)0;
     }
   };
   if (p.low < p.zero || p.high > p.end) read(1); /* the segment crosses the seam */
@@ -147,23 +150,23 @@ static __device__ __forceinline__ void relax_segment(line_pass s, unsigned block
   const int v = me * PER, begins = warp * 32 * PER, ends = begins + 32 * PER;
   const int plain = begins >= p.low && ends <= p.high && begins > p.zero && ends < p.end;
   const int sweeps = s.sweeps + (begin < reach || begin + own + reach > s.n ? s.extra : 0);
-  real *const last = edge, *const first = edge + 2 * WARPS; /* last and first value of each warp, in two rounds */
+  scalar *const last = edge, *const first = edge + 2 * WARPS; /* last and first value of each warp, in two rounds */
 #pragma unroll 1
   for (int k = 0; k < sweeps; k++) {
     const int round = coloured ? 0 : (k & 1) * WARPS; /* red-black has a barrier per colour anyway */
     if (lane == 31) last[round + warp] = u[PER - 1];
     if (!coloured && lane == 0) first[round + warp] = u[0];
     __syncthreads();
-    real before = __shfl_up_sync(~0u, u[PER - 1], 1);
-    if (lane == 0) before = warp > 0 ? last[round + warp - 1] : (real)0;
+    scalar before = __shfl_up_sync(~0u, u[PER - 1], 1);
+    if (lane == 0) before = warp > 0 ? last[round + warp - 1] : (scalar)0;
     if (coloured) {
       if (plain) relax_colour<0, 0>(u, rhs, before, inner, rows, p, v, s.omega);
       else relax_colour<0, 1>(u, rhs, before, inner, rows, p, v, s.omega);
       if (lane == 0) first[warp] = u[0];
       __syncthreads();
     }
-    real after = __shfl_down_sync(~0u, u[0], 1);
-    if (lane == 31) after = warp + 1 < warps ? first[round + warp + 1] : (real)0;
+    scalar after = __shfl_down_sync(~0u, u[0], 1);
+    if (lane == 31) after = warp + 1 < warps ? first[round + warp + 1] : (scalar)0;
     if (coloured) {
       if (plain) relax_colour<1, 0>(u, rhs, after, inner, rows, p, v, s.omega);
       else relax_colour<1, 1>(u, rhs, after, inner, rows, p, v, s.omega);
@@ -187,7 +190,7 @@ static __device__ __forceinline__ void relax_segment(line_pass s, unsigned block
 
 template <int coloured, int dynamic>
 static __global__ void __launch_bounds__(LINE_MAX_THREADS, 1)
-    async_line_kernel(line_pass s, const real *f, const real *from, real *to, work_queue queue)
+    async_line_kernel(line_pass s, const scalar *f, const scalar *from, scalar *to, work_queue queue)
 {
   for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_segment<coloured>(s, block_index, f, from, to); });
 }
@@ -213,7 +216,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return threads <= LINE_MAX_THREADS;
 }
 
-typedef void kernel(line_pass, const real *, const real *, real *, work_queue);
+typedef void kernel(line_pass, const scalar *, const scalar *, scalar *, work_queue);
 
 static kernel *kernel_of(const gmg_smoother_level *l)
 {
@@ -238,8 +241,8 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
                        {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
   const async_launch k = launch_of(l, s, passes);
   const size_t first = gmg_offset(gmg_layout_of(A), 0, 0, 0); /* the kernel's fields begin at unknown 0 */
-  const real *const u = from ? (const real *)from + first : NULL;
-  gmg_launch(l->exec, "async", kernel_of(l), k.grid, x, (const real *)f + first, u, (real *)to + first, k.queue);
+  const scalar *const u = from ? (const scalar *)from + first : NULL;
+  gmg_launch(l->exec, "async", kernel_of(l), k.grid, x, (const scalar *)f + first, u, (scalar *)to + first, k.queue);
 }
 
 const async_variant R(async_line) = {.lay_out = lay_out, .prepare = prepare, .run = run};

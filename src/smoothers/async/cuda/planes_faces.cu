@@ -50,7 +50,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return suits(l) && s->bytes + FACE_ALONG_BYTES <= s->max_bytes && face_blocks(l, &s->blocks);
 }
 
-typedef void (*face_kernel)(face_level, const real *, const real *, real *);
+typedef void (*face_kernel)(face_level, const scalar *, const scalar *, scalar *);
 
 /* The kernels of a pass over a given u, and from zero. */
 static const face_kernel *kernels_of(const gmg_operator *A, int lines)

@@ -33,7 +33,7 @@ static reference_tiles tiles_of(const gmg_smoother_level *l)
     cells *= (size_t)s.size[a];
   }
   s.versions = p->async.local == GMG_LOCAL_JACOBI ? 2 : 1;
-  s.bytes = (size_t)s.versions * cells * sizeof(real) + 3 * (size_t)s.longest * (3 * sizeof(real) + sizeof(int));
+  s.bytes = (size_t)s.versions * cells * sizeof(scalar) + 3 * (size_t)s.longest * (3 * sizeof(real) + sizeof(int));
   return s;
 }
 
@@ -69,11 +69,12 @@ static __device__ __forceinline__ gmg_row row_in_tile(const gmg_operator &A, con
 /* Relaxes block number `block_index` in the given order. */
 template <int kind>
 static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const reference_tiles &s, const relaxation &how,
-                                                  size_t block_index, const real *f, const real *from, real *to)
+                                                  size_t block_index, const scalar *f, const scalar *from, scalar *to)
 {
   extern __shared__ double memory[];
   const int sx = s.size[0], sy = s.size[1], sz = s.size[2], me = (int)threadIdx.x, plane = sx * sy, cells = plane * sz;
-  real *u = (real *)memory, *rest = u + (size_t)s.versions * cells;
+  scalar *u = (scalar *)memory;
+  real *rest = (real *)(u + (size_t)s.versions * cells);
   tile_axes t;
   for (int a = 0; a < 3; a++, rest += 3 * s.longest) t.lo[a] = rest, t.hi[a] = rest + s.longest, t.diag[a] = rest + 2 * s.longest;
   for (int a = 0; a < 3; a++) t.place[a] = (int *)rest + a * s.longest;
@@ -102,14 +103,14 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
     const int z = c / plane, y = (c - z * plane) / sx, x = c - z * plane - y * sx;
     const int i = t.place[0][x], j = t.place[1][y], k = t.place[2][z];
     const int there = i >= 0 && j >= 0 && k >= 0;
-    u[c] = there && from ? gmg_load_relaxed(from + offset_of(A, i, j, k)) : (real)0;
+    u[c] = there && from ? gmg_load_relaxed(from + offset_of(A, i, j, k)) : (scalar)0;
     if (s.versions == 2) u[cells + c] = u[c];
   }
   __syncthreads();
   /* relax k times */
   const int coloured = how.local == GMG_LOCAL_RED_BLACK, sweeps = how.sweeps + (seam ? how.extra : 0);
   const int stages = coloured ? 2 * sweeps : sweeps, wx = coloured ? (sx - 1) / 2 : sx - 2, wy = sy - 2, wz = sz - 2;
-  real *old = u, *next = s.versions == 2 ? u + cells : u;
+  scalar *old = u, *next = s.versions == 2 ? u + cells : u;
   for (int stage = 0; stage < stages; stage++) {
     for (int h = me; h < wx * wy * wz; h += GMG_THREADS) {
       const int z = h / (wx * wy), y = (h - z * wx * wy) / wx, m = h - z * wx * wy - y * wx;
@@ -122,12 +123,12 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
         continue;
       const int c = (v[2] * sy + v[1]) * sx + v[0];
       const gmg_neighbours near = {{old[c - 1], old[c - sx], old[c - plane]}, {old[c + 1], old[c + sx], old[c + plane]}};
-      const real rhs = f[offset_of(A, i, j, k)];
+      const scalar rhs = f[offset_of(A, i, j, k)];
       next[c] = gmg_row_relaxed(3, kind, row_in_tile<kind>(A, t, v), near, rhs, old[c], how.omega);
     }
     __syncthreads();
     if (s.versions == 2) {
-      real *swap = old;
+      scalar *swap = old;
       old = next, next = swap;
     }
   }
@@ -144,7 +145,8 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
 
 template <int kind, int dynamic>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    reference_kernel(gmg_operator A, reference_tiles s, relaxation how, const real *f, const real *from, real *to, work_queue queue)
+    reference_kernel(gmg_operator A, reference_tiles s, relaxation how, const scalar *f, const scalar *from, scalar *to,
+                     work_queue queue)
 {
   for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_tile<kind>(A, s, how, block_index, f, from, to); });
 }

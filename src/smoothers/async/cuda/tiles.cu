@@ -40,7 +40,7 @@ static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b
   const size_t columns = pitch * (dim == 3 ? deep + 2 : 1);
   t.threads = dim3((unsigned)wide, (unsigned)deep, (unsigned)stretches);
   t.pitch = (int)pitch, t.column = (int)planes;
-  t.bytes = planes * sizeof(tile_plane) + (columns * planes + 2) * sizeof(real);
+  t.bytes = planes * sizeof(tile_plane) + (columns * planes + 2) * sizeof(scalar);
   if (faces) t.bytes += threads * (high * (size_t)(dim - 1) + 1) * sizeof(tile_pair);
   if (t.bytes > max_bytes) t.bytes = 0;
   return t;
@@ -71,7 +71,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return t.bytes > 0;
 }
 
-typedef void kernel(tile_level, const real *, const real *, real *, work_queue);
+typedef void kernel(tile_level, const scalar *, const scalar *, scalar *, work_queue);
 
 /* Kernels by dimension, kind, local relaxation (red-black, Jacobi), and dynamic assignment. */
 #define KERNEL(dim, kind, local) {tile_kernel<dim, kind, local, 0>, tile_kernel<dim, kind, local, 1>}

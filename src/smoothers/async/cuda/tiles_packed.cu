@@ -10,10 +10,10 @@ enum { MAX_CELLS_PACKED = 5000000 }; /* on larger levels the plane sweep is fast
 
 typedef struct {
   /* [from zero][pairs are aligned] */
-  void (*kernel[2][2])(patch_level s, const real *f, const real *from, real *to);
+  void (*kernel[2][2])(patch_level s, const scalar *f, const scalar *from, scalar *to);
   /* [with a coarse correction][pairs are aligned] */
-  void (*update[2][2])(patch_level s, const real *f, const real *from, update o);
-  void (*restrict_)(patch_level s, const real *f, real *to, restriction r); /* from zero, pairs aligned */
+  void (*update[2][2])(patch_level s, const scalar *f, const scalar *from, update o);
+  void (*restrict_)(patch_level s, const scalar *f, scalar *to, restriction r); /* from zero, pairs aligned */
   int threads, max_own[3]; /* maximum of own unknowns of a block */
   size_t bytes, update_bytes;
 } patch_passes;
@@ -29,8 +29,8 @@ typedef struct {
    {{patch_kernel_update<shape, 0, 0>, patch_kernel_update<shape, 0, 1>},                                            \
     {patch_kernel_update<shape, PASS_PROLONG, 0>, patch_kernel_update<shape, PASS_PROLONG, 1>}},                     \
    patch_kernel_restrict<shape>, shape::threads,                                                                     \
-   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(real),                    \
-   shape::reals * sizeof(real) + shape::pairs * sizeof(double2)}
+   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(scalar),                    \
+   shape::reals * sizeof(scalar) + shape::pairs * sizeof(double2)}
 typedef patch_shape<18, 14, 2, 6, 1> patch_large;
 typedef patch_shape<10, 10, 2, 6, 2> patch_middle;
 typedef patch_shape<6, 6, 3, 4, 4> patch_small;
@@ -121,7 +121,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
 }
 
 /* Sets the coarse field to zero before a pass adds to it. */
-static __global__ void __launch_bounds__(GMG_THREADS) clear_kernel(int n, real *x)
+static __global__ void __launch_bounds__(GMG_THREADS) clear_kernel(int n, scalar *x)
 {
   gmg_wait_for_predecessor();
   for (int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x); c < n; c += (int)gridDim.x * GMG_THREADS) x[c] = 0;

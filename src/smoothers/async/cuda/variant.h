@@ -32,7 +32,7 @@ typedef struct {
   dim3 threads;             /* threads of a thread block */
   int shape;                /* packed tiles: number of the shape */
   int *order;               /* [blocks.total], device memory */
-  real *before;             /* deterministic: copy of u before the pass */
+  scalar *before;           /* deterministic: copy of u before the pass */
   size_t resident;          /* dynamic assignment: resident thread blocks; 0: static, each has one block */
   unsigned long long *next; /* counter of the queue, device memory */
 } async_state;

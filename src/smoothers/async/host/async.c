@@ -68,7 +68,8 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   async_state s = layout(l);
   GMG_TRY(gmg_exec_alloc(l->exec, "async block order", s.blocks.total * sizeof(int), (void **)&s.order));
   GMG_TRY(gmg_exec_alloc(l->exec, "async tiles", s.tile_bytes * (size_t)s.threads, (void **)&s.tiles));
-  if (l->params->deterministic) GMG_TRY(gmg_exec_alloc(l->exec, "async copy of u", l->A->cells * sizeof(real), (void **)&s.before));
+  if (l->params->deterministic)
+    GMG_TRY(gmg_exec_alloc(l->exec, "async copy of u", l->A->cells * sizeof(scalar), (void **)&s.before));
   if (l->A->face[0] || l->A->sigma)
     GMG_TRY(gmg_exec_alloc(l->exec, "async diagonal", l->A->cells * sizeof(real), (void **)&s.inverse));
   if (l->exec->dry) return GMG_OK;
@@ -131,7 +132,7 @@ static inline void stage_line(int dim, int kind, tile *t, const gmg_operator *A,
 
 /* Planes stream through the tile, and lines through each plane. When line j of plane p is read, stage s is at line j - s of plane p
    - s, so that the data of a stage are still in the cache. A backward sweep starts at the other end. */
-static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const real *f, const real *from, real *to,
+static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const scalar *f, const scalar *from, scalar *to,
                        const relaxation *how)
 {
   const long last = t->size[t->s->stream] - 1, last_row = t->size[t->s->row] - 1, stages = how->stages;
@@ -160,8 +161,8 @@ static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const 
 }
 
 /* Relaxes block number b in the given order. b counts through all passes. */
-static void relax_block(const async_state *s, const gmg_smoother_level *l, tile *t, relaxation how, size_t b, const real *f,
-                        const real *from, real *to)
+static void relax_block(const async_state *s, const gmg_smoother_level *l, tile *t, relaxation how, size_t b, const scalar *f,
+                        const scalar *from, scalar *to)
 {
   const gmg_operator *A = l->A;
   const size_t at = b % s->blocks.total;
@@ -178,8 +179,8 @@ typedef struct {
   const gmg_smoother_level *l;
   relaxation how;
   size_t passes;
-  const real *f, *from;
-  real *to;
+  const scalar *f, *from;
+  scalar *to;
 } passes_work;
 
 static void relax_blocks(const void *what, block_queue *queue, int thread, size_t workers)
@@ -196,8 +197,8 @@ static void relax_blocks(const void *what, block_queue *queue, int thread, size_
 }
 
 /* Relaxes all blocks, `passes` times, without a barrier. */
-static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const real *f, const real *from,
-                       real *to, int reversed)
+static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const scalar *f, const scalar *from,
+                       scalar *to, int reversed)
 {
   const gmg_local_kind local = l->params->async.local;
   const real omega = (real)gmg_weight_async(l->A, l->params);

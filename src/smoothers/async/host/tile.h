@@ -35,7 +35,7 @@ typedef struct {
   char *tiles;         /* one per thread */
   size_t tile_bytes;
   int threads;
-  real *before;        /* deterministic: copy of u before the pass */
+  scalar *before;      /* deterministic: copy of u before the pass */
   real *inverse;       /* 1 / diagonal (fill_inverse()); NULL if it is the same in nearly all lines */
 } async_state;
 
@@ -50,7 +50,7 @@ enum { MAX_PIECES = 8 };
 /* A block being relaxed. Tile coordinates start at `origin`, which may be outside the level. */
 typedef struct {
   const async_state *s;
-  real *memory;
+  real *memory; /* values and coefficients alike, so scalars must be reals here */
   real *shared, *sides[2]; /* shared: AXIS_LINES lines; sides: SIDES values for every row, and for every plane */
   long origin[3], size[3];
   long exist[3][2];        /* the part of the tile that exists: all of it, except beyond walls */

@@ -67,7 +67,7 @@ static columns_alone private_columns(const tile *t, long q, long j, int to_write
 }
 
 /* Reads line j of plane q of u. */
-static void read_u(const tile *t, const real *from, long q, long j, real *line)
+static void read_u(const tile *t, const scalar *from, long q, long j, real *line)
 {
   if (t->alone) {
     split_line(t, from, line);
@@ -87,7 +87,7 @@ static void read_product(const tile *t, const real *from, real c, int by, real *
 }
 
 /* Reads right-hand side and couplings of a line, multiplied by its control volumes. */
-static void read_symmetric(const tile *t, const gmg_operator *A, level_line at, const real *f, long q, long j)
+static void read_symmetric(const tile *t, const gmg_operator *A, level_line at, const scalar *f, long q, long j)
 {
   const int first = t->s->versions;
   const gmg_line l = gmg_line_coefficients(A, at.j, at.k);
@@ -100,7 +100,7 @@ static void read_symmetric(const tile *t, const gmg_operator *A, level_line at, 
 }
 
 /* Reads line j of plane q of all fields; u = NULL: zeros. */
-static void read_line(int kind, const tile *t, const gmg_operator *A, const real *u, const real *f, long q, long j)
+static void read_line(int kind, const tile *t, const gmg_operator *A, const scalar *u, const scalar *f, long q, long j)
 {
   const int first = t->s->versions; /* the first field that is not u */
   if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) {
@@ -129,7 +129,7 @@ typedef struct {
   long n, part; /* number of reals: in total, and at a time */
 } prefetch;
 
-static inline void next_line(int kind, const tile *t, const gmg_operator *A, const real *u, const real *f, long q, long j,
+static inline void next_line(int kind, const tile *t, const gmg_operator *A, const scalar *u, const scalar *f, long q, long j,
                              prefetch *p)
 {
   *p = (prefetch){.n = 0};
@@ -152,12 +152,12 @@ static inline void ask_for_part(const prefetch *p, int part)
 }
 
 /* Writes the own unknowns of line j of plane q back to the level. */
-static void write_line(const tile *t, const gmg_operator *A, long q, long j, real *u)
+static void write_line(const tile *t, const gmg_operator *A, long q, long j, scalar *u)
 {
   const long begin = t->own[0][0], end = t->own[0][1];
   const columns_alone mine = private_columns(t, q, j, 1);
   const real *line = field_line(t, t->s->versions - 1, q, j);
-  real *to = u + level_line_at(t, A, q, j).offset + t->origin[0];
+  scalar *to = u + level_line_at(t, A, q, j).offset + t->origin[0];
   merge_values(1, line, begin, mine.begin, t->s->half, to + begin);
   merge_values(0, line, mine.begin, mine.end, t->s->half, to + mine.begin);
   merge_values(1, line, mine.end, end, t->s->half, to + mine.end);

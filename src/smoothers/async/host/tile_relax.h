@@ -6,8 +6,9 @@
 
 /* Pointers to a plane and its neighbouring planes, at line 0. */
 typedef struct {
-  real *out;
-  const real *u, *y_lo, *y_hi, *z_lo, *z_hi, *f, *inverse;
+  scalar *out;
+  const scalar *u, *y_lo, *y_hi, *z_lo, *z_hi, *f;
+  const real *inverse;
   const real *x_face, *y_face[2], *z_face[2]; /* couplings across the lower faces and, except along x, the upper faces */
   const real *side; /* coefficients of the plane */
   size_t colour;    /* colour of column 0 in line 0, in this stage */
@@ -71,12 +72,12 @@ GMG_INLINE void relax_form(const int dim, const int kind, const tile *t, const p
   const real y_lo = axis1[SIDE_LO], y_hi = axis1[SIDE_HI], z_lo = p->side[SIDE_LO], z_hi = p->side[SIDE_HI];
   const real *lo = shared_line(t, LO) + mine, *hi = shared_line(t, HI) + mine;
   const real *inverse = kind == GMG_CONSTANT ? c->inverse + mine : p->inverse + at;
-  const real *u = p->u + at, *u_x = p->u + left, *f = p->f + at;
-  const real *u_y[2] = {p->y_lo + at, p->y_hi + at}, *u_z[2] = {p->z_lo + at, p->z_hi + at};
+  const scalar *u = p->u + at, *u_x = p->u + left, *f = p->f + at;
+  const scalar *u_y[2] = {p->y_lo + at, p->y_hi + at}, *u_z[2] = {p->z_lo + at, p->z_hi + at};
   const real *x_face[2] = {p->x_face + at, p->x_face + left + 1};
   const real *y_face[2] = {p->y_face[0] + at, p->y_face[1] + at}, *z_face[2] = {p->z_face[0] + at, p->z_face[1] + at};
   const long begin = c->begin, end = c->end;
-  real *out = p->out + at; /* out may be u: no value read at another m is written */
+  scalar *out = p->out + at; /* out may be u: no value read at another m is written */
 #pragma omp simd
   for (long m = begin; m < end; m++) {
     gmg_row row;
@@ -108,8 +109,9 @@ static __attribute__((noinline)) void relax_columns(int form, const tile *t, con
 static void relax_zeros(int kind, const tile *t, const planes *p, const columns *c, real omega)
 {
   const size_t half = t->s->half, mine = c->odd ? half : 0, at = (size_t)c->j * 2 * half + mine;
-  const real *restrict f = p->f + at, *restrict inverse = kind == GMG_CONSTANT ? c->inverse + mine : p->inverse + at;
-  real *restrict out = p->out + at;
+  const scalar *restrict f = p->f + at;
+  const real *restrict inverse = kind == GMG_CONSTANT ? c->inverse + mine : p->inverse + at;
+  scalar *restrict out = p->out + at;
 #pragma omp simd
   for (long m = c->begin; m < c->end; m++) out[m] = gmg_row_relaxed_from_zero(f[m], inverse[m], omega);
 }

@@ -34,7 +34,7 @@ typedef struct {
   double *x;
   const double *size;    /* NULL: 1 */
   int keep;              /* 0 or 1 */
-  const real *coarse;    /* NULL: no correction */
+  const scalar *coarse;  /* NULL: no correction */
   gmg_map map[3];        /* maps of prolongation */
   pitches at;            /* layout of the coarse field */
   gmg_pair_family along; /* weights along the columns, the same for most rows */
@@ -42,7 +42,7 @@ typedef struct {
 
 static inline update update_of(const gmg_update_target *to, const gmg_operator *A)
 {
-  update o = {(double *)to->x, to->size, to->keep, (const real *)to->coarse};
+  update o = {(double *)to->x, to->size, to->keep, (const scalar *)to->coarse};
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   if (!to->coarse) return o;
   for (int a = 0; a < 3; a++) o.map[a] = to->prolong[axis[a]];
@@ -55,7 +55,7 @@ static inline update update_of(const gmg_update_target *to, const gmg_operator *
 static __device__ __forceinline__ double update_scale(const update &o) { return o.size ? *o.size : 1; }
 
 /* Adds without waiting for the result. A pass writes every unknown once. */
-static __device__ __forceinline__ void put_update(const update &o, double scale, int offset, real value)
+static __device__ __forceinline__ void put_update(const update &o, double scale, int offset, scalar value)
 {
 #if GMG_REAL_F32
   if (o.keep) (void)atomicAdd(o.x + offset, scale * (double)value);
@@ -83,7 +83,7 @@ static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map
    value, and to those across the nearest faces. A block adds the contributions of its own unknowns to the coarse level. Coarse
    values at its faces get the rest from neighbouring blocks. */
 typedef struct {
-  real *coarse; /* zero before the pass, unless blocks are self-contained */
+  scalar *coarse;   /* zero before the pass, unless blocks are self-contained */
   gmg_layout_32 at; /* layout of the coarse field */
   real weight;
 } restriction;
@@ -91,7 +91,7 @@ typedef struct {
 /* Returns 0 if this does not apply. It requires averages of 8 with equal weights, and blocks of whole groups of 8. */
 static inline int restriction_of(restriction *r, void *coarse, const gmg_operator *A, const gmg_map map[3], const gmg_blocks *b)
 {
-  r->weight = 1, r->coarse = (real *)coarse, r->at = gmg_layout_32_of(gmg_layout_of_rows(map));
+  r->weight = 1, r->coarse = (scalar *)coarse, r->at = gmg_layout_32_of(gmg_layout_of_rows(map));
   if (A->dim != 3) return 0;
   for (int a = 0; a < 3; a++) {
     const gmg_map *m = &map[a];

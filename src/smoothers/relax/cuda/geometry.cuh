@@ -48,7 +48,7 @@ typedef struct {
 static inline pitches pitches_of(gmg_layout l, int dim) { return {(int)l.row, (int)gmg_pitch(l, dim - 1), (int)l.first}; }
 
 /* Pointer to the first unknown of a field; NULL stays NULL. */
-static inline real *first_unknown(const pitches &p, const void *x) { return x ? (real *)x + p.first : NULL; }
+static inline scalar *first_unknown(const pitches &p, const void *x) { return x ? (scalar *)x + p.first : NULL; }
 
 /* A full layout along these axes. */
 static inline gmg_layout_32 layout_along(gmg_layout l, int dim)

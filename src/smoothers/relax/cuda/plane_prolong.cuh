@@ -14,23 +14,23 @@ template <int rows, int steps> struct plane_prolongation {
   static constexpr int WIDE = 32 / 2 + 4, HIGH = rows + 3, CELLS = WIDE * HIGH;
   static constexpr int RING = 2 * (32 + 2 * rows); /* maximum number of columns of the ring */
   static constexpr int SLOTS = steps % 4 ? steps : 4; /* unrolled steps must cycle through all slots */
-  real *slots;
-  const real *coarse;
+  scalar *slots;
+  const scalar *coarse;
   int offset, pitch;    /* offset in a plane of the cell that the thread loads (-1: none); distance between planes */
   int cell, beside;     /* of the own columns: the first of the coarse values around them; step to the next across */
   gmg_pair_weights wx;  /* weights of both columns */
   int ring_at;          /* the cell of the ring's column; from bit 16 on: the sides from which it reads */
-  real before[2], here[2], ring_before; /* coarse planes K - 1 and K, interpolated across */
+  scalar before[2], here[2], ring_before; /* coarse planes K - 1 and K, interpolated across */
   /* In shared memory, because registers are scarce:
      - of_row, per warp, [2]: weights along y of the first and of the second columns;
      - of_ring, [2], RING apart: weights along x and along y of the ring's column;
      - ring_here: plane K at the ring's column. */
   real_pair *of_row, *of_ring;
-  real *ring_here;
+  scalar *ring_here;
 
   /* (i, j): the first column; (ri, rj): the column of the ring */
   __device__ __forceinline__ void begin(const update &o, const int n[3], const int wraps[3], const int corner[3], int me, int i,
-                                        int j, int exists0, int exists1, int ri, int rj, int ring_exists, real *memory)
+                                        int j, int exists0, int exists1, int ri, int rj, int ring_exists, scalar *memory)
   {
     const int I0 = (corner[0] >> 1) - 2, J0 = (corner[1] >> 1) - 2;
     slots = memory, coarse = o.coarse, pitch = o.at.plane;
@@ -61,20 +61,20 @@ template <int rows, int steps> struct plane_prolongation {
   {
     const int nz = o.map[2].cols;
     const int plane = (wraps ? gmg_wrap_index(K, nz, 1) : min(max(K, 0), nz - 1)) * pitch;
-    if (offset >= 0) __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x, coarse + (plane + offset), sizeof(real));
+    if (offset >= 0) __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x, coarse + (plane + offset), sizeof(scalar));
   }
 
   /* the plane in a slot, interpolated across, at the own columns and at the ring's */
-  __device__ __forceinline__ void across(int slot, real e[2]) const
+  __device__ __forceinline__ void across(int slot, scalar e[2]) const
   {
-    const real *const at = slots + slot * CELLS + cell;
-    const real low = wx.own * at[0] + wx.side * at[beside], high = wx.own * at[WIDE] + wx.side * at[WIDE + beside];
+    const scalar *const at = slots + slot * CELLS + cell;
+    const scalar low = wx.own * at[0] + wx.side * at[beside], high = wx.own * at[WIDE] + wx.side * at[WIDE + beside];
     const real_pair wy[2] = {of_row[0], of_row[1]};
     e[0] = wy[0].x * low + wy[0].y * high, e[1] = wy[1].x * high + wy[1].y * low; /* lines 2 J + 1 and 2 J + 2 */
   }
-  __device__ __forceinline__ real across_ring(int slot) const
+  __device__ __forceinline__ scalar across_ring(int slot) const
   {
-    const real *const at = slots + slot * CELLS + (ring_at & 0xffff);
+    const scalar *const at = slots + slot * CELLS + (ring_at & 0xffff);
     const int ring_x = (ring_at >> 16 & 1) * 2 - 1, ring_y = (ring_at >> 17) * 2 * WIDE - WIDE;
     const real_pair wx = of_ring[0], wy = of_ring[RING]; /* own, side */
     return wy.x * (wx.x * at[0] + wx.y * at[ring_x]) + wy.y * (wx.x * at[ring_y] + wx.y * at[ring_y + ring_x]);
@@ -96,9 +96,9 @@ template <int rows, int steps> struct plane_prolongation {
 
   /* Adds the correction to the loaded planes 2 K and 2 K + 1, and to those of the ring, which are one earlier unless `late`. w:
      weights of planes 2 K, 2 K + 1 and 2 K - 1; 0 if the plane does not exist. */
-  __device__ __forceinline__ void take(int slot, const gmg_pair_weights w[3], int late, real u[2][2], real beside_u[2])
+  __device__ __forceinline__ void take(int slot, const gmg_pair_weights w[3], int late, scalar u[2][2], scalar beside_u[2])
   {
-    real e[2];
+    scalar e[2];
     across(slot, e);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
@@ -107,7 +107,7 @@ template <int rows, int steps> struct plane_prolongation {
       before[r] = here[r], here[r] = e[r];
     }
     if (threadIdx.x >= RING) return;
-    const real own = *ring_here, upper = across_ring(slot), even = w[0].own * own + w[0].side * ring_before;
+    const scalar own = *ring_here, upper = across_ring(slot), even = w[0].own * own + w[0].side * ring_before;
     beside_u[0] += late ? even : w[2].own * ring_before + w[2].side * own;
     beside_u[1] += late ? w[1].own * own + w[1].side * upper : even;
     ring_before = own, *ring_here = upper;
@@ -119,7 +119,7 @@ template <int stages> static constexpr size_t plane_prolong_bytes(void)
 {
   typedef plane_shape<stages> shape;
   typedef plane_prolongation<shape::rows, shape::steps> prolongation;
-  return (prolongation::SLOTS * prolongation::CELLS + 5 * prolongation::RING + 4 * shape::rows) * sizeof(real);
+  return (prolongation::SLOTS * prolongation::CELLS + 5 * prolongation::RING + 4 * shape::rows) * sizeof(scalar);
 }
 
 /* Whether a pass can include prolongation. It requires pairs on all axes, blocks that begin with a pair, and a thread for every

@@ -10,16 +10,16 @@
    to the thread in front, through shared memory. Every second pair of adjacent lanes shares a coarse value; the other pairs are
    neighbours across a face. Every step receives the upper plane of coarse plane m and the lower plane of m + 1. */
 template <int self_contained> struct plane_restriction {
-  real *given; /* [2][threads]: contributions to the thread in front, by parity of the step */
+  scalar *given; /* [2][threads]: contributions to the thread in front, by parity of the step */
   real inner[2];            /* D of the two lines, away from walls along the columns */
-  real plane[2], values[2]; /* contribution of the lower plane to coarse plane m; its values */
-  real mine;                /* contribution of the previous step, including that of the thread in front */
+  scalar plane[2], values[2]; /* contribution of the lower plane to coarse plane m; its values */
+  scalar mine;                /* contribution of the previous step, including that of the thread in front */
   int offset[2];            /* offset of the coarse value of the second line and, in the foremost thread, of the first; -1: none */
   int partner;              /* lane that shares the coarse value; -1: none */
 
   /* (i, j): first line; corner and own: of the block */
   __device__ __forceinline__ void begin(const restriction &r, const int wraps[3], const int corner[3], const int own[3], int me,
-                                        int i, int j, real inner0, real inner1, real *memory)
+                                        int i, int j, real inner0, real inner1, scalar *memory)
   {
     const int lane = me % 32, I = i >> 1,
               counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && gmg_index_exists(I, r.at.n[0], wraps[0]);
@@ -38,16 +38,16 @@ template <int self_contained> struct plane_restriction {
     given[me] = given[me + (int)blockDim.x] = 0;
   }
 
-  static __device__ __forceinline__ void put(real *at, real value)
+  static __device__ __forceinline__ void put(scalar *at, scalar value)
   {
     if (self_contained) *at = value;
     else (void)atomicAdd(at, value);
   }
-  __device__ __forceinline__ void add(const restriction &r, real value, int line, int base) const
+  __device__ __forceinline__ void add(const restriction &r, scalar value, int line, int base) const
   {
-    const real other = __shfl_sync(~0u, value, partner & 31);
+    const scalar other = __shfl_sync(~0u, value, partner & 31);
     if (base < 0 || offset[line] < 0) return;
-    put(r.coarse + (base + offset[line]), r.weight * (value + (partner >= 0 ? other : (real)0)));
+    put(r.coarse + (base + offset[line]), r.weight * (value + (partner >= 0 ? other : (scalar)0)));
   }
 
   /* adds the contributions of the previous step to coarse plane K */
@@ -56,16 +56,16 @@ template <int self_contained> struct plane_restriction {
     const int before = (step + 1) % 2 * (int)blockDim.x + me;
     const int pitch = (int)gmg_pitch_32(r.at, 2);
     const int base = gmg_index_exists(K, r.at.n[2], wraps) ? gmg_wrap_index(K, r.at.n[2], wraps) * pitch : -1;
-    add(r, mine + (me + 32 < (int)blockDim.x ? given[before + 32] : (real)0), 1, base);
+    add(r, mine + (me + 32 < (int)blockDim.x ? given[before + 32] : (scalar)0), 1, base);
     if (!self_contained && me < 32) add(r, given[before], 0, base);
   }
 
   /* u and f of two planes and two lines; 0 outside the block's own (if self-contained, u is also set there); more: additional
      diagonal at walls along the columns */
-  __device__ __forceinline__ void take(const real coupling[3], const real u[2][2], const real f[2][2], const real more[2],
+  __device__ __forceinline__ void take(const real coupling[3], const scalar u[2][2], const scalar f[2][2], const real more[2],
                                        int step, int me)
   {
-    real gives[2][2], upper[2];
+    scalar gives[2][2], upper[2];
 #pragma unroll
     for (int d = 0; d < 2; d++)
 #pragma unroll
@@ -74,7 +74,7 @@ template <int self_contained> struct plane_restriction {
             f[d][line] - (inner[line] + more[d]) * u[d][line] + (coupling[1] * u[d][1 - line] + coupling[2] * u[1 - d][line]);
 #pragma unroll
     for (int line = 0; line < 2; line++) {
-      const real across = __shfl_xor_sync(~0u, values[line] + u[0][line], 1);
+      const scalar across = __shfl_xor_sync(~0u, values[line] + u[0][line], 1);
       upper[line] = plane[line] + gives[0][line] + coupling[0] * across;
       plane[line] = gives[1][line], values[line] = u[1][line];
     }

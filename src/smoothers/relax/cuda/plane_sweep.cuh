@@ -74,8 +74,8 @@ template <int STAGES, int KIND> struct plane_sweep {
   static constexpr int plain_groups = STAGES == 4 && !asks_late;
 
   const uniform_level &s;
-  const real *const f, *const from;
-  real *const to, *const interface_copy;
+  const scalar *const f, *const from;
+  scalar *const to, *const interface_copy;
   const update &o;
   const restriction &r;
 
@@ -89,21 +89,22 @@ template <int STAGES, int KIND> struct plane_sweep {
   int inside_a, inside_b;
   real keep, relax_a, relax_b;
   /* planes of the neighbours of A and B, one of which is at distance `beyond`; destinations of their own planes, if `inside`; f */
-  const real *near_A, *near_B;
+  const scalar *near_A, *near_B;
   int beyond;
-  real *put_A, *put_B, *f_rows, *f_A, *f_B;
+  scalar *put_A, *put_B, *f_rows, *f_A, *f_B;
   /* a column of the ring, for some threads; ring_e = 1: a B */
   int in_ring, ri, rj, ring_exists, ring_offset, ring_e;
-  real *ring_put, *ring_wrapped, ring_relax;
+  scalar *ring_put, *ring_wrapped;
+  real ring_relax;
   /* destinations of the own unknowns; other blocks read planes below low_interface, and from high_interface on */
-  real *to_0, *to_1;
+  scalar *to_0, *to_1;
   int low_interface, high_interface;
   double scale;
 
   /* Values in registers, in a separate struct to help the compiler: planes of A, of B, of f; values being loaded,
      come[step][plane][row]; plane 2 T - 1 of A. */
   struct planes_held {
-    real a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2], ring_come[2][2], before;
+    scalar a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2], ring_come[2][2], before;
   };
 
   __device__ __forceinline__ int is_there(int q) const { return q >= there && q < gone; }
@@ -119,7 +120,7 @@ template <int STAGES, int KIND> struct plane_sweep {
 
   /* --- before the first step --- */
 
-  __device__ __forceinline__ void place_columns(size_t block_index, real *tile)
+  __device__ __forceinline__ void place_columns(size_t block_index, scalar *tile)
   {
     const int me = (int)threadIdx.x, x = me % 32, y = me / 32;
     place_block(s, exact ? (int)block_index : block_at(s, (unsigned)block_index), begin, own);
@@ -136,7 +137,7 @@ template <int STAGES, int KIND> struct plane_sweep {
     f_rows = tile + 2 * COLOUR + me, f_A = f_rows + swap * THREADS, f_B = f_rows + (1 - swap) * THREADS;
   }
 
-  __device__ __forceinline__ void place_ring(real *tile)
+  __device__ __forceinline__ void place_ring(scalar *tile)
   {
     const int me = (int)threadIdx.x, wide = own[0] + 2, high = own[1] + 2, sides = 2 * high, ring = sides + 2 * wide;
     int rx = me < high ? -1 : wide, ry = me % high;
@@ -173,7 +174,7 @@ template <int STAGES, int KIND> struct plane_sweep {
     low_interface = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_interface = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
   }
 
-  __device__ __forceinline__ void begin_pass(real *tile, planes_held &v, prolongation &correction,
+  __device__ __forceinline__ void begin_pass(scalar *tile, planes_held &v, prolongation &correction,
                                              gatherer &gathers)
   {
     const int me = (int)threadIdx.x, count = (int)blockDim.x;
@@ -205,12 +206,12 @@ template <int STAGES, int KIND> struct plane_sweep {
   /* loads a plane of f, two steps ahead, without a register */
   __device__ __forceinline__ void ask_f(int slot, int p) const
   {
-    real *const slots = f_rows + slot * 2 * THREADS;
-    if (row0.exists) __pipeline_memcpy_async(slots, f + (p + row0.offset), sizeof(real));
-    if (row1.exists) __pipeline_memcpy_async(slots + THREADS, f + (p + row1.offset), sizeof(real));
+    scalar *const slots = f_rows + slot * 2 * THREADS;
+    if (row0.exists) __pipeline_memcpy_async(slots, f + (p + row0.offset), sizeof(scalar));
+    if (row1.exists) __pipeline_memcpy_async(slots + THREADS, f + (p + row1.offset), sizeof(scalar));
   }
   /* loads a plane of u; p: its offset */
-  __device__ __forceinline__ void ask_u(int p, real u[2]) const
+  __device__ __forceinline__ void ask_u(int p, scalar u[2]) const
   {
     u[0] = u[1] = 0;
     if (from_zero || !from) return;
@@ -218,24 +219,24 @@ template <int STAGES, int KIND> struct plane_sweep {
     if (row1.exists) u[1] = gmg_load_relaxed(from + (p + row1.offset));
   }
   /* loads what step T needs: u, and the ring's planes with the indices of A and B */
-  __device__ __forceinline__ void ask(int T, real u[2][2], real beside[2]) const
+  __device__ __forceinline__ void ask(int T, scalar u[2][2], scalar beside[2]) const
   {
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       const int q = 2 * T + d, p = 2 * T - 1 + d + ring_e;
       u[d][0] = u[d][1] = 0;
       if (is_there(q)) ask_u(offset(q), u[d]);
-      beside[d] = from && ring_exists && is_there(p) ? gmg_load_relaxed(from + (offset(p) + ring_offset)) : (real)0;
+      beside[d] = from && ring_exists && is_there(p) ? gmg_load_relaxed(from + (offset(p) + ring_offset)) : (scalar)0;
     }
   }
   /* self-contained: loads f on the plane of the ring that the first half sweep relaxes */
-  __device__ __forceinline__ void ask_ring(int T, real beside[2]) const
+  __device__ __forceinline__ void ask_ring(int T, scalar beside[2]) const
   {
     const int p = 2 * T - 1 + ring_e;
-    beside[0] = ring_exists && is_there(p) ? __ldg(f + (offset(p) + ring_offset)) : (real)0;
+    beside[0] = ring_exists && is_there(p) ? __ldg(f + (offset(p) + ring_offset)) : (scalar)0;
   }
   /* loads u and the ring for the next step; base: offset of plane 2 T */
-  template <int checked> __device__ __forceinline__ void ask_next(int T, int base, real u[2][2], real beside[2]) const
+  template <int checked> __device__ __forceinline__ void ask_next(int T, int base, scalar u[2][2], scalar beside[2]) const
   {
     if (from_zero) return;
     if (checked) ask(T + 1, u, beside);
@@ -252,13 +253,13 @@ template <int STAGES, int KIND> struct plane_sweep {
   /* The half sweeps of a step. None reads what another writes here. */
   template <int checked> __device__ __forceinline__ void relax(planes_held &v, int T, int t)
   {
-    real now_a[STAGES], now_b[STAGES];
+    scalar now_a[STAGES], now_b[STAGES];
 #pragma unroll
     for (int h = 1; h <= STAGES; h++) {
       const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS, up = (c + 1) % SLOTS, down = (c + SLOTS - 1) % SLOTS;
-      const real *const by_A = near_A + up * PLANE, *const by_B = near_B + up * PLANE;
+      const scalar *const by_A = near_A + up * PLANE, *const by_B = near_B + up * PLANE;
       if (h <= 2 || !keeps_f) v.f_a[c] = f_A[c * 2 * THREADS], v.f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 use them again */
-      real sum_a = v.f_a[c], sum_b = v.f_b[c];
+      scalar sum_a = v.f_a[c], sum_b = v.f_b[c];
       const int zeros = from_zero && h == 1; /* all neighbours are 0 */
       if (!zeros) sum_a += s.coupling[0] * (by_A[-1] + by_A[1]), sum_b += s.coupling[0] * (by_B[-1] + by_B[1]);
       const real across = s.coupling[1]; /* B's plane q has index q - 1, A's plane q + 1 index q + 1 */
@@ -285,24 +286,25 @@ template <int STAGES, int KIND> struct plane_sweep {
   template <int checked>
   __device__ __forceinline__ void write_back(const planes_held &v, gatherer &gathers, int T, int t, int base)
   {
-    real value[2][2] = {}, rhs[2][2] = {}, more[2] = {};
+    scalar value[2][2] = {}, rhs[2][2] = {};
+    real more[2] = {};
     constexpr int GATHERED = (DONE + 5) / 2; /* the step that adds to the block's first coarse plane */
     if (restricts && T > GATHERED - 2 + self_contained && (!self_contained || 2 * (T - GATHERED) < own[2]))
       gathers.give(r, s.wraps[2], begin[2] / 2 + T - GATHERED, t, (int)threadIdx.x);
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       const int q = 2 * T - DONE + d, c = (2 * t - DONE + d + 2 * SLOTS) % SLOTS;
-      const real of_A = v.a[c], of_B = v.bb[(c + SLOTS - 1) % SLOTS];
+      const scalar of_A = v.a[c], of_B = v.bb[(c + SLOTS - 1) % SLOTS];
       if (checked && (q < 2 - self_contained || q >= own[2] + 2 + self_contained)) continue;
       const int is_own = !self_contained || !checked || (q >= 2 && q < own[2] + 2);
       const int p = base + (d - DONE) * s.at.plane, is_interface = exact && (q < low_interface || q >= high_interface);
-      real *const target_0 = is_interface ? interface_copy : to_0, *const target_1 = is_interface ? interface_copy : to_1;
-      const real of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
+      scalar *const target_0 = is_interface ? interface_copy : to_0, *const target_1 = is_interface ? interface_copy : to_1;
+      const scalar of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
       if (restricts) {
-        const real *const rows = f_rows + c * 2 * THREADS;
-        value[d][0] = (self_contained ? row0.exists : row0.mine) ? of_0 : (real)0;
-        value[d][1] = (self_contained ? row1.exists : row1.mine) ? of_1 : (real)0;
-        rhs[d][0] = row0.mine ? rows[0] : (real)0, rhs[d][1] = row1.mine ? rows[THREADS] : (real)0;
+        const scalar *const rows = f_rows + c * 2 * THREADS;
+        value[d][0] = (self_contained ? row0.exists : row0.mine) ? of_0 : (scalar)0;
+        value[d][1] = (self_contained ? row1.exists : row1.mine) ? of_1 : (scalar)0;
+        rhs[d][0] = row0.mine ? rows[0] : (scalar)0, rhs[d][1] = row1.mine ? rows[THREADS] : (scalar)0;
         if (checked && is_wall(q)) more[d] = more_at(q);
       }
       if (updates) {
@@ -318,7 +320,7 @@ template <int STAGES, int KIND> struct plane_sweep {
 
   /* Adds the correction to the loaded planes. */
   template <int checked>
-  __device__ __forceinline__ void prolong(prolongation &correction, int T, int t, real u[2][2], real beside[2])
+  __device__ __forceinline__ void prolong(prolongation &correction, int T, int t, scalar u[2][2], scalar beside[2])
   {
     gmg_pair_weights w[3];
 #pragma unroll
@@ -331,10 +333,10 @@ template <int STAGES, int KIND> struct plane_sweep {
   }
 
   /* Stores the two new planes: 2 T - 1 and 2 T of A, 2 T and 2 T + 1 of B. */
-  __device__ __forceinline__ void take(planes_held &v, int t, const real u[2][2], const real beside[2])
+  __device__ __forceinline__ void take(planes_held &v, int t, const scalar u[2][2], const scalar beside[2])
   {
-    const real *const p0 = u[0], *const p1 = u[1];
-    const real new_a[2] = {v.before, swap ? p0[1] : p0[0]}, new_b[2] = {swap ? p0[0] : p0[1], swap ? p1[0] : p1[1]};
+    const scalar *const p0 = u[0], *const p1 = u[1];
+    const scalar new_a[2] = {v.before, swap ? p0[1] : p0[0]}, new_b[2] = {swap ? p0[0] : p0[1], swap ? p1[0] : p1[1]};
     v.before = swap ? p1[1] : p1[0];
 #pragma unroll
     for (int d = 0; d < 2; d++) {
@@ -347,7 +349,7 @@ template <int STAGES, int KIND> struct plane_sweep {
   }
 
   /* self-contained: the ring after the first half sweep. */
-  template <int checked> __device__ __forceinline__ void relax_ring(int T, int t, real rhs)
+  template <int checked> __device__ __forceinline__ void relax_ring(int T, int t, scalar rhs)
   {
     const int q = 2 * T - 1 + ring_e, c = (2 * t - 1 + SLOTS) % SLOTS;
     real w = ring_relax;
@@ -387,7 +389,7 @@ template <int STAGES, int KIND> struct plane_sweep {
   __device__ __forceinline__ void run(size_t block_index)
   {
     extern __shared__ double memory[];
-    real *const tile = (real *)memory;
+    scalar *const tile = (scalar *)memory;
     place_columns(block_index, tile);
     place_ring(tile);
     place_planes();
@@ -417,14 +419,14 @@ template <int STAGES, int KIND> struct plane_sweep {
 /* One thread block per block; blockIdx.y is the pass. */
 template <int STAGES, int KIND>
 static __global__ void __launch_bounds__(plane_shape<STAGES>::threads, plane_shape<STAGES>::blocks)
-    plane_kernel(uniform_level s, const real *f, const real *from, real *to, real *interface_copy, update o, restriction r)
+    plane_kernel(uniform_level s, const scalar *f, const scalar *from, scalar *to, scalar *interface_copy, update o, restriction r)
 {
   plane_sweep<STAGES, KIND>{s, f, from, to, interface_copy, o, r}.run(blockIdx.x);
 }
 
 template <int STAGES>
 static __global__ void __launch_bounds__(plane_shape<STAGES>::threads, plane_shape<STAGES>::blocks)
-    plane_kernel_dynamic(uniform_level s, const real *f, const real *from, real *to, work_queue queue)
+    plane_kernel_dynamic(uniform_level s, const scalar *f, const scalar *from, scalar *to, work_queue queue)
 {
   for_blocks<1>(queue, [&](unsigned block_index) {
     plane_sweep<STAGES, 0>{s, f, from, to, NULL, update{}, restriction{}}.run(block_index);
@@ -435,16 +437,16 @@ static __global__ void __launch_bounds__(plane_shape<STAGES>::threads, plane_sha
 /* A kind of pass. */
 typedef struct {
   int kind;
-  void (*kernel)(uniform_level, const real *, const real *, real *, real *, update, restriction); /* NULL: not available in this
-                                                                                                     type */
+  /* NULL: not available in this type */
+  void (*kernel)(uniform_level, const scalar *, const scalar *, scalar *, scalar *, update, restriction);
   size_t bytes; /* bytes of shared memory */
 } plane_pass;
 
 template <int STAGES> static constexpr size_t plane_pass_bytes(int kind)
 {
   typedef plane_shape<STAGES> shape;
-  return shape::reals * sizeof(real) + (kind & PASS_PROLONG ? plane_prolong_bytes<STAGES>() : 0) +
-         (kind & PASS_RESTRICT ? 2 * shape::threads * sizeof(real) : 0);
+  return shape::reals * sizeof(scalar) + (kind & PASS_PROLONG ? plane_prolong_bytes<STAGES>() : 0) +
+         (kind & PASS_RESTRICT ? 2 * shape::threads * sizeof(scalar) : 0);
 }
 
 #define PLANE_PASS(STAGES, kind) {kind, plane_kernel<STAGES, kind>, plane_pass_bytes<STAGES>(kind)}

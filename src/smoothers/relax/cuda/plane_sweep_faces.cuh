@@ -36,7 +36,9 @@
 
 /* A row times weight / diagonal; keep: 1 - weight. */
 typedef struct {
-  real lo[3], hi[3], rhs, keep;
+  real lo[3], hi[3];
+  scalar rhs;
+  real keep;
 } face_row;
 
 /* 1 / x. x is the diagonal of a relaxed row, neither 0 nor denormal. */
@@ -57,8 +59,8 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   static constexpr int SIDES = 2 * FACE_DEEP, RING = SIDES + 2 * FACE_WIDE, BEHIND = 4 * FACE_WIDE, BESIDE = BEHIND + FACE_WIDE;
 
   const face_level &s;
-  const real *const f, *const from;
-  real *const to;
+  const scalar *const f, *const from;
+  scalar *const to;
 
   /* The tile. begin, own: its own unknowns. Plane q is plane first + q of the level. low .. high: planes that exist; low_row ..
      high_row: planes that are relaxed. */
@@ -70,7 +72,8 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   real lo_x, hi_x, lo_y, hi_y, omega, keep; /* omega: 0 in columns that are not relaxed */
   /* in shared memory: u of this column, and where it is stored; destination and source of coefficients; coefficients along the last
      axis */
-  real *here, *put, *put_wrapped, *sent;
+  scalar *here, *put, *put_wrapped;
+  real *sent;
   const real *got, *got_wrapped;
   int to_x;
   real_pair *along;
@@ -84,7 +87,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
      1; the next two; of the ring, numbers 2 T - 3 and 2 T, and the next two. */
   struct column_held {
     face_row row[FACE_ROWS];
-    real u[FACE_NUMBERS], come[2][2], ring_come[2][2], before, held;
+    scalar u[FACE_NUMBERS], come[2][2], ring_come[2][2], before, held;
   };
 
   __device__ __forceinline__ int exists(int a, int k) const { return gmg_index_exists(k, s.n[a], s.wraps[a]); }
@@ -159,9 +162,9 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
 
   /* --- loads --- */
 
-  __device__ __forceinline__ real fetch_u(int q, int live, unsigned from_column) const
+  __device__ __forceinline__ scalar fetch_u(int q, int live, unsigned from_column) const
   {
-    return live && q >= low && q <= high ? gmg_load_relaxed(from + (level_plane(q) * slice + from_column)) : (real)0;
+    return live && q >= low && q <= high ? gmg_load_relaxed(from + (level_plane(q) * slice + from_column)) : (scalar)0;
   }
   /* loads the coefficients of plane k of the level; all = 0: only its lower faces */
   __device__ __forceinline__ void send_plane(const face_lines<kind> &lines, unsigned k, int at, int all) const
@@ -239,12 +242,12 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   }
 
   /* the result of half sweep h for its number */
-  template <int checked> __device__ __forceinline__ real relax(const column_held &v, int T, int t, int h) const
+  template <int checked> __device__ __forceinline__ scalar relax(const column_held &v, int T, int t, int h) const
   {
     const int c = 2 * t - 3 * h;
     const face_row &r = v.row[kept(c)];
-    const real *const beside = here + index(c + 1) * FACE_PLANE;
-    real now = r.rhs; /* one chain of fused multiply-adds */
+    const scalar *const beside = here + index(c + 1) * FACE_PLANE;
+    scalar now = r.rhs; /* one chain of fused multiply-adds */
     if (from_zero && h == 1) return now;
     if (!from_zero || h > 2) now += keep_of<checked>(r, 2 * T - 3 * h + parity) * v.u[index(c)];
     now += r.lo[2] * v.u[index(c - 1)], now += r.hi[2] * v.u[index(c + 1)];
@@ -289,7 +292,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
       send(lines, 2 * T + 3, index(2 * t + 3)), send(lines, 2 * T + 4, index(2 * t + 4));
     }
     __pipeline_commit();
-    real now[4];
+    scalar now[4];
     now[2] = relax<checked>(v, T, t, 3), now[3] = relax<checked>(v, T, t, 4); /* before new rows overwrite the rows of these */
     v.row[kept(2 * t - 3)] = make_row<checked>(2 * T - 3 + parity, coefficients(2 * t - 3), coefficients(2 * t - 2));
     v.row[kept(2 * t - 6)] = make_row<checked>(2 * T - 6 + parity, coefficients(2 * t - 6), coefficients(2 * t - 5));
@@ -301,7 +304,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
       if (h < 4) (index(c) + 2 < FACE_NUMBERS ? put : put_wrapped)[index(c) * FACE_PLANE] = now[h - 1];
     }
     /* write back the two numbers that are done */
-    const real done = v.u[index(2 * t - 13)], also_done = v.u[index(2 * t - 12)];
+    const scalar done = v.u[index(2 * t - 13)], also_done = v.u[index(2 * t - 12)];
     const unsigned out = (unsigned)(first + 2 * T - 13) * slice + column;
     if ((unsigned)(2 * T - 15) < own_mine) gmg_store_relaxed(to + out, parity ? v.held : done);
     if ((unsigned)(2 * T - 14) < own_mine) gmg_store_relaxed(to + (out + slice), parity ? done : also_done);
@@ -319,7 +322,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
 #pragma unroll
       for (int d = 0; d < 2; d++) {
         v.come[T][d] = fetch_u(2 * T + d, there, column);
-        v.ring_come[T][d] = (int)threadIdx.x < RING ? fetch_u(2 * T + (d ? 0 : -3) + ring_parity, ring, side_column) : (real)0;
+        v.ring_come[T][d] = (int)threadIdx.x < RING ? fetch_u(2 * T + (d ? 0 : -3) + ring_parity, ring, side_column) : (scalar)0;
       }
     }
 #pragma unroll
@@ -365,7 +368,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
 
 template <int kind, int wraps, int by_lines, int from_zero>
 static __global__ void __launch_bounds__(FACE_THREADS, 1)
-    face_plane_kernel(const face_level s, const real *f, const real *from, real *to)
+    face_plane_kernel(const face_level s, const scalar *f, const scalar *from, scalar *to)
 {
   face_plane_sweep<kind, wraps, by_lines, from_zero>{s, f, from, to}.run();
 }

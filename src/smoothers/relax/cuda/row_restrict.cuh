@@ -17,7 +17,7 @@
 
 template <int HALVES, int whole>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT, whole>::blocks)
-    row_kernel_restrict(uniform_level s, gmg_pair_maps maps, const real *f, real *to, real *coarse, int coarse_row)
+    row_kernel_restrict(uniform_level s, gmg_pair_maps maps, const scalar *f, scalar *to, scalar *coarse, int coarse_row)
 {
   typedef row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, MARGIN = shape::margin, fifth = MARGIN > COLS;
@@ -51,7 +51,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
   gmg_gather g = gmg_gather_of(maps, b.i / 2, b.x.own_pairs());
 
   gmg_cells u[SLOTS], rhs[SLOTS];
-  real outer_rhs[SLOTS]; /* only in rows in which the second half sweep reads it */
+  scalar outer_rhs[SLOTS]; /* only in rows in which the second half sweep reads it */
   const auto ask = [&](int slot, int is_there, int row) {
     rhs[slot] = {}, outer_rhs[slot] = 0;
     if (is_there) rhs[slot] = b.x.read(f + row, gmg_load_constant());

@@ -121,7 +121,7 @@ static __device__ __forceinline__ void for_steps(int plain_from, int plain_to, i
 /* A value beside a lane's columns that no other lane has. */
 typedef struct {
   int there;
-  real value;
+  scalar value;
 } row_end;
 
 /* Relaxes the cells of one colour in a row: the odd or the even ones. */
@@ -130,12 +130,12 @@ static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cel
                                                  const gmg_cells &above, const gmg_cells &f, const gmg_cells &keep,
                                                  const gmg_cells &relax, row_end end)
 {
-  const real next = odd ? __shfl_down_sync(~0u, row.at[0], 1) : __shfl_up_sync(~0u, row.at[LANE_COLS - 1], 1);
-  const real beside = end.there ? end.value : next;
+  const scalar next = odd ? __shfl_down_sync(~0u, row.at[0], 1) : __shfl_up_sync(~0u, row.at[LANE_COLS - 1], 1);
+  const scalar beside = end.there ? end.value : next;
 #pragma unroll
   for (int c = odd; c < LANE_COLS; c += 2) {
-    const real left = c > 0 ? row.at[c - 1] : beside, right = c + 1 < LANE_COLS ? row.at[c + 1] : beside;
-    const real sum = f.at[c] + s.coupling[0] * (left + right) + s.coupling[2] * (below.at[c] + above.at[c]);
+    const scalar left = c > 0 ? row.at[c - 1] : beside, right = c + 1 < LANE_COLS ? row.at[c + 1] : beside;
+    const scalar sum = f.at[c] + s.coupling[0] * (left + right) + s.coupling[2] * (below.at[c] + above.at[c]);
     row.at[c] = keep.at[c] * row.at[c] + relax.at[c] * sum;
   }
 }
@@ -166,7 +166,7 @@ static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const
 template <int SLOTS> struct row_prolongation {
   static constexpr int COARSE = SLOTS / 2; /* coarse rows being loaded */
   gmg_spread spread;
-  real fetched[COARSE][LANE_PAIRS];
+  scalar fetched[COARSE][LANE_PAIRS];
   int offset[LANE_PAIRS];
   gmg_cells before, here;
 
@@ -174,7 +174,7 @@ template <int SLOTS> struct row_prolongation {
   {
 #pragma unroll
     for (int d = 0; d < LANE_PAIRS; d++)
-      fetched[slot][d] = K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.at.plane + offset[d]) : (real)0;
+      fetched[slot][d] = K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.at.plane + offset[d]) : (scalar)0;
   }
   template <class shape> __device__ __forceinline__ void begin(const update &o, const row_block<shape> &b)
   {
@@ -217,8 +217,8 @@ template <int SLOTS> struct row_prolongation {
 
 /* Relaxes one block. reversed: order of colours with PASS_PROLONG, where steps are aligned with coarse rows. */
 template <int HALVES, int KIND, int reversed, int whole>
-static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int number, const real *f, const real *from, real *to,
-                                                  real *interface_copy, const update &o)
+static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int number, const scalar *f, const scalar *from,
+                                                  scalar *to, scalar *interface_copy, const update &o)
 {
   typedef row_shape<HALVES, KIND, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates, prolongs = shape::prolongs;
@@ -297,7 +297,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
 /* One warp per block; `all` blocks, in one pass or more. Only a plain pass uses the order of blocks. */
 template <int HALVES, int KIND, int reversed, int whole>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, KIND, whole>::blocks)
-    row_kernel(uniform_level s, unsigned all, const real *f, const real *from, real *to, real *interface_copy, update o)
+    row_kernel(uniform_level s, unsigned all, const scalar *f, const scalar *from, scalar *to, scalar *interface_copy, update o)
 {
   const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
   if (number < all) sweep_rows<HALVES, KIND, reversed, whole>(s, block_at(s, number % s.total), f, from, to, interface_copy, o);
@@ -306,7 +306,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, KIN
 /* Thread blocks of one warp that take blocks of unknowns from a queue. */
 template <int HALVES>
 static __global__ void __launch_bounds__(32, row_shape<HALVES, 0, 0>::blocks * BLOCK_WARPS)
-    row_kernel_dynamic(uniform_level s, const real *f, const real *from, real *to, work_queue queue)
+    row_kernel_dynamic(uniform_level s, const scalar *f, const scalar *from, scalar *to, work_queue queue)
 {
   for_blocks<1>(queue, [&](unsigned index) {
     sweep_rows<HALVES, 0, 0, 0>(s, block_at(s, index), f, from, to, to, update{});
@@ -351,7 +351,7 @@ static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gm
                               const void *f, const void *u, const gmg_update_target *to)
 {
   constexpr int KIND = PASS_PROLONG | PASS_UPDATE;
-  typedef void kernel(uniform_level, unsigned, const real *, const real *, real *, real *, update);
+  typedef void kernel(uniform_level, unsigned, const scalar *, const scalar *, scalar *, scalar *, update);
   static kernel *const plain[] = {row_kernel<HALVES, PASS_UPDATE, 0, 0>, row_kernel<HALVES, PASS_UPDATE, 0, 1>};
   static kernel *const with_correction[2][2] = {{row_kernel<HALVES, KIND, 0, 0>, row_kernel<HALVES, KIND, 0, 1>},
                                                 {row_kernel<HALVES, KIND, 1, 0>, row_kernel<HALVES, KIND, 1, 1>}};

@@ -65,8 +65,8 @@ static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
    struct, like the other engines, the passes over faces spill 176 instead of 112 bytes in double, and 48 instead of none in
    float. */
 template <int dim, int kind, int local>
-static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, const real *f, const real *from,
-                                                  real *to)
+static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, const scalar *f, const scalar *from,
+                                                  scalar *to)
 {
   constexpr int HIGH = tile_of<kind>::high, faces = tile_of<kind>::faces, across = dim - 1, OWN = HIGH * across + 1;
   constexpr int coloured = local == GMG_LOCAL_RED_BLACK, step = coloured ? 2 : 1;
@@ -77,7 +77,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   tile_plane *const planes = (tile_plane *)memory;
   tile_pair *const pairs = (tile_pair *)(planes + HIGH * blockDim.z + 1), *const mine = pairs + me * OWN; /* only with coefficients
                                                                                                              on faces */
-  real *const tile = (real *)(pairs + (faces ? threads * OWN : 0));
+  scalar *const tile = (scalar *)(pairs + (faces ? threads * OWN : 0));
 
   /* position of the tile: unknown at its coordinate 0, own unknowns, last relaxed coordinate, unknowns that exist */
   int begin[3], origin[3], own[3], top[3], lowest[3], highest[3], seam = 0;
@@ -108,12 +108,13 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   const unsigned gk = (unsigned)wrap_far(origin[2] + first, s.n[2], s.wraps[2]);
   const unsigned column = gmg_offset_32(s.field, gi, gj, 0); /* offsets have 32 bits: there are less than twice as many faces as
                                                                 unknowns */
-  real *const here = column_of(vx, vy) + first + e;
-  const real *const left = here - s.column + (coloured ? 1 - 2 * e : 0), *const right = left + 2 * s.column;
-  const real *const front = left + s.column - s.pitch * s.column, *const back = front + 2 * s.pitch * s.column;
+  scalar *const here = column_of(vx, vy) + first + e;
+  const scalar *const left = here - s.column + (coloured ? 1 - 2 * e : 0), *const right = left + 2 * s.column;
+  const scalar *const front = left + s.column - s.pitch * s.column, *const back = front + 2 * s.pitch * s.column;
 
   /* loads issued together: the column, its coefficients, and what follows */
-  real u[HIGH], rhs[HIGH], share[HIGH], keep[HIGH], zlo[HIGH], zhi[HIGH], lo[2], hi[2], lo_diag[2], hi_diag[2];
+  scalar u[HIGH], rhs[HIGH];
+  real share[HIGH], keep[HIGH], zlo[HIGH], zhi[HIGH], lo[2], hi[2], lo_diag[2], hi_diag[2];
   const unsigned fetched = from ? present : 0;
   unsigned k = gk, known = relaxed;
 #pragma unroll
@@ -131,7 +132,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   }
   /* plane 0, if no register holds it */
   const unsigned bottom = (unsigned)wrap_far(origin[2], s.n[2], s.wraps[2]);
-  const real under = from && first == 1 && exists && there(2, 0) ? gmg_load_relaxed(from + (column + slice * bottom)) : 0;
+  const scalar under = from && first == 1 && exists && there(2, 0) ? gmg_load_relaxed(from + (column + slice * bottom)) : 0;
 
   /* copy the ring beside the columns, and the coefficients of all planes, to shared memory; beyond a wall values are 0 */
   const int sides = dim == 3 ? 2 * top[1] : 2, ring = dim == 3 ? sides + 2 * top[0] : sides, start = (int)threadIdx.z * HIGH + 1;
@@ -146,7 +147,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
     const int rj = ring_exists && dim == 3 ? wrap_far(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
     const unsigned ring_present = ring_exists ? range(start, lowest[2], highest[2]) : 0, stored = range(start, 1, top[2]);
     const unsigned source = gmg_offset_32(s.field, ri, rj, 0);
-    real *const target = column_of(rx, ry) + start + colour_of(rx, ry), value[HIGH];
+    scalar *const target = column_of(rx, ry) + start + colour_of(rx, ry), value[HIGH];
     unsigned rk = (unsigned)wrap_far(origin[2] + start, s.n[2], s.wraps[2]);
 #pragma unroll
     for (int c = 0; c < HIGH; c++, rk = after(rk))
@@ -219,19 +220,19 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   for (int sweep = 0; sweep < sweeps; sweep++) {
 #pragma unroll
     for (int colour = 0; colour < step; colour++) {
-      real now[HIGH];
+      scalar now[HIGH];
       if (known) {
 #pragma unroll
         for (int c = colour; c < HIGH; c += step) {
-          const real below = c > 0 ? u[c > 0 ? c - 1 : 0] : here[-1];
-          const real above = c + 1 < HIGH ? u[c + 1 < HIGH ? c + 1 : c] : here[HIGH];
+          const scalar below = c > 0 ? u[c > 0 ? c - 1 : 0] : here[-1];
+          const scalar above = c + 1 < HIGH ? u[c + 1 < HIGH ? c + 1 : c] : here[HIGH];
           const tile_pair px = faces ? mine[c * across] : tile_pair{lo[0], hi[0]};
-          real sum = px.lo * left[c] + px.hi * right[c];
+          scalar sum = px.lo * left[c] + px.hi * right[c];
           if (dim == 3) {
             const tile_pair py = faces ? mine[c * across + across - 1] : tile_pair{lo[across - 1], hi[across - 1]};
             sum += py.lo * front[c] + py.hi * back[c];
           }
-          const real rest = rhs[c] + zlo[c] * below + zhi[c] * above + (kind & GMG_SIGMA ? keep[c] : 1 - s.omega) * u[c];
+          const scalar rest = rhs[c] + zlo[c] * below + zhi[c] * above + (kind & GMG_SIGMA ? keep[c] : 1 - s.omega) * u[c];
           now[c] = faces ? rest + sum : rest + share[c] * sum;
         }
       }
@@ -253,7 +254,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
 
 template <int dim, int kind, int local, int dynamic>
 static __global__ void __launch_bounds__(tile_of<kind>::max_threads, tile_of<kind>::blocks)
-    tile_kernel(tile_level s, const real *f, const real *from, real *to, work_queue queue)
+    tile_kernel(tile_level s, const scalar *f, const scalar *from, scalar *to, work_queue queue)
 {
   for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_tile<dim, kind, local>(s, block_index, f, from, to); });
 }

@@ -25,8 +25,8 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   static constexpr int HIGH = shape::high, X = shape::x, LAYER = shape::layer, ROOM = shape::room, CELLS = 4 * HIGH;
 
   const patch_level &s;
-  const real *const f, *const from;
-  real *const to;
+  const scalar *const f, *const from;
+  scalar *const to;
   const update &o;
   const restriction &r;
 
@@ -36,15 +36,16 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   unsigned planes, relaxed;
   /* in shared memory: pairs of the update target; start of the values; the patch's own values, those below, those above */
   double2 *kept;
-  real *start, *tile;
-  const real *under, *over;
+  scalar *start, *tile;
+  const scalar *under, *over;
   unsigned wall; /* planes at a wall; a patch has at most one */
   real inner, outer;
 
   /* Values in registers, in a separate struct to help the compiler. u and f of the patch; weight / diagonal of the columns, inside
      and in a plane at a wall; for each line of the patch: whether it exists, is relaxed, belongs to the block, and its offset. */
   struct patch_held {
-    real u[CELLS], rhs[CELLS], inside[4], beside[4];
+    scalar u[CELLS], rhs[CELLS];
+    real inside[4], beside[4];
     int there[2], deep[2], mine[2], gj[2], offset[2];
   };
 
@@ -70,7 +71,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     const int me = (int)threadIdx.x;
     x = 2 * (me % X), y = 2 * (me / X % shape::y), z = me / LAYER * HIGH;
     kept = (double2 *)memory + me;
-    start = (real *)(memory + (whole && updates ? 2 * shape::pairs : 0)), tile = start + X + me;
+    start = (scalar *)(memory + (whole && updates ? 2 * shape::pairs : 0)), tile = start + X + me;
     /* the segments below and above. If one is missing, the other: a place that nobody writes while it is read */
     under = tile + (me >= LAYER ? -LAYER : LAYER);
     over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
@@ -104,7 +105,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   }
 
   /* loads pairs of a field; shared: other blocks may write it */
-  __device__ __forceinline__ void ask(const patch_held &v, const real *field, int shared, unsigned bits, real *values) const
+  __device__ __forceinline__ void ask(const patch_held &v, const scalar *field, int shared, unsigned bits, scalar *values) const
   {
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
@@ -147,7 +148,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     for (int c = (int)threadIdx.x; c < VALUES; c += shape::threads) {
       const int line = c / LINE, plane = line / LINES;
       const int column = column_offset(o.at, coarse_at(0, origin0, c - line * LINE), coarse_at(1, origin1, line - plane * LINES));
-      __pipeline_memcpy_async(start + c, o.coarse + (coarse_at(2, origin2, plane) * o.at.plane + column), sizeof(real));
+      __pipeline_memcpy_async(start + c, o.coarse + (coarse_at(2, origin2, plane) * o.at.plane + column), sizeof(scalar));
     }
     __pipeline_commit();
   }
@@ -197,15 +198,15 @@ template <class shape, int KIND, int whole> struct patch_sweep {
       for (int d = 0; d < 2; d++) {
         const int b = (c + d + colour) & 1, m = 2 * d + b, j = m * HIGH + c;
         const int jx = (2 * d + 1 - b) * HIGH + c, jy = (2 * (1 - d) + b) * HIGH + c;
-        real sum = v.rhs[j];
+        scalar sum = v.rhs[j];
         if (!zeros_around) {
-          const real below = c > 0 ? v.u[j - (c > 0)] : under[(j + HIGH - 1) * ROOM];
-          const real above = c < HIGH - 1 ? v.u[j + (c < HIGH - 1)] : over[(j - HIGH + 1) * ROOM];
+          const scalar below = c > 0 ? v.u[j - (c > 0)] : under[(j + HIGH - 1) * ROOM];
+          const scalar above = c < HIGH - 1 ? v.u[j + (c < HIGH - 1)] : over[(j - HIGH + 1) * ROOM];
           sum += s.coupling[0] * (v.u[jx] + tile[jx * ROOM + (b ? 1 : -1)]);
           sum += s.coupling[1] * (v.u[jy] + tile[jy * ROOM + (d ? X : -X)]);
           sum += s.coupling[2] * (below + above);
         }
-        const real now = keep * v.u[j] + (wall & 1u << c ? v.beside[m] : v.inside[m]) * sum;
+        const scalar now = keep * v.u[j] + (wall & 1u << c ? v.beside[m] : v.inside[m]) * sum;
         if (known & 1u << j) {
           v.u[j] = now;
           if (!zeros_around) tile[j * ROOM] = now;
@@ -295,21 +296,21 @@ template <class shape, int KIND, int whole> struct patch_sweep {
 
 template <class shape, int zero, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks) /* blockIdx.y is the pass */
-    patch_kernel(patch_level s, const real *f, const real *from, real *to)
+    patch_kernel(patch_level s, const scalar *f, const scalar *from, scalar *to)
 {
   patch_sweep<shape, zero ? PASS_FROM_ZERO : 0, whole>{s, f, from, to, update{}, restriction{}}.run(blockIdx.x);
 }
 
 template <class shape, int KIND, int whole>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
-    patch_kernel_update(patch_level s, const real *f, const real *from, update o)
+    patch_kernel_update(patch_level s, const scalar *f, const scalar *from, update o)
 {
   patch_sweep<shape, PASS_UPDATE | KIND, whole>{s, f, from, NULL, o, restriction{}}.run(blockIdx.x);
 }
 
 template <class shape>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
-    patch_kernel_restrict(patch_level s, const real *f, real *to, restriction r)
+    patch_kernel_restrict(patch_level s, const scalar *f, scalar *to, restriction r)
 {
   patch_sweep<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1>{s, f, NULL, to, update{}, r}.run(blockIdx.x);
 }

@@ -38,7 +38,7 @@ enum { PATCH_BITS = 10, PATCH_MASK = (1 << PATCH_BITS) - 1 };
 static __device__ __forceinline__ int wrap_period(int i, int n, int period) { return i + (i < 0 ? period : i >= n ? -period : 0); }
 
 /* Loads a pair. shared: other blocks may write it. */
-template <int whole> static __device__ __forceinline__ real_pair patch_pair(const real *at, int shared)
+template <int whole> static __device__ __forceinline__ real_pair patch_pair(const scalar *at, int shared)
 {
   if (whole) return shared ? gmg_load_relaxed((const real_pair *)at) : __ldg((const real_pair *)at);
   return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
@@ -47,14 +47,14 @@ template <int whole> static __device__ __forceinline__ real_pair patch_pair(cons
 /* Adds the correction to a patch. at: the first of the coarse values around it (below, in front, to the left); weights of the
    columns and planes; asked: pairs that exist. */
 template <class shape>
-static __device__ __forceinline__ void patch_prolong(const real *at, const gmg_pair_weights wx[2], const gmg_pair_weights wy[2],
-                                                  const gmg_pair_weights wz[shape::high], unsigned asked, real *u)
+static __device__ __forceinline__ void patch_prolong(const scalar *at, const gmg_pair_weights wx[2], const gmg_pair_weights wy[2],
+                                                     const gmg_pair_weights wz[shape::high], unsigned asked, scalar *u)
 {
   constexpr int HIGH = shape::high, LINE = shape::coarse[0], PLANE = LINE * shape::coarse[1];
-  real e[3][4]; /* planes K - 2, K - 1 and K, interpolated across */
+  scalar e[3][4]; /* planes K - 2, K - 1 and K, interpolated across */
 #pragma unroll
   for (int K = 0; K < HIGH / 2 + 2; K++) {
-    const real *const v = at + K * PLANE;
+    const scalar *const v = at + K * PLANE;
 #pragma unroll
     for (int d = 0; d < 2; d++)
 #pragma unroll
@@ -78,23 +78,23 @@ static __device__ __forceinline__ void patch_prolong(const real *at, const gmg_p
    - stored: own pairs; asked: pairs that exist.
    - inside: diagonals of the columns less the couplings among eight. along[] is added to it; along[1] in the planes `wall`. */
 template <class shape, class Offset>
-static __device__ __forceinline__ void patch_restrict(const patch_level &s, const restriction &r, const real *tile,
-                                                      const real *under, const real *over, const real *u, const real *rhs,
+static __device__ __forceinline__ void patch_restrict(const patch_level &s, const restriction &r, const scalar *tile,
+                                                      const scalar *under, const scalar *over, const scalar *u, const scalar *rhs,
                                                       const int ends[2], unsigned stored, unsigned asked, const real inside[4],
                                                       const real along[2], unsigned wall, Offset coarse_offset)
 {
   constexpr int HIGH = shape::high, X = shape::x, ROOM = shape::room;
 #pragma unroll
   for (int q = 0; q < HIGH / 2; q++) {
-    real sum = 0, beside = 0, behind = 0, ahead = 0;
+    scalar sum = 0, beside = 0, behind = 0, ahead = 0;
 #pragma unroll
     for (int c = 2 * q; c < 2 * q + 2; c++)
 #pragma unroll
       for (int m = 0; m < 4; m++) {
         const int j = m * HIGH + c, b = m & 1, d = m >> 1, jx = (m ^ 1) * HIGH + c, jy = (m ^ 2) * HIGH + c;
         beside += tile[jx * ROOM + (b ? 1 : -1)], behind += tile[jy * ROOM + (d ? X : -X)];
-        if (c == 2 * q) ahead += c > 0 ? u[j - (c > 0)] : ends[0] ? (real)0 : under[(j + HIGH - 1) * ROOM];
-        else ahead += c < HIGH - 1 ? u[j + (c < HIGH - 1)] : ends[1] ? (real)0 : over[(j - HIGH + 1) * ROOM];
+        if (c == 2 * q) ahead += c > 0 ? u[j - (c > 0)] : ends[0] ? (scalar)0 : under[(j + HIGH - 1) * ROOM];
+        else ahead += c < HIGH - 1 ? u[j + (c < HIGH - 1)] : ends[1] ? (scalar)0 : over[(j - HIGH + 1) * ROOM];
         sum += rhs[j] - (inside[m] + along[wall >> c & 1]) * u[j];
       }
     if (!(stored & 1u << 2 * q)) sum = 0; /* f is set there, too */

@@ -78,7 +78,7 @@ static __device__ __forceinline__ const real *gmg_faces_below(const gmg_face_col
 /* Calls body(k, c, image, here, rest) for every plane of the columns at `at`. c is the offset of the first value. The arguments are
    A u, u, and the values of the field `also` (zeros if it is NULL). */
 template <int kind, class Body>
-static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_columns &w, const real *also, const real *u,
+static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_columns &w, const scalar *also, const scalar *u,
                                                              gmg_corner at, Body body)
 {
   const gmg_surroundings x = gmg_surroundings_of(w, at);
@@ -111,13 +111,13 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
     const real *const x_face = gmg_faces_below(w, x, 0, k), *const y_face = gmg_faces_below(w, x, 1, k);
     const real lo_z = __ldg(w.lo[2] + k), hi_z = __ldg(w.hi[2] + k);
     gmg_patch<1> faces[3];
-    real xs[2][3], ys[2][3]; /* fluxes along a line, and along a pair of columns */
+    scalar xs[2][3], ys[2][3]; /* fluxes along a line, and along a pair of columns */
 #pragma unroll
     for (int m = 0; m < 3; m++) faces[m] = gmg_patch_of<1>(y_face + m * x.across[1].row, 0, 1);
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      const real west = x.has_left ? __ldg(u + (base + x.left + d * behind)) : (real)0;
-      const real east = x.has_right ? __ldg(u + (base + x.right + d * behind)) : (real)0;
+      const scalar west = x.has_left ? __ldg(u + (base + x.left + d * behind)) : (scalar)0;
+      const scalar east = x.has_right ? __ldg(u + (base + x.right + d * behind)) : (scalar)0;
       const real *const face = x_face + d * x.across[0].row;
       xs[d][0] = __ldg(face) * (west - here.at[d][0]), xs[d][1] = __ldg(face + 1) * (here.at[d][0] - here.at[d][1]);
       xs[d][2] = __ldg(face + 2) * (here.at[d][1] - east);
@@ -133,7 +133,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
     for (int d = 0; d < 2; d++)
 #pragma unroll
       for (int b = 0; b < 2; b++) {
-        const real high = top.at[d][b] * (here.at[d][b] - above.at[d][b]);
+        const scalar high = top.at[d][b] * (here.at[d][b] - above.at[d][b]);
         const real shift = kind & GMG_SIGMA ? w.s.shift + sigma.at[d][b] : w.s.shift;
         image.at[d][b] = shift * here.at[d][b] + (hi[0][b] * xs[d][b + 1] - lo[0][b] * xs[d][b]) +
                          ((hi[1][d] * ys[b][d + 1] - lo[1][d] * ys[b][d]) + (hi_z * high - lo_z * low.at[d][b]));
@@ -146,7 +146,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
 
 /* gmg_walk_face_columns() for all unknowns of a level. */
 template <int kind, class Body>
-static __device__ __forceinline__ void gmg_walk_faces(const gmg_face_columns &w, const real *also, const real *u, Body body)
+static __device__ __forceinline__ void gmg_walk_faces(const gmg_face_columns &w, const scalar *also, const scalar *u, Body body)
 {
   gmg_for_tiles<2>(w.s, [&](const gmg_corner &at) { gmg_walk_face_columns<kind>(w, also, u, at, body); });
 }

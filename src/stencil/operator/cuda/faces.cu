@@ -72,11 +72,13 @@ extern "C" void R(gmg_coarsen_walls_cuda)(const gmg_exec *e, const gmg_operator 
       gmg_launch(e, "coarse walls", coarse_wall_kernel, wall_grid(wall), *A, *C, wall, gmg_maps_of(map), a, side);
 }
 
-static __global__ void flux_kernel(gmg_operator A, gmg_points p, gmg_faces faces, int a, const real *u, real *flux, real *gradient)
+static __global__ void flux_kernel(gmg_operator A, gmg_points p, gmg_faces faces, int a, const scalar *u, scalar *flux,
+                                   scalar *gradient)
 {
   const real *beta = (const real *)A.face[a];
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    const real b = beta ? beta[c] : (real)1, slope = gmg_slope(&A, &faces, a, gmg_face_at(a, i, j, k), b, u);
+    const real b = beta ? beta[c] : (real)1;
+    const scalar slope = gmg_slope(&A, &faces, a, gmg_face_at(a, i, j, k), b, u);
     if (gradient) gradient[c] = slope;
     if (flux) flux[c] = -b * slope;
   });
@@ -89,7 +91,7 @@ extern "C" void R(gmg_flux_cuda)(const gmg_exec *e, const gmg_operator *A, const
   gmg_launch(e, "flux", flux_kernel, gmg_grid_of(p), *A, p, *faces, a, u, flux, gradient);
 }
 
-static __global__ void fold_kernel(gmg_operator A, gmg_layout wall, gmg_faces faces, int a, int side, real *f)
+static __global__ void fold_kernel(gmg_operator A, gmg_layout wall, gmg_faces faces, int a, int side, scalar *f)
 {
   for_wall(wall, [&](size_t y, size_t z) { gmg_fold_face(&A, &faces, a, side, y, z, f); });
 }
@@ -103,7 +105,7 @@ extern "C" void R(gmg_fold_cuda)(const gmg_exec *e, const gmg_operator *A, const
     }
 }
 
-static __global__ void pad_kernel(gmg_operator A, gmg_points p, gmg_faces faces, const real *u, real *to)
+static __global__ void pad_kernel(gmg_operator A, gmg_points p, gmg_faces faces, const scalar *u, scalar *to)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { to[c] = gmg_ghost_value(&A, &faces, gmg_ghost_at(i, j, k), u); });
 }

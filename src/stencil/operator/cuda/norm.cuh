@@ -14,14 +14,14 @@
 /* Sums the squares of the residual (first) and of f (second). Stores the scaled residual in `low` unless that is NULL. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, 4)
-    norm_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, scaling how, low_real *low, gmg_sums sums)
+    norm_kernel(gmg_operator A, gmg_columns p, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sums sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
-    const real rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
-    if (low) low[c] = (low_real)(scale * r);
+  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
+    const scalar rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
+    if (low) low[c] = (low_scalar)(scale * r);
     t.first += (double)r * (double)r, t.second += (double)rhs * (double)rhs;
   });
   sum_up(t, how, sums);
@@ -29,8 +29,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
 
 /* Adds the squares of a thread's columns in one plane. c: offset of the first value; row: distance between pairs. */
 template <int deep, class Offset>
-static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, real scale, low_real *low,
-                                                   Offset c, Offset row, gmg_total &t)
+static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, real scale,
+                                                   low_scalar *low, Offset c, Offset row, gmg_total &t)
 {
 #pragma unroll
   for (int d = 0; d < deep; d++) {
@@ -46,7 +46,7 @@ static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, con
 enum { NORM_AT_ONCE = 2 };
 template <int deep, int once = 0>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    norm_uniform_kernel(gmg_uniform s, const real *f, const real *u, scaling how, low_real *low, gmg_sums sums)
+    norm_uniform_kernel(gmg_uniform s, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sums sums)
 {
   gmg_wait_for_predecessor();
   if (is_done(how)) return;
@@ -60,7 +60,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    norm_faces_kernel(gmg_face_columns w, const real *f, const real *u, scaling how, low_real *low, gmg_sums sums)
+    norm_faces_kernel(gmg_face_columns w, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sums sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);

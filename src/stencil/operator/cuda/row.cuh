@@ -102,14 +102,14 @@ static __device__ __forceinline__ gmg_places gmg_places_of(const gmg_operator &A
   return p;
 }
 
-static __device__ __forceinline__ gmg_neighbours gmg_near(const gmg_places &p, const real *u)
+static __device__ __forceinline__ gmg_neighbours gmg_near(const gmg_places &p, const scalar *u)
 {
   return {{u[p.lo[0]], u[p.lo[1]], u[p.lo[2]]}, {u[p.hi[0]], u[p.hi[1]], u[p.hi[2]]}};
 }
 
 template <int kind>
-static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f,
-                                                       const real *u)
+static __device__ __forceinline__ scalar gmg_residual_at(const gmg_operator &A, size_t i, size_t j, size_t k, const scalar *f,
+                                                         const scalar *u)
 {
   const size_t c = gmg_offset(gmg_layout_of(&A), i, j, k);
   return gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), u), f ? f[c] : 0, u[c]);
@@ -117,7 +117,7 @@ static __device__ __forceinline__ real gmg_residual_at(const gmg_operator &A, si
 
 /* Relaxes unknown (i, j, k) in place. */
 template <int kind>
-static __device__ __forceinline__ void gmg_relax_at(const gmg_operator &A, size_t i, size_t j, size_t k, const real *f, real *u,
+static __device__ __forceinline__ void gmg_relax_at(const gmg_operator &A, size_t i, size_t j, size_t k, const scalar *f, scalar *u,
                                                     real omega)
 {
   const size_t c = gmg_offset(gmg_layout_of(&A), i, j, k);
@@ -127,7 +127,7 @@ static __device__ __forceinline__ void gmg_relax_at(const gmg_operator &A, size_
 
 /* Calls body(i, j, k, c, near, u) for every unknown, with the values of u around it and at it. The kernel must not write u. */
 template <class Body>
-static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg_columns &s, const real *u, Body body)
+static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg_columns &s, const scalar *u, Body body)
 {
   const gmg_layout at = gmg_layout_of(&A);
   const size_t slice = gmg_pitch(at, 2);
@@ -142,11 +142,11 @@ static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg
     const gmg_places p = gmg_places_of(A, i, j, begin, c);
     const long left = (long)(p.lo[0] - c), right = (long)(p.hi[0] - c), front = (long)(p.lo[1] - c), back = (long)(p.hi[1] - c);
     const size_t top = A.wraps[2] ? gmg_offset(at, i, j, 0) : 0; /* above the last plane */
-    real below = __ldg(u + p.lo[2]), here = __ldg(u + c);
+    scalar below = __ldg(u + p.lo[2]), here = __ldg(u + c);
 #pragma unroll 2
     for (unsigned k = begin; k < end; k++, c += slice) {
-      const real above = k + 1 < n[2] ? __ldg(u + c + slice) : A.wraps[2] ? __ldg(u + top) : here;
-      const real *const x = u + c;
+      const scalar above = k + 1 < n[2] ? __ldg(u + c + slice) : A.wraps[2] ? __ldg(u + top) : here;
+      const scalar *const x = u + c;
       const gmg_neighbours near = {{__ldg(x + left), __ldg(x + front), below}, {__ldg(x + right), __ldg(x + back), above}};
       body((size_t)i, (size_t)j, (size_t)k, c, near, here);
       below = here, here = above;

@@ -26,17 +26,17 @@ static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of
 /* r = f - A u. product: r = A u, and f is not read. */
 template <int kind, int product>
 static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS)
-    residual_kernel(gmg_operator A, gmg_columns p, const real *f, const real *u, real *r)
+    residual_kernel(gmg_operator A, gmg_columns p, const scalar *f, const scalar *u, scalar *r)
 {
-  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
-    const real value = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, product ? 0 : __ldg(f + c), here);
+  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
+    const scalar value = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, product ? 0 : __ldg(f + c), here);
     r[c] = product ? -value : value;
   });
 }
 
 template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    residual_uniform_kernel(gmg_uniform s, const real *f, const real *u, real *r)
+    residual_uniform_kernel(gmg_uniform s, const scalar *f, const scalar *u, scalar *r)
 {
   gmg_walk_uniform<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &value, const gmg_patch<deep> &) {
     gmg_store_patch(r + c, gmg_layout_of(s).row, value);
@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
 /* r = f - A u; f = NULL: r = A u. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    residual_faces_kernel(gmg_face_columns w, const real *f, const real *u, real *r)
+    residual_faces_kernel(gmg_face_columns w, const scalar *f, const scalar *u, scalar *r)
 {
   gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const auto &, const gmg_patch<2> &rhs) {
     gmg_store_patch(r + c, gmg_layout_of(w).row, f ? gmg_minus(rhs, image) : image);
@@ -70,7 +70,7 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
 
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v) { residual(e, A, NULL, u, v); }
 
-template <int kind> static __global__ void over_diagonal_kernel(gmg_operator A, gmg_points p, const real *f, real *v)
+template <int kind> static __global__ void over_diagonal_kernel(gmg_operator A, gmg_points p, const scalar *f, scalar *v)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { v[c] = f[c] / gmg_row_at<kind>(A, i, j, k).diag; });
 }
@@ -95,7 +95,7 @@ static double measure_residual(const gmg_exec *e, const gmg_operator *A, const v
 }
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS) magnitude_kernel(gmg_operator A, gmg_points p, const real *u, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS) magnitude_kernel(gmg_operator A, gmg_points p, const scalar *u, gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -119,7 +119,7 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 /* Sum of w x y in `first`, where x may have either type; y = NULL: sum of w x. Returns 1 in the thread that has the sum. */
 template <typename type>
-static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const real *y,
+static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const scalar *y,
                                              const gmg_sums &sums)
 {
   gmg_total t = {0, 0, 0, 0};
@@ -130,7 +130,7 @@ static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_po
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    dot_kernel(gmg_operator A, gmg_points p, const real *x, const real *y, gmg_sums sums)
+    dot_kernel(gmg_operator A, gmg_points p, const scalar *x, const scalar *y, gmg_sums sums)
 {
   dot_of(A, p, x, y, sums);
 }
@@ -177,7 +177,7 @@ static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const 
 
 template <typename type>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    beta_kernel(gmg_operator A, gmg_points p, const double *size, const type *z, const real *y, int flexible,
+    beta_kernel(gmg_operator A, gmg_points p, const double *size, const type *z, const scalar *y, int flexible,
                 gmg_cg_scalars *direction, gmg_sums sums)
 {
   if (dot_of(A, p, z, y, sums)) gmg_cg_set_beta(direction, flexible, (size ? *size : 1) * sums.to->first);
@@ -188,8 +188,8 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, 
   const gmg_points p = points_of(A);
   const gmg_grid grid = gmg_grid_of(p, 1);
   const gmg_sums sum = gmg_sums_on_device(e);
-  if (c.low) gmg_launch(e, "inner product", beta_kernel<low_real>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
-  else gmg_launch(e, "inner product", beta_kernel<real>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
+  if (c.low) gmg_launch(e, "inner product", beta_kernel<low_scalar>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
+  else gmg_launch(e, "inner product", beta_kernel<scalar>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
 }
 
 /* Stores <p, A p> (first) and <p, x> (second). Not inlined: in float some kernels would need 80 registers or more instead of 64. */
@@ -200,11 +200,12 @@ static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direc
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
-    direction_kernel(gmg_operator A, gmg_columns p, const real *d, const real *x, real *q, gmg_cg_scalars *direction, gmg_sums sums)
+    direction_kernel(gmg_operator A, gmg_columns p, const scalar *d, const scalar *x, scalar *q, gmg_cg_scalars *direction,
+                     gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk(A, p, d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, real here) {
-    const real image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
+  gmg_walk(A, p, d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
+    const scalar image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
     const double weighted = gmg_volume_at(A, i, j, k) * (double)here;
     q[c] = image;
     t.first += weighted * (double)image, t.second += weighted * (double)x[c];
@@ -214,8 +215,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    direction_faces_kernel(gmg_operator A, gmg_face_columns w, const real *p, const real *x, real *q, gmg_cg_scalars *direction,
-                           gmg_sums sums)
+    direction_faces_kernel(gmg_operator A, gmg_face_columns w, const scalar *p, const scalar *x, scalar *q,
+                           gmg_cg_scalars *direction, gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {

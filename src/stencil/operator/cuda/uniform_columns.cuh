@@ -65,7 +65,8 @@ static inline int gmg_uniform_of(const gmg_operator *A, int blocks, const void *
 
 #ifdef __CUDACC__
 
-/* Values of a thread's columns in one plane. */
+/* Values of a thread's columns in one plane: of a field, or of coefficients. They are loaded in pairs of reals, so scalars must be
+   reals in code with patches. */
 template <int deep> struct gmg_patch {
   real at[deep][2];
 };
@@ -84,7 +85,7 @@ static __device__ __forceinline__ gmg_patch<deep> gmg_patch_of(const real *x, si
 }
 
 /* Stores a patch. `to` points to the first column; behind: distance between pairs of columns. */
-template <int deep> static __device__ __forceinline__ void gmg_store_patch(real *to, size_t behind, const gmg_patch<deep> &p)
+template <int deep> static __device__ __forceinline__ void gmg_store_patch(scalar *to, size_t behind, const gmg_patch<deep> &p)
 {
 #pragma unroll
   for (int d = 0; d < deep; d++) *(real_pair *)(to + d * behind) = real_pair{p.at[d][0], p.at[d][1]};
@@ -102,8 +103,8 @@ template <int deep> static __device__ __forceinline__ gmg_patch<deep> gmg_minus(
    residual, and rhs is f. Both are 0 in planes that do not exist, and if `there` is 0. once > 0: there are exactly `once` planes,
    all exist, and all loads are issued at once. */
 template <int deep, int once = 0, class Body>
-static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, const real *f, const real *u, int i, int j, int begin,
-                                                      int end, int there, Body body)
+static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, const scalar *f, const scalar *u, int i, int j,
+                                                      int begin, int end, int there, Body body)
 {
   const int n0 = s.n[0], n1 = s.n[1];
   const gmg_layout at = gmg_layout_of(s);
@@ -126,8 +127,8 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     gmg_patch<deep> beside;
 #pragma unroll
     for (int d = 0; d < deep; d++) {
-      beside.at[d][0] = has_left ? __ldg(u + c + d * behind + left) : (real)0;
-      beside.at[d][1] = has_right ? __ldg(u + c + d * behind + right) : (real)0;
+      beside.at[d][0] = has_left ? __ldg(u + c + d * behind + left) : (scalar)0;
+      beside.at[d][1] = has_right ? __ldg(u + c + d * behind + right) : (scalar)0;
     }
     return beside;
   };
@@ -146,7 +147,7 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     for (int d = 0; d < deep; d++)
 #pragma unroll
       for (int b = 0; b < 2; b++) {
-        real sum = s.coupling[0] * (beside.at[d][b] + here.at[d][1 - b]) + s.coupling[2] * (below.at[d][b] + above.at[d][b]);
+        scalar sum = s.coupling[0] * (beside.at[d][b] + here.at[d][1 - b]) + s.coupling[2] * (below.at[d][b] + above.at[d][b]);
         if (deep == 2) sum += s.coupling[1] * (fence.at[d][b] + here.at[deep - 1 - d][b]);
         r.at[d][b] = rhs.at[d][b] - ((diag[d][b] + along) * here.at[d][b] - sum);
       }
@@ -217,7 +218,7 @@ template <int deep, class Body> static __device__ __forceinline__ void gmg_for_t
 
 /* gmg_walk_pairs() for all unknowns of the level. */
 template <int deep, int once = 0, class Body>
-static __device__ __forceinline__ void gmg_walk_uniform(const gmg_uniform &s, const real *f, const real *u, Body body)
+static __device__ __forceinline__ void gmg_walk_uniform(const gmg_uniform &s, const scalar *f, const scalar *u, Body body)
 {
   gmg_for_tiles<deep>(s, [&](const gmg_corner &c) { gmg_walk_pairs<deep, once>(s, f, u, c.i, c.j, c.begin, c.end, 1, body); });
 }

@@ -23,7 +23,8 @@ static inline gmg_grid gmg_warp_grid(size_t warps)
   return {dim3((unsigned)((warps + BLOCK_WARPS - 1) / BLOCK_WARPS)), dim3(32 * BLOCK_WARPS), 0};
 }
 
-/* A lane's values of a row. */
+/* A lane's values of a row: of a field, or of coefficients. They are loaded in vectors of reals, so scalars must be reals in code
+   with cells. */
 typedef struct {
   real at[LANE_COLS];
 } gmg_cells;
@@ -104,8 +105,8 @@ static __device__ __forceinline__ gmg_cells gmg_cells_of(real_vector v) { return
 static __device__ __forceinline__ real_vector gmg_vector_of(const gmg_cells &c) { return __builtin_bit_cast(real_vector, c); }
 
 /* A lane's values of a coarse row. */
-typedef struct alignas(LANE_PAIRS * sizeof(real)) {
-  real at[LANE_PAIRS];
+typedef struct alignas(LANE_PAIRS * sizeof(scalar)) {
+  scalar at[LANE_PAIRS];
 } gmg_coarse_cells;
 
 /* The type in which one instruction loads or stores that many adjacent columns. */
@@ -152,7 +153,7 @@ template <int whole> struct gmg_lane_columns {
 
   /* number of pairs of own columns; storing the lane's part of a coarse row */
   __device__ __forceinline__ int own_pairs() const { return whole ? (own ? LANE_PAIRS : 0) : __popc(own) / 2; }
-  __device__ __forceinline__ void write_pairs(real *coarse, const gmg_coarse_cells &part) const
+  __device__ __forceinline__ void write_pairs(scalar *coarse, const gmg_coarse_cells &part) const
   {
     if (whole && own) *(gmg_coarse_cells *)coarse = part;
 #pragma unroll
@@ -203,7 +204,8 @@ static __device__ __forceinline__ real gmg_weight_of(const gmg_map &m, int row, 
 
 /* A lane's part of the two coarse rows in progress: `part` of the earlier one, `next` of the later one. */
 typedef struct {
-  real w[LANE_PAIRS][4], next[LANE_PAIRS];
+  real w[LANE_PAIRS][4];
+  scalar next[LANE_PAIRS];
   gmg_coarse_cells part;
 } gmg_gather;
 
@@ -225,7 +227,7 @@ static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &
 static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int J0, int J1, int k, const gmg_cells &r,
                                                      gmg_gather *g)
 {
-  const real left = __shfl_up_sync(~0u, r.at[LANE_COLS - 1], 1), right = __shfl_down_sync(~0u, r.at[0], 1);
+  const scalar left = __shfl_up_sync(~0u, r.at[LANE_COLS - 1], 1), right = __shfl_down_sync(~0u, r.at[0], 1);
   const int J = (k + 1) / 2, odd = k & 1;
   const auto along = [&](int row, int m) {
     if (row >= p.begin && row < p.end) return p.weight[m];
@@ -234,8 +236,8 @@ static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int
   const real w_part = odd ? along(J - 1, 2) : along(J - 1, 3), w_next = odd ? along(J, 0) : along(J, 1);
 #pragma unroll
   for (int d = 0; d < LANE_PAIRS; d++) {
-    const real first = d > 0 ? r.at[2 * d - 1] : left, last = d + 1 < LANE_PAIRS ? r.at[2 * d + 2] : right;
-    const real row = g->w[d][0] * first + g->w[d][1] * r.at[2 * d] + (g->w[d][2] * r.at[2 * d + 1] + g->w[d][3] * last);
+    const scalar first = d > 0 ? r.at[2 * d - 1] : left, last = d + 1 < LANE_PAIRS ? r.at[2 * d + 2] : right;
+    const scalar row = g->w[d][0] * first + g->w[d][1] * r.at[2 * d] + (g->w[d][2] * r.at[2 * d + 1] + g->w[d][3] * last);
     if (odd) g->part.at[d] = g->next[d] + w_part * row, g->next[d] = w_next * row;
     else g->part.at[d] += w_part * row, g->next[d] += w_next * row;
   }
@@ -260,19 +262,20 @@ typedef struct {
 } gmg_spread;
 
 /* Interpolates a lane's part of a coarse row to its fine columns. left, right: the coarse values beside the part. */
-static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS], real left, real right)
+static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const scalar c[LANE_PAIRS], scalar left,
+                                                           scalar right)
 {
   gmg_cells e;
 #pragma unroll
   for (int d = 0; d < LANE_PAIRS; d++) {
-    const real low = d > 0 ? c[d - 1] : left, up = d + 1 < LANE_PAIRS ? c[d + 1] : right;
+    const scalar low = d > 0 ? c[d - 1] : left, up = d + 1 < LANE_PAIRS ? c[d + 1] : right;
     e.at[2 * d] = s.of[d][0].own * c[d] + s.of[d][0].side * low, e.at[2 * d + 1] = s.of[d][1].own * c[d] + s.of[d][1].side * up;
   }
   return e;
 }
 
 /* gmg_spread_row() with the values beside the part taken from the neighbouring lanes. */
-static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const real c[LANE_PAIRS])
+static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const scalar c[LANE_PAIRS])
 {
   return gmg_spread_row(s, c, __shfl_up_sync(~0u, c[LANE_PAIRS - 1], 1), __shfl_down_sync(~0u, c[0], 1));
 }
@@ -282,12 +285,12 @@ static __device__ __forceinline__ gmg_cells gmg_residual_of_row(const real coupl
                                                                 const gmg_cells &below, const gmg_cells &here,
                                                                 const gmg_cells &above, const gmg_cells &rhs)
 {
-  const real left = __shfl_up_sync(~0u, here.at[LANE_COLS - 1], 1), right = __shfl_down_sync(~0u, here.at[0], 1);
+  const scalar left = __shfl_up_sync(~0u, here.at[LANE_COLS - 1], 1), right = __shfl_down_sync(~0u, here.at[0], 1);
   gmg_cells r;
 #pragma unroll
   for (int c = 0; c < LANE_COLS; c++) {
-    const real lo = c > 0 ? here.at[c - 1] : left, hi = c + 1 < LANE_COLS ? here.at[c + 1] : right;
-    const real sum = coupling[0] * (lo + hi) + coupling[2] * (below.at[c] + above.at[c]);
+    const scalar lo = c > 0 ? here.at[c - 1] : left, hi = c + 1 < LANE_COLS ? here.at[c + 1] : right;
+    const scalar sum = coupling[0] * (lo + hi) + coupling[2] * (below.at[c] + above.at[c]);
     r.at[c] = rhs.at[c] - ((diag.at[c] + more) * here.at[c] - sum);
   }
   return r;
@@ -296,7 +299,7 @@ static __device__ __forceinline__ gmg_cells gmg_residual_of_row(const real coupl
 /* Calls body(k, r) for the rows begin <= k < end of the lane's columns. r is the residual; 0 if there is no unknown. It is wrong in
    the first and the last column of the warp. */
 template <int whole, class Body>
-static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const real *f, const real *u,
+static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const scalar *f, const scalar *u,
                                                      const gmg_lane_columns<whole> &x, int begin, int end, Body body)
 {
   enum { COLS = LANE_COLS, AHEAD = 3, SLOTS = AHEAD + 3 };

@@ -74,12 +74,13 @@ void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces 
 {
   const gmg_layout l = gmg_face_layout_of(A, a);
   const real *beta = A->face[a];
-  real *F = flux, *G = gradient;
+  scalar *F = flux, *G = gradient;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t row = 0; row < rows_of(l); row++)
     for (size_t i = 0, j = row % l.n[1], k = row / l.n[1]; i < l.n[0]; i++) {
       const size_t c = gmg_offset(l, i, j, k);
-      const real b = beta ? beta[c] : 1, slope = gmg_slope(A, faces, a, gmg_face_at(a, i, j, k), b, u);
+      const real b = beta ? beta[c] : 1;
+      const scalar slope = gmg_slope(A, faces, a, gmg_face_at(a, i, j, k), b, u);
       if (G) G[c] = slope;
       if (F) F[c] = -b * slope;
     }
@@ -99,7 +100,7 @@ void R(gmg_fold_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces 
 void R(gmg_pad_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded)
 {
   const gmg_layout l = gmg_padded_layout_of(A);
-  real *to = padded;
+  scalar *to = padded;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t row = 0; row < rows_of(l); row++)
     for (size_t i = 0, j = row % l.n[1], k = row / l.n[1]; i < l.n[0]; i++)

@@ -12,13 +12,13 @@
 enum { GMG_SEGMENT = 4096 };
 
 typedef struct {
-  const real *u, *y_lo, *y_hi, *z_lo, *z_hi; /* this line and its neighbours */
+  const scalar *u, *y_lo, *y_hi, *z_lo, *z_hi; /* this line and its neighbours */
   const real *lo, *hi, *diag;                /* coefficients along axis 0 */
   real c_lo[3], c_hi[3], c_diag;             /* of axes 1 and 2, and the shift */
   const real *lo_diag, *hi_diag;             /* with coefficients on faces: the faces' parts of the diagonal */
   real d_lo[3], d_hi[3];
   const real *x_face, *y_face[2], *z_face[2], *sigma;
-  const real *before, *after; /* values beyond the two ends. Another thread may write them, so they are read only when needed */
+  const scalar *before, *after; /* values beyond the two ends. Another thread may write them, so they are read only when needed */
   size_t n;
   int uniform; /* lo, hi and diag are equal except at the ends */
 } gmg_line;
@@ -108,7 +108,7 @@ static inline gmg_line gmg_line_coefficients(const gmg_operator *A, size_t j, si
   return l;
 }
 
-static inline gmg_line gmg_line_at(const gmg_operator *A, const real *u, size_t j, size_t k)
+static inline gmg_line gmg_line_at(const gmg_operator *A, const scalar *u, size_t j, size_t k)
 {
   const gmg_layout at = gmg_layout_of(A);
   gmg_line l = gmg_line_coefficients(A, j, k);
@@ -146,14 +146,14 @@ GMG_INLINE gmg_row gmg_line_inner_row(const int dim, const int kind, const int u
 /* The form of an operator, one of GMG_FORMS. */
 static inline int gmg_form_of(const gmg_operator *A) { return GMG_FORM(A->dim, gmg_kind_of(A)); }
 
-GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, real left, real right)
+GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, scalar left, scalar right)
 {
   return (gmg_neighbours){.lo = {left, l->y_lo[i], l->z_lo[i]}, .hi = {right, l->y_hi[i], l->z_hi[i]}};
 }
 
 /* Neighbours along the line at any i, including the ends. For loops that need not be fast everywhere. */
-GMG_INLINE real gmg_line_left(const gmg_line *l, size_t i) { return i > 0 ? l->u[i - 1] : *l->before; }
-GMG_INLINE real gmg_line_right(const gmg_line *l, size_t i) { return i + 1 < l->n ? l->u[i + 1] : *l->after; }
+GMG_INLINE scalar gmg_line_left(const gmg_line *l, size_t i) { return i > 0 ? l->u[i - 1] : *l->before; }
+GMG_INLINE scalar gmg_line_right(const gmg_line *l, size_t i) { return i + 1 < l->n ? l->u[i + 1] : *l->after; }
 
 /* 1 / diagonal along a line with constant coefficients. It depends on the line only through the diagonal of the other axes. */
 typedef struct {
@@ -171,7 +171,7 @@ static inline const real *gmg_inverse_along(gmg_inverse *known, const gmg_line *
 /* Relaxes the unknowns begin .. end - 1 whose index has the given parity. u are the line's own values; it must have one more value
    beyond either end. All lanes are computed and half of them are stored, because unit stride is faster than half the work. No value
    read here is written here. inverse: 1 / diagonal, or NULL. */
-GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l, const real *f, real *u, int begin, int end,
+GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l, const scalar *f, scalar *u, int begin, int end,
                                int parity, const real *inverse, real omega)
 {
   if (kind == GMG_CONSTANT && inverse) {
@@ -192,30 +192,31 @@ GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l,
 }
 
 /* A function of one unknown: its row, and the values around it. */
-typedef real gmg_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old);
+typedef scalar gmg_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old);
 
-GMG_INLINE real gmg_residual_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+GMG_INLINE scalar gmg_residual_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1,
+                                     scalar old)
 {
   (void)c0, (void)c1, (void)old;
   return gmg_row_residual(dim, a, near, f, u);
 }
 
-GMG_INLINE real gmg_apply_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+GMG_INLINE scalar gmg_apply_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old)
 {
   (void)f, (void)c0, (void)c1, (void)old;
   return a.diag * u - gmg_row_sum(dim, a, near);
 }
 
-/* Reals from p to the next cache line. */
-static inline size_t gmg_until_aligned(const real *p) { return (64 - (uintptr_t)p % 64) % 64 / sizeof(real); }
+/* Scalars from p to the next cache line. */
+static inline size_t gmg_until_aligned(const scalar *p) { return (64 - (uintptr_t)p % 64) % 64 / sizeof(scalar); }
 
 /* out[i - begin] = point(...) for the unknowns from .. to - 1, without the ends of the line. The long loop starts on a cache line
    of u: 0.7 instead of 0.87 ns per unknown in cache. */
 GMG_INLINE void gmg_line_map_inside(const int dim, const int kind, const int uniform, gmg_point *const point, const gmg_line *l,
-                                    size_t begin, size_t from, size_t to, const real *restrict f, real c0, real c1,
-                                    real *restrict out)
+                                    size_t begin, size_t from, size_t to, const scalar *restrict f, real c0, real c1,
+                                    scalar *restrict out)
 {
-  const real *u = l->u;
+  const scalar *u = l->u;
   const size_t aligned = from + gmg_until_aligned(u + from), part[3] = {from, aligned < to ? aligned : to, to};
   for (int k = 0; k < 2; k++) {
 #pragma omp simd
@@ -228,7 +229,7 @@ GMG_INLINE void gmg_line_map_inside(const int dim, const int kind, const int uni
 /* out = point(...) for the unknowns begin .. end - 1 of a line, including its ends. `old` is the previous value in out, which must
    not overlap u. How an unknown is computed must not depend on the alignment of the fields, because results would differ. */
 GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const point, const gmg_line line, size_t begin,
-                             size_t end, const real *restrict f, real c0, real c1, real *restrict out)
+                             size_t end, const scalar *restrict f, real c0, real c1, scalar *restrict out)
 {
   const gmg_line *const l = &line;
   const size_t last = line.n - 1, from = begin ? begin : 1, to = end < last ? end : last;
@@ -246,11 +247,11 @@ GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const poi
 
 /* gmg_line_map() for a task; its first value is stored at `out`. f must be a field, even if point() does not read it. The caller
    distributes the tasks. Its loop must name `point`, or the compiler cannot inline it, and calls it for every unknown. */
-GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, const gmg_task w, const real *f, const real *u,
-                             real c0, real c1, real *out)
+GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, const gmg_task w, const scalar *f, const scalar *u,
+                             real c0, real c1, scalar *out)
 {
   const gmg_line l = gmg_line_at(A, u, w.j, w.k);
-  const real *rhs = f + w.offset;
+  const scalar *rhs = f + w.offset;
 #define MAP(dim, kind) \
   case GMG_FORM(dim, kind): gmg_line_map(dim, kind, point, l, w.begin, w.end, rhs, c0, c1, out); break;
   switch (gmg_form_of(A)) { GMG_FORMS(MAP) }
@@ -258,8 +259,8 @@ GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, cons
 }
 
 /* gmg_task_map() for task number t of a whole field. */
-GMG_INLINE void gmg_field_map(gmg_point *const point, const gmg_operator *A, size_t t, const real *f, const real *u, real c0,
-                              real c1, real *out)
+GMG_INLINE void gmg_field_map(gmg_point *const point, const gmg_operator *A, size_t t, const scalar *f, const scalar *u, real c0,
+                              real c1, scalar *out)
 {
   const gmg_task w = gmg_blocked_task(A, t);
   gmg_task_map(point, A, w, f, u, c0, c1, out + w.offset + w.begin);

@@ -14,7 +14,7 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
   for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_residual_point, A, t, f, u, 0, 0, r);
 }
 
-static double sum_of_squares(const real *x, size_t n)
+static double sum_of_squares(const scalar *x, size_t n)
 {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -25,7 +25,7 @@ static double sum_of_squares(const real *x, size_t n)
 /* The operands of a sum over a task. */
 typedef struct {
   const gmg_operator *A;
-  const real *f, *u; /* or the factors of an inner product */
+  const scalar *f, *u; /* or the factors of an inner product */
   int low, with_f;   /* low: f is in low precision; with_f: the norm of f is needed, too */
   real scale;
   void *r;
@@ -36,14 +36,14 @@ static gmg_sums residual_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
   const size_t first = w->offset + w->begin, length = w->end - w->begin;
-  real line[GMG_SEGMENT];
+  scalar line[GMG_SEGMENT];
   gmg_task_map(gmg_residual_point, x->A, *w, x->f, x->u, 0, 0, line);
   const gmg_sums squares = {sum_of_squares(line, length), x->with_f ? sum_of_squares(x->f + first, length) : 0};
   if (!x->r) return squares;
   const real scale = x->scale;
-  low_real *restrict to = (low_real *)x->r + first;
+  low_scalar *restrict to = (low_scalar *)x->r + first;
 #pragma omp simd
-  for (size_t i = 0; i < length; i++) to[i] = (low_real)(scale * line[i]);
+  for (size_t i = 0; i < length; i++) to[i] = (low_scalar)(scale * line[i]);
   return squares;
 }
 
@@ -66,7 +66,8 @@ static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void 
   for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_apply_point, A, t, u, u, 0, 0, v);
 }
 
-GMG_INLINE real over_diagonal_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+GMG_INLINE scalar over_diagonal_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1,
+                                      scalar old)
 {
   (void)dim, (void)near, (void)u, (void)c0, (void)c1, (void)old;
   return f / a.diag;
@@ -81,7 +82,7 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
 
 GMG_INLINE real absolute(real x) { return x < 0 ? -x : x; }
 
-GMG_INLINE real magnitude_point(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+GMG_INLINE scalar magnitude_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old)
 {
   (void)f, (void)c0, (void)c1, (void)old;
   for (int d = 0; d < dim; d++) near.lo[d] = absolute(near.lo[d]), near.hi[d] = absolute(near.hi[d]);
@@ -91,7 +92,7 @@ GMG_INLINE real magnitude_point(const int dim, gmg_row a, gmg_neighbours near, r
 static gmg_sums magnitude_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
-  real line[GMG_SEGMENT];
+  scalar line[GMG_SEGMENT];
   gmg_task_map(magnitude_point, x->A, *w, x->u, x->u, 0, 0, line);
   return (gmg_sums){sum_of_squares(line, w->end - w->begin), 0};
 }
@@ -103,13 +104,14 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 }
 
 /* Sum of w c y along the line of a task; y = NULL means 1. low: c is in low precision; a constant after inlining. */
-GMG_INLINE double line_dot(const int low, const gmg_operator *A, const gmg_task w, const void *c, const real *y)
+GMG_INLINE double line_dot(const int low, const gmg_operator *A, const gmg_task w, const void *c, const scalar *y)
 {
-  const real *restrict w0 = A->weight[0], *restrict high_c = (const real *)c + w.offset;
-  const low_real *restrict low_c = (const low_real *)c + w.offset;
+  const real *restrict w0 = A->weight[0];
+  const scalar *restrict high_c = (const scalar *)c + w.offset;
+  const low_scalar *restrict low_c = (const low_scalar *)c + w.offset;
   double sum = 0;
   if (y) {
-    const real *restrict Y = y + w.offset;
+    const scalar *restrict Y = y + w.offset;
 #pragma omp simd reduction(+ : sum)
     for (size_t i = w.begin; i < w.end; i++) sum += (double)w0[i] * (low ? (double)low_c[i] : (double)high_c[i]) * (double)Y[i];
   } else {

@@ -15,9 +15,9 @@ struct work {
   gmg_task_sums *look;
   const gmg_operator *A;
   gmg_correction c;
-  real *changed;      /* the field to change */
+  scalar *changed;    /* the field to change */
   real keep;          /* changed = c + keep changed; 0: its old values are not used */
-  const real *with;   /* f, or the other factor of an inner product */
+  const scalar *with; /* f, or the other factor of an inner product */
   void *out;          /* the residual in low precision, or A times the field */
   real scale;         /* scale of the residual */
 };
@@ -39,7 +39,7 @@ static gmg_sums run_slices(const gmg_exec *e, const work *x)
   const gmg_operator *A = x->A;
   const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0];
   const size_t ahead = ROWS_AHEAD * gmg_layout_of(A).row;
-  const size_t z_size = x->c.low ? sizeof(low_real) : sizeof(real);
+  const size_t z_size = x->c.low ? sizeof(low_scalar) : sizeof(scalar);
   gmg_sums part[MAX_SLICES];
 #pragma omp parallel num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   {
@@ -52,10 +52,10 @@ static gmg_sums run_slices(const gmg_exec *e, const work *x)
         for (size_t m = first; m < end_row; m++) {
           const gmg_task here = gmg_row_of_slice(A, k, m), behind = gmg_row_of_slice(A, k - 1, (m - 1) % lines);
           const int more = m + ROWS_AHEAD < last, looks = m > 1 && k > begin + 1;
-          if (more) ask_for(x->changed, here.offset + ahead, n0, sizeof(real));
+          if (more) ask_for(x->changed, here.offset + ahead, n0, sizeof(scalar));
           if (m < last) x->change(x, &here);
           if (more) ask_for(x->c.z, here.offset + ahead, n0, z_size);
-          if (more && looks) ask_for(x->with, behind.offset + ahead, n0, sizeof(real));
+          if (more && looks) ask_for(x->with, behind.offset + ahead, n0, sizeof(scalar));
           if (looks) gmg_add_sums(&part[k - 1], x->look(x, &behind));
         }
     }
@@ -90,11 +90,11 @@ static gmg_sums run(const gmg_exec *e, const work *x)
 GMG_INLINE void change_by(const int low, const work *x, const gmg_task *w)
 {
   const real scale = (real)(x->c.size ? *x->c.size : 1), keep = x->keep;
-  const real *restrict high_z = (const real *)x->c.z + w->offset;
-  const low_real *restrict low_z = (const low_real *)x->c.z + w->offset;
-  real *restrict to = x->changed + w->offset;
+  const scalar *restrict high_z = (const scalar *)x->c.z + w->offset;
+  const low_scalar *restrict low_z = (const low_scalar *)x->c.z + w->offset;
+  scalar *restrict to = x->changed + w->offset;
 #pragma omp simd
-  for (size_t i = w->begin; i < w->end; i++) to[i] = scale * (low ? (real)low_z[i] : high_z[i]) + (keep != 0 ? keep * to[i] : 0);
+  for (size_t i = w->begin; i < w->end; i++) to[i] = scale * (low ? (scalar)low_z[i] : high_z[i]) + (keep != 0 ? keep * to[i] : 0);
 }
 
 static void change(const work *x, const gmg_task *w)
@@ -106,16 +106,16 @@ static void change(const work *x, const gmg_task *w)
 static gmg_sums look_residual(const void *what, const gmg_task *w)
 {
   const work *x = what;
-  real line[GMG_SEGMENT];
+  scalar line[GMG_SEGMENT];
   const size_t n = w->end - w->begin;
   const real scale = x->scale;
-  low_real *restrict to = (low_real *)x->out + w->offset + w->begin;
+  low_scalar *restrict to = (low_scalar *)x->out + w->offset + w->begin;
   double sum = 0;
   gmg_task_map(gmg_residual_point, x->A, *w, x->with, x->changed, 0, 0, line);
 #pragma omp simd reduction(+ : sum)
   for (size_t i = 0; i < n; i++) {
     sum += (double)line[i] * (double)line[i];
-    to[i] = (low_real)(scale * line[i]);
+    to[i] = (low_scalar)(scale * line[i]);
   }
   return (gmg_sums){sum, 0};
 }
@@ -124,8 +124,9 @@ static gmg_sums look_dots(const void *what, const gmg_task *w)
 {
   const work *x = what;
   const gmg_operator *A = x->A;
-  const real *restrict w0 = A->weight[0], *restrict p = x->changed + w->offset, *restrict r = x->with + w->offset;
-  real *restrict q = (real *)x->out + w->offset;
+  const real *restrict w0 = A->weight[0];
+  const scalar *restrict p = x->changed + w->offset, *restrict r = x->with + w->offset;
+  scalar *restrict q = (scalar *)x->out + w->offset;
   const double beside = (double)((const real *)A->weight[1])[w->j] * (double)((const real *)A->weight[2])[w->k];
   double first = 0, second = 0;
   gmg_task_map(gmg_apply_point, A, *w, x->changed, x->changed, 0, 0, q + w->begin);

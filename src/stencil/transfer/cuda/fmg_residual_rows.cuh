@@ -6,15 +6,15 @@
 #include "stencil/operator/cuda/warp_rows.cuh"
 
 /* A lane's values of a row of the residual. */
-typedef struct alignas(LANE_COLS * sizeof(low_real)) {
-  low_real at[LANE_COLS];
+typedef struct alignas(LANE_COLS * sizeof(low_scalar)) {
+  low_scalar at[LANE_COLS];
 } low_cells;
 
 /* A warp has `high` coarse rows, and the two fine rows of each. Step K loads coarse row K + 1, and computes u of fine rows 2 K and
    2 K + 1, and the residual of rows 2 K - 1 and 2 K. */
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     fmg_residual_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout from, unsigned beside, int high,
-                       const real *coarse, const real *f, const double *size, real *u, low_real *r)
+                       const scalar *coarse, const scalar *f, const double *size, scalar *u, low_scalar *r)
 {
   enum { COLS = LANE_COLS, PAIRS = LANE_PAIRS, SLOTS = 4 };
   const unsigned warp = blockIdx.x * BLOCK_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
@@ -38,12 +38,12 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
       diag.at[2 * d + b] = s.shift + gmg_at(s.diag[0], column + 2 * d + b) + gmg_at(s.diag[1], 0);
     }
   }
-  real fetched[SLOTS][PAIRS]; /* coarse rows being loaded */
+  scalar fetched[SLOTS][PAIRS]; /* coarse rows being loaded */
   gmg_cells rhs[SLOTS][2];    /* rows 2 K - 1 and 2 K of f */
   const auto ask_coarse = [&](int slot, int K) {
 #pragma unroll
     for (int d = 0; d < PAIRS; d++)
-      fetched[slot][d] = K <= K1 + 1 ? __ldg(coarse + gmg_offset(from, parent[d], __ldg(my.wrap + K), 0)) : (real)0;
+      fetched[slot][d] = K <= K1 + 1 ? __ldg(coarse + gmg_offset(from, parent[d], __ldg(my.wrap + K), 0)) : (scalar)0;
   };
   const auto ask_f = [&](int slot, int K) {
 #pragma unroll
@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
         const gmg_cells res = gmg_residual_of_row(s.coupling, diag, along, rows[q], rows[q + 1], rows[q + 2], right_side[q]);
         low_cells low;
 #pragma unroll
-        for (int c = 0; c < COLS; c++) low.at[c] = (low_real)(scale * res.at[c]);
+        for (int c = 0; c < COLS; c++) low.at[c] = (low_scalar)(scale * res.at[c]);
         if (there) *(low_cells *)(r + offset_of(k)) = low;
       }
     }

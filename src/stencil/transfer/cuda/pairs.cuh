@@ -14,19 +14,20 @@ enum { MAX_CELLS_LATENCY = 300000 };
 
 /* Restriction by averaging in 3D. A thread's columns contribute to one column of coarse unknowns. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
-    average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u,
-                         real *coarse)
+    average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const scalar *f, const scalar *u,
+                         scalar *coarse)
 {
   const gmg_corner at = gmg_corner_of<2, 2>(s.tiles, s.n, blockIdx.x);
   if (!at.there) return;
   const int I = at.i / 2, J = at.j / 2;
-  real w[2][2], sum = 0;
+  real w[2][2];
+  scalar sum = 0;
 #pragma unroll
   for (int d = 0; d < 2; d++)
 #pragma unroll
     for (int b = 0; b < 2; b++) w[d][b] = gmg_weight_of(my, J, at.j + d) * gmg_weight_of(mx, I, at.i + b);
   gmg_walk_pairs<2>(s, f, u, at.i, at.j, at.begin, at.end, 1, [&](int k, size_t, const gmg_patch<2> &r, const gmg_patch<2> &) {
-    const real part = w[0][0] * r.at[0][0] + w[0][1] * r.at[0][1] + (w[1][0] * r.at[1][0] + w[1][1] * r.at[1][1]);
+    const scalar part = w[0][0] * r.at[0][0] + w[0][1] * r.at[0][1] + (w[1][0] * r.at[1][0] + w[1][1] * r.at[1][1]);
     sum = (k % 2 ? sum : 0) + gmg_at(mz.weight, k) * part; /* two weights per row */
     if (k % 2) coarse[gmg_offset(to, I, J, k / 2)] = sum;
   });
@@ -35,7 +36,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
 /* Restriction by the adjoint of linear interpolation in 2D, for small levels. They are limited by the latency of memory, not by its
    bandwidth. A thread computes one coarse unknown, and issues all loads at once. */
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
-    adjoint_small_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, const real *f, const real *u, real *coarse)
+    adjoint_small_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, const scalar *f, const scalar *u, scalar *coarse)
 {
   const int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), J = c / mx.rows, I = c - J * mx.rows, n0 = s.n[0], n2 = s.n[2];
   if (J >= my.rows) return;
@@ -46,9 +47,10 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
     if (column[m] >= n0) column[m] = -1;
     if (row[m] >= n2) row[m] = -1;
   }
-  real v[6][6], rhs[4][4], w[4], sum = 0;
-  const auto at = [&](const real *x, int k, int i) {
-    if (row[k] < 0 || column[i] < 0) return (real)0;
+  scalar v[6][6], rhs[4][4], sum = 0;
+  real w[4];
+  const auto at = [&](const scalar *x, int k, int i) {
+    if (row[k] < 0 || column[i] < 0) return (scalar)0;
     return __ldg(x + gmg_offset_32(gmg_layout_32_of(gmg_layout_of(s)), column[i], 0, row[k]));
   };
 #pragma unroll
@@ -64,11 +66,11 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
 #pragma unroll
   for (int k = 0; k < 4; k++) {
     const real along = row[k + 1] >= 0 ? gmg_at(s.diag[2], row[k + 1]) + gmg_at(s.diag[1], 0) + s.shift : (real)0;
-    real part = 0;
+    scalar part = 0;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       const real diag = column[i + 1] >= 0 ? along + gmg_at(s.diag[0], column[i + 1]) : (real)0;
-      const real near = s.coupling[0] * (v[k + 1][i] + v[k + 1][i + 2]) + s.coupling[2] * (v[k][i + 1] + v[k + 2][i + 1]);
+      const scalar near = s.coupling[0] * (v[k + 1][i] + v[k + 1][i + 2]) + s.coupling[2] * (v[k][i + 1] + v[k + 2][i + 1]);
       if (row[k + 1] >= 0 && column[i + 1] >= 0) part += w[i] * (rhs[k][i] - (diag * v[k + 1][i + 1] - near));
     }
     sum += gmg_weight_of(my, J, 2 * J - 1 + k) * part;
@@ -138,7 +140,7 @@ GMG_INLINE gmg_layout fine_of(const prolongation &p, int deep)
 
 /* A thread has a column of coarse unknowns, and the pairs of fine ones inside. */
 template <int deep>
-static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const real *x, real *y, int add)
+static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const scalar *x, scalar *y, int add)
 {
   gmg_wait_for_predecessor();
   const gmg_corner corner = gmg_corner_of<1, 1>(p.tiles, p.n, blockIdx.x);
@@ -148,8 +150,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
   /* a coarse plane, interpolated across the columns */
   const auto across = [&](int K) {
     const auto pair = [&](int j) {
-      const real *at = x + gmg_offset(coarse_of(p), 0, j, K);
-      const real low = __ldg(at + fx.beside[0]), here = __ldg(at + I), high = __ldg(at + fx.beside[1]);
+      const scalar *at = x + gmg_offset(coarse_of(p), 0, j, K);
+      const scalar low = __ldg(at + fx.beside[0]), here = __ldg(at + I), high = __ldg(at + fx.beside[1]);
       gmg_patch<1> e;
       e.at[0][0] = fx.w[0].side * low + fx.w[0].own * here, e.at[0][1] = fx.w[1].own * here + fx.w[1].side * high;
       return e;
@@ -166,7 +168,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
     return e;
   };
   const gmg_layout fine = fine_of(p, deep);
-  real *to = y + gmg_offset(fine, 2 * I, deep * J, 2 * begin);
+  scalar *to = y + gmg_offset(fine, 2 * I, deep * J, 2 * begin);
   gmg_patch<deep> below = across(__ldg(p.m[2].wrap + begin - 1)), here = across(begin);
   for (int K = begin; K < end; K++) {
     const family fz = family_of(p.m[2], K);
@@ -231,7 +233,8 @@ static __device__ __forceinline__ limits limits_of(real low, real shared, real h
 
 /* Like prolong_pairs_kernel(), a thread has a column of coarse unknowns. The moves of its eight children are six numbers. */
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    prolong_face_pairs_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const real *x, real *y)
+    prolong_face_pairs_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const scalar *x,
+                              scalar *y)
 {
   const gmg_corner corner = gmg_corner_of<1, 1>(p.tiles, p.n, blockIdx.x);
   const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
@@ -242,19 +245,19 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   const auto column = [&](unsigned i, unsigned j) { return x + gmg_offset_32(coarse, i, j, 0); };
   const auto offset_of = [&](const gmg_layout_32 &l, unsigned k) { return gmg_offset_32(l, 2 * I, 2 * J, k); };
   const auto plane_of_faces = [&](unsigned k) { return gmg_patch_of<2>(z_face + offset_of(faces[2], k), faces[2].row, 1); };
-  const real *const own = column(I, J), *const left = column(fx.beside[0], J), *const right = column(fx.beside[1], J);
-  const real *const front = column(I, fy.beside[0]), *const back = column(I, fy.beside[1]);
+  const scalar *const own = column(I, J), *const left = column(fx.beside[0], J), *const right = column(fx.beside[1], J);
+  const scalar *const front = column(I, fy.beside[0]), *const back = column(I, fy.beside[1]);
   const unsigned slice = gmg_pitch_32(coarse, 2);
-  real below = __ldg(own + (unsigned)__ldg(p.m[2].wrap + begin - 1) * slice), here = __ldg(own + begin * slice);
+  scalar below = __ldg(own + (unsigned)__ldg(p.m[2].wrap + begin - 1) * slice), here = __ldg(own + begin * slice);
   gmg_patch<2> floor = plane_of_faces(2 * begin);
   for (int K = begin; K < end; K++) {
     const family fz = family_of(p.m[2], K);
     const unsigned base = K * slice, k = 2 * K;
-    const real above = __ldg(own + (unsigned)fz.beside[1] * slice);
+    const scalar above = __ldg(own + (unsigned)fz.beside[1] * slice);
     const gmg_patch<2> middle = plane_of_faces(k + 1), ceiling = plane_of_faces(k + 2);
-    const real beside[3][2] = {
+    const scalar beside[3][2] = {
         {__ldg(left + base), __ldg(right + base)}, {__ldg(front + base), __ldg(back + base)}, {below, above}};
-    real move[3][2];
+    scalar move[3][2];
 #pragma unroll
     for (int b = 0; b < 2; b++) {
       move[0][b] = (fx.w[b].own - 1) * here + fx.w[b].side * beside[0][b];

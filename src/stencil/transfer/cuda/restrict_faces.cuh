@@ -24,8 +24,8 @@ static __device__ __forceinline__ border border_of(const gmg_map &m, int row, co
 /* A thread has a column of coarse unknowns, the four columns of fine ones inside, and the flux into the next. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const real *f, const real *u,
-                          real *coarse)
+    restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const scalar *f, const scalar *u,
+                          scalar *coarse)
 {
   const gmg_corner at = gmg_corner_of<2, 2>(s.s.tiles, s.s.n, blockIdx.x);
   if (!at.there) return;
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   const auto across = [&](auto value) {
     return y.w[0] * (x.w[0] * value(0, 0) + x.w[1] * value(0, 1)) + y.w[1] * (x.w[0] * value(1, 0) + x.w[1] * value(1, 1));
   };
-  const auto plane = [&](const real *field, unsigned k, int there) {
+  const auto plane = [&](const scalar *field, unsigned k, int there) {
     return gmg_patch_of<2>(field + (k * c.slice + c.column), row, there);
   };
   /* the flux through the faces below plane k */
@@ -46,13 +46,13 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   };
   unsigned k = (unsigned)at.begin;
   gmg_patch<2> here = plane(u, k, 1);
-  real below = flux(k, plane(u, gmg_index_below_32(k, n[2], 1), gmg_has_below_32(k, s.s.wraps[2])), here);
+  scalar below = flux(k, plane(u, gmg_index_below_32(k, n[2], 1), gmg_has_below_32(k, s.s.wraps[2])), here);
   for (; k < (unsigned)at.end; k += 2) {
     const unsigned planes = k + 1 < n[2] ? 2 : 1, last = k + planes - 1;
     const border z = border_of(mz, (int)(k / 2), s.lo[2], s.hi[2], s.s.n[2]);
     const gmg_patch<2> second = plane(u, last, 1);
     const gmg_patch<2> above = plane(u, gmg_index_above_32(last, n[2], 1), gmg_has_above_32(last, n[2], s.s.wraps[2]));
-    real sum = 0;
+    scalar sum = 0;
 #pragma unroll
     for (int q = 0; q < 2; q++) {
       const unsigned p = k + (planes > 1 ? q : 0), base = p * c.slice;
@@ -62,14 +62,14 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
       const gmg_patch<1> ahead = gmg_patch_of<1>(u + (base + c.front), 0, c.has_front);
       const gmg_patch<1> behind = gmg_patch_of<1>(u + (base + c.back), 0, c.has_back);
       const gmg_patch<1> y_in = gmg_patch_of<1>(y_face, 0, 1), y_out = gmg_patch_of<1>(y_face + 2 * c.across[1].row, 0, 1);
-      real part = across([&](int d, int b) {
+      scalar part = across([&](int d, int b) {
         const real shift = kind & GMG_SIGMA ? s.s.shift + sigma.at[d][b] : s.s.shift;
         return rhs.at[d][b] - shift * v.at[d][b];
       });
 #pragma unroll
       for (int d = 0; d < 2; d++) {
-        const real before = c.has_left ? __ldg(u + (base + c.left + d * row)) : (real)0;
-        const real after = c.has_right ? __ldg(u + (base + c.right + d * row)) : (real)0;
+        const scalar before = c.has_left ? __ldg(u + (base + c.left + d * row)) : (scalar)0;
+        const scalar after = c.has_right ? __ldg(u + (base + c.right + d * row)) : (scalar)0;
         const real *const face = x_face + d * c.across[0].row;
         part += y.w[d] * (x.in * __ldg(face) * (before - v.at[d][0]) - x.out * __ldg(face + 2) * (v.at[d][1] - after));
       }
@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
                           y.out * y_out.at[0][b] * (v.at[1][b] - behind.at[0][b]));
       sum += z.w[q] * part;
     }
-    const real top = flux(k + planes, second, above);
+    const scalar top = flux(k + planes, second, above);
     coarse[gmg_offset_32(gmg_layout_32_of(to), i / 2, j / 2, k / 2)] = sum + (z.in * below - z.out * top);
     here = above, below = top;
   }

@@ -11,13 +11,13 @@ extern "C" {
 /* Row (x, y, z) of the tensor product, applied to value(i, j, k). The widths are those of the maps if they are common ones, and
    then known to the compiler; otherwise 0. */
 template <int width_x, int width_y, int width_z, class Value>
-static __device__ __forceinline__ real tensor_at(const gmg_map *m, size_t x, size_t y, size_t z, Value value)
+static __device__ __forceinline__ scalar tensor_at(const gmg_map *m, size_t x, size_t y, size_t z, Value value)
 {
   const int X = width_x ? width_x : m[0].width, Y = width_y ? width_y : m[1].width, Z = width_z ? width_z : m[2].width;
   const real *wx = (const real *)m[0].weight + x * X, *wy = (const real *)m[1].weight + y * Y;
   const real *wz = (const real *)m[2].weight + z * Z;
   const int *i = m[0].wrap + __ldg(m[0].first + x), *j = m[1].wrap + __ldg(m[1].first + y), *k = m[2].wrap + __ldg(m[2].first + z);
-  real sum = 0;
+  scalar sum = 0;
 #pragma unroll
   for (int q = 0; q < Z; q++)
 #pragma unroll
@@ -42,11 +42,11 @@ static gmg_points rows_of(const gmg_map map[3]) { return gmg_points_of(gmg_layou
                                               : has_widths(map, 2, 1, 1) ? KERNEL(2, 1, 1) : KERNEL(0, 0, 0))
 static int has_widths(const gmg_map m[3], int x, int y, int z) { return m[0].width == x && m[1].width == y && m[2].width == z; }
 
-template <int X, int Y, int Z> static __global__ void tensor_kernel(gmg_maps t, gmg_points p, const real *x, real *y, int add)
+template <int X, int Y, int Z> static __global__ void tensor_kernel(gmg_maps t, gmg_points p, const scalar *x, scalar *y, int add)
 {
   const gmg_layout from = gmg_layout_of_columns(t.m);
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    const real v = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return x[gmg_offset(from, a, b, d)]; });
+    const scalar v = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return x[gmg_offset(from, a, b, d)]; });
     y[c] = add ? y[c] + v : v;
   });
 }
@@ -71,7 +71,7 @@ extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], cons
 }
 
 template <int kind, int X, int Y, int Z>
-static __global__ void restrict_kernel(gmg_operator A, gmg_maps t, gmg_points p, const real *f, const real *u, real *coarse)
+static __global__ void restrict_kernel(gmg_operator A, gmg_maps t, gmg_points p, const scalar *f, const scalar *u, scalar *coarse)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     const auto residual = [&](size_t a, size_t b, size_t d) { return gmg_residual_at<kind>(A, a, b, d, f, u); };
@@ -104,7 +104,7 @@ extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_o
   (void)gmg_operator_of(e, A)->measure_residual(e, A, f, u, size, NULL, r, NULL, GMG_ENQUEUE);
 }
 
-static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_points p, const real *coarse, real *u)
+static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_points p, const scalar *coarse, scalar *u)
 {
   const gmg_layout from = gmg_layout_of_columns(t.m);
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -113,15 +113,15 @@ static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_poin
 #pragma unroll
     for (int a = 0; a < 3; a++) m[a] = gmg_move_of(&t.m[a], at[a]);
     const size_t parent = gmg_offset(from, m[0].parent, m[1].parent, m[2].parent);
-    real v = coarse[parent];
-    const real own = v;
+    scalar v = coarse[parent];
+    const scalar own = v;
 #pragma unroll
     for (int a = 0; a < 3; a++) {
       if (a >= A.dim) continue;
       const gmg_layout across = gmg_face_layout_of(&A, a);
       const size_t low = gmg_offset(across, i, j, k);
       const real below = gmg_at(A.face[a], low), above = gmg_at(A.face[a], low + gmg_pitch(across, a));
-      const real other = coarse[parent + (m[a].other - m[a].parent) * gmg_pitch(from, a)];
+      const scalar other = coarse[parent + (m[a].other - m[a].parent) * gmg_pitch(from, a)];
       v += gmg_move_limit(m[a], below, above) * (m[a].own * own + m[a].next * other);
     }
     u[c] += v;

@@ -48,25 +48,25 @@ typedef struct {
 } line_prolong;
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    prolong_line_kernel(gmg_maps t, line_rows x, line_prolong m, const real *c, real *y, int add)
+    prolong_line_kernel(gmg_maps t, line_rows x, line_prolong m, const scalar *c, scalar *y, int add)
 {
   if (blockIdx.x < x.others) {
     const int row = other_row(x);
     if (row < 0) return;
-    const real v = tensor_at<0, 0, 0>(t.m, (size_t)row, 0, 0, [&](size_t a, size_t, size_t) { return c[a]; });
+    const scalar v = tensor_at<0, 0, 0>(t.m, (size_t)row, 0, 0, [&](size_t a, size_t, size_t) { return c[a]; });
     y[row] = add ? y[row] + v : v;
     return;
   }
   const int q = (int)threadIdx.x & 1; /* thread blocks process even numbers of rows */
   const long first = (long)(blockIdx.x - x.others) * line_block + threadIdx.x, n = x.end - x.begin;
   const real w0 = q ? m.weight[1][0] : m.weight[0][0], w1 = q ? m.weight[1][1] : m.weight[0][1];
-  const real *const from = c + (q ? m.at[1] : m.at[0]);
-  real *const to = y + x.begin;
-  real low[LINE_RUNS], high[LINE_RUNS], old[LINE_RUNS];
+  const scalar *const from = c + (q ? m.at[1] : m.at[0]);
+  scalar *const to = y + x.begin;
+  scalar low[LINE_RUNS], high[LINE_RUNS], old[LINE_RUNS];
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) {
     const long at = first + i * GMG_THREADS, r = at < n ? at : q, g = r >> 1; /* at least two rows repeat */
-    low[i] = __ldg(from + g), high[i] = __ldg(from + g + m.next), old[i] = add ? to[r] : (real)0;
+    low[i] = __ldg(from + g), high[i] = __ldg(from + g + m.next), old[i] = add ? to[r] : (scalar)0;
   }
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) {
@@ -91,7 +91,7 @@ static int prolong_line(const gmg_exec *e, const gmg_map map[3], const void *c, 
 /* --- restriction of the residual --------------------------------------------------------------------------------------- */
 
 /* Two neighbours, aligned in the field or not. */
-template <int aligned> static __device__ __forceinline__ real_pair two_at(const real *x)
+template <int aligned> static __device__ __forceinline__ real_pair two_at(const scalar *x)
 {
   return aligned ? *(const real_pair *)x : real_pair{x[0], x[1]};
 }
@@ -106,7 +106,7 @@ typedef struct {
    lanes. The first and the last lane also load the values beside the warp's. No repeating row reads a neighbour of a wall. */
 template <int aligned>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    restrict_line_kernel(gmg_operator A, gmg_maps t, line_rows x, line_restrict m, const real *f, const real *u, real *coarse)
+    restrict_line_kernel(gmg_operator A, gmg_maps t, line_rows x, line_restrict m, const scalar *f, const scalar *u, scalar *coarse)
 {
   if (blockIdx.x < x.others) {
     const int row = other_row(x);
@@ -118,9 +118,9 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
   const long first = x.begin + ((long)(blockIdx.x - x.others) * (GMG_THREADS / 32) + warp) * (32 * LINE_RUNS);
   if (first >= x.end) return;
-  const real *const uc = u + m.at + 1, *const fc = f + m.at + 1;
+  const scalar *const uc = u + m.at + 1, *const fc = f + m.at + 1;
   real_pair v[LINE_RUNS], r[LINE_RUNS], beside = {0, 0};
-  real f_beside = 0;
+  scalar f_beside = 0;
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) { /* row `end` exists, but may not repeat */
     const long c = 2 * min(first + 32 * i + lane, (long)x.end);
@@ -132,42 +132,42 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   }
   const real lo = gmg_at(A.lo[0], 1), hi = gmg_at(A.hi[0], 1);
   const real diag = (real)A.shift + gmg_at(A.diag[0], 1) + gmg_at(A.diag[1], 0) + gmg_at(A.diag[2], 0);
-  const auto residual = [&](real rhs, real below, real here, real above) {
+  const auto residual = [&](scalar rhs, scalar below, scalar here, scalar above) {
     return rhs - (diag * here - (lo * below + hi * above));
   };
   /* The value of the previous or next lane. The first or last lane needs the one of the previous or next run of 32 rows instead. */
   const int before = (lane + 31) % 32, after = (lane + 1) % 32;
 
-  real passed = beside.y;
+  scalar passed = beside.y;
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) {
-    const real turned = __shfl_sync(~0u, v[i].y, before);
+    const scalar turned = __shfl_sync(~0u, v[i].y, before);
     r[i].x = residual(r[i].x, lane ? turned : passed, v[i].x, v[i].y);
     passed = turned;
   }
   passed = beside.x;
 #pragma unroll
   for (int i = LINE_RUNS - 1; i >= 0; i--) {
-    const real turned = __shfl_sync(~0u, v[i].x, after);
+    const scalar turned = __shfl_sync(~0u, v[i].x, after);
     r[i].y = residual(r[i].y, v[i].x, v[i].y, lane < 31 ? turned : passed);
     passed = turned;
   }
   /* the residuals beside the warp's: the second of the previous row, the first of the next */
-  const real r_beside = lane ? residual(f_beside, v[LINE_RUNS - 1].y, beside.x, beside.y)
+  const scalar r_beside = lane ? residual(f_beside, v[LINE_RUNS - 1].y, beside.x, beside.y)
                              : residual(f_beside, beside.x, beside.y, v[0].x);
 
-  real sum[LINE_RUNS];
+  scalar sum[LINE_RUNS];
   passed = r_beside;
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) {
-    const real turned = __shfl_sync(~0u, r[i].y, before);
+    const scalar turned = __shfl_sync(~0u, r[i].y, before);
     sum[i] = m.weight[0] * (lane ? turned : passed) + m.weight[1] * r[i].x + m.weight[2] * r[i].y;
     passed = turned;
   }
   passed = r_beside;
 #pragma unroll
   for (int i = LINE_RUNS - 1; i >= 0; i--) {
-    const real turned = __shfl_sync(~0u, r[i].x, after);
+    const scalar turned = __shfl_sync(~0u, r[i].x, after);
     const long c = first + 32 * i + lane;
     if (c < x.end) coarse[c] = sum[i] + m.weight[3] * (lane < 31 ? turned : passed);
     passed = turned;

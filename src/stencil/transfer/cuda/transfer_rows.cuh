@@ -10,8 +10,8 @@ enum { RESTRICT_BLOCKS = 5 };
 /* A warp computes `rows` coarse rows of its columns. */
 template <int whole>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, RESTRICT_BLOCKS)
-    restrict_rows_kernel(gmg_uniform s, gmg_pair_maps p, gmg_layout to, unsigned beside, int rows, const real *f, const real *u,
-                         real *coarse)
+    restrict_rows_kernel(gmg_uniform s, gmg_pair_maps p, gmg_layout to, unsigned beside, int rows, const scalar *f, const scalar *u,
+                         scalar *coarse)
 {
   const unsigned warp = blockIdx.x * BLOCK_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
   const int J0 = (int)ty * rows, J1 = min(J0 + rows, p.y.rows), i = (int)tx * WARP_COLS + LANE_COLS * ((int)lane - 1), I = i / 2;

@@ -13,35 +13,36 @@
 /* The contribution of an axis across the line. The move of an unknown is next times the neighbouring coarse line, plus own times
    its own coarse line. */
 typedef struct {
-  const real *beside, *out, *in; /* neighbouring coarse line; faces towards it and behind */
+  const scalar *beside; /* neighbouring coarse line */
+  const real *out, *in; /* faces towards it and behind */
   real own, next;
 } line_move;
 
 /* The contribution to unknown i, whose parent p has the value `here`. */
-GMG_INLINE real step_of(const line_move a, long i, long p, real here)
+GMG_INLINE scalar step_of(const line_move a, long i, long p, scalar here)
 {
   return gmg_limit(a.out[i], a.in[i]) * (a.own * here + a.next * a.beside[p]);
 }
 
-static real scalar_value(const int dim, const gmg_map *m, size_t i, const real *c, const real *x_face, const line_move across[3])
+static scalar value_at(const int dim, const gmg_map *m, size_t i, const scalar *c, const real *x_face, const line_move across[3])
 {
   const gmg_move x = gmg_move_of(m, i);
-  const real here = c[x.parent];
-  real v = here + gmg_move_limit(x, x_face[i], x_face[i + 1]) * (x.own * here + x.next * c[x.other]);
+  const scalar here = c[x.parent];
+  scalar v = here + gmg_move_limit(x, x_face[i], x_face[i + 1]) * (x.own * here + x.next * c[x.other]);
   for (int a = 1; a < dim; a++) v += step_of(across[a], (long)i, (long)x.parent, here);
   return v;
 }
 
 /* Adds to the pairs of unknowns 2 m, 2 m + 1. All have the same weights: `next` of the neighbour, and `own` of the parent, less
    1. */
-GMG_INLINE void add_pairs(const int dim, const real next[2], const real own[2], long from, long to, const real *restrict c,
-                          const real *restrict x_face, const line_move across[3], real *restrict u)
+GMG_INLINE void add_pairs(const int dim, const real next[2], const real own[2], long from, long to, const scalar *restrict c,
+                          const real *restrict x_face, const line_move across[3], scalar *restrict u)
 {
   const line_move y = across[1], z = across[2];
 #pragma omp simd
   for (long m = from; m < to; m++) {
-    real even = c[m] + gmg_limit(x_face[2 * m], x_face[2 * m + 1]) * (own[0] * c[m] + next[0] * c[m - 1]);
-    real odd = c[m] + gmg_limit(x_face[2 * m + 2], x_face[2 * m + 1]) * (own[1] * c[m] + next[1] * c[m + 1]);
+    scalar even = c[m] + gmg_limit(x_face[2 * m], x_face[2 * m + 1]) * (own[0] * c[m] + next[0] * c[m - 1]);
+    scalar odd = c[m] + gmg_limit(x_face[2 * m + 2], x_face[2 * m + 1]) * (own[1] * c[m] + next[1] * c[m + 1]);
     if (dim > 1) even += step_of(y, 2 * m, m, c[m]), odd += step_of(y, 2 * m + 1, m, c[m]);
     if (dim > 2) even += step_of(z, 2 * m, m, c[m]), odd += step_of(z, 2 * m + 1, m, c[m]);
     u[2 * m] += even, u[2 * m + 1] += odd;
@@ -49,19 +50,20 @@ GMG_INLINE void add_pairs(const int dim, const real next[2], const real own[2], 
 }
 
 /* Adds to a line whose own axis is not coarsened. */
-GMG_INLINE void add_line(const int dim, long n, const real *restrict c, const line_move across[3], real *restrict u)
+GMG_INLINE void add_line(const int dim, long n, const scalar *restrict c, const line_move across[3], scalar *restrict u)
 {
   const line_move y = across[1], z = across[2];
 #pragma omp simd
   for (long i = 0; i < n; i++) {
-    real v = c[i];
+    scalar v = c[i];
     if (dim > 1) v += step_of(y, i, i, c[i]);
     if (dim > 2) v += step_of(z, i, i, c[i]);
     u[i] += v;
   }
 }
 
-GMG_INLINE void prolong_line(const int dim, const gmg_map *m, const real *c, const real *x_face, const line_move across[3], real *u)
+GMG_INLINE void prolong_line(const int dim, const gmg_map *m, const scalar *c, const real *x_face, const line_move across[3],
+                             scalar *u)
 {
   if (m->cols == m->rows) {
     add_line(dim, m->rows, c, across, u);
@@ -72,13 +74,13 @@ GMG_INLINE void prolong_line(const int dim, const gmg_map *m, const real *c, con
   const real own[2] = {(real)(m->repeat[even][1] - 1), (real)(m->repeat[!even][0] - 1)};
   long from = (m->begin + 1) / 2, to = m->end / 2;
   if (m->out != 2 || m->width != 2 || from >= to || m->first[2 * from] != from - 1) from = to = 0;
-  for (long i = 0; i < 2 * from; i++) u[i] += scalar_value(dim, m, (size_t)i, c, x_face, across);
+  for (long i = 0; i < 2 * from; i++) u[i] += value_at(dim, m, (size_t)i, c, x_face, across);
   add_pairs(dim, next, own, from, to, c, x_face, across, u);
-  for (long i = 2 * to; i < m->rows; i++) u[i] += scalar_value(dim, m, (size_t)i, c, x_face, across);
+  for (long i = 2 * to; i < m->rows; i++) u[i] += value_at(dim, m, (size_t)i, c, x_face, across);
 }
 
 /* faces: below and above the line; lines: coarse line number 0 at the same place along the other axis. */
-static line_move line_move_of(gmg_move m, const real *lines, size_t stride, const real *const faces[2])
+static line_move line_move_of(gmg_move m, const scalar *lines, size_t stride, const real *const faces[2])
 {
   return (line_move){lines + m.other * stride, faces[m.up], faces[!m.up], m.own, m.next};
 }
@@ -92,8 +94,8 @@ void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const g
     const size_t j = t % A->n[1], k = t / A->n[1];
     const gmg_move y = gmg_move_of(&map[1], j), z = gmg_move_of(&map[2], k);
     const gmg_line l = gmg_line_coefficients(A, j, k);
-    const real *from = (const real *)c + gmg_offset(coarse, 0, y.parent, z.parent);
-    real *to = (real *)u + gmg_offset(gmg_layout_of(A), 0, j, k);
+    const scalar *from = (const scalar *)c + gmg_offset(coarse, 0, y.parent, z.parent);
+    scalar *to = (scalar *)u + gmg_offset(gmg_layout_of(A), 0, j, k);
     line_move across[3];
     if (A->dim > 1) across[1] = line_move_of(y, from - y.parent * coarse.row, coarse.row, l.y_face);
     if (A->dim > 2) across[2] = line_move_of(z, from - z.parent * gmg_pitch(coarse, 2), gmg_pitch(coarse, 2), l.z_face);

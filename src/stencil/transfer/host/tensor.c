@@ -10,9 +10,10 @@ enum { COLUMNS_AT_A_TIME = 128, MIN_ROWS_PARALLEL = 4096 };
 enum { MAX_OUTPUTS = 1024, MAX_INPUTS = 2 * MAX_OUTPUTS + 32 }; /* of a piece; a map reads about two inputs per output at most */
 
 /* out = sum of w x, or out += sum of w x: four lines at once. */
-static void add_lines(const real *const x[4], const real w[4], int n, int add, real *restrict out)
+static void add_lines(const scalar *const x[4], const real w[4], int n, int add, scalar *restrict out)
 {
-  const real *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3], w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
+  const scalar *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
+  const real w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
   if (add) {
 #pragma omp simd
     for (int c = 0; c < n; c++) out[c] += (w0 * x0[c] + w1 * x1[c]) + (w2 * x2[c] + w3 * x3[c]);
@@ -23,23 +24,23 @@ static void add_lines(const real *const x[4], const real w[4], int n, int add, r
 }
 
 /* add_lines() for the columns begin .. end - 1 of a buffer, which lie across the seam. */
-static void add_wrapped(const int *wrap, const real *const x[4], const real w[4], int begin, int end, int add, real *buffer)
+static void add_wrapped(const int *wrap, const scalar *const x[4], const real w[4], int begin, int end, int add, scalar *buffer)
 {
   for (int c = begin; c < end; c++) {
-    const real sum = (w[0] * x[0][wrap[c]] + w[1] * x[1][wrap[c]]) + (w[2] * x[2][wrap[c]] + w[3] * x[3][wrap[c]]);
+    const scalar sum = (w[0] * x[0][wrap[c]] + w[1] * x[1][wrap[c]]) + (w[2] * x[2][wrap[c]] + w[3] * x[3][wrap[c]]);
     buffer[c] = add ? buffer[c] + sum : sum;
   }
 }
 
 /* buffer[c - base] = sum of weights x over the lines, for the columns base .. base + count - 1 (unwrapped) */
-static void combine(const gmg_map map[3], const real *x, size_t j, size_t k, int base, int count, real *restrict buffer)
+static void combine(const gmg_map map[3], const scalar *x, size_t j, size_t k, int base, int count, scalar *restrict buffer)
 {
   const gmg_map *mx = &map[0], *my = &map[1], *mz = &map[2];
   const real *wy = (const real *)my->weight + j * (size_t)my->width, *wz = (const real *)mz->weight + k * (size_t)mz->width;
   const int begin = base < 0 ? -base : 0, end = base + count > mx->cols ? mx->cols - base : count; /* need no wrap */
   const int lines = my->width * mz->width;
   for (int first = 0; first < lines; first += 4) {
-    const real *line[4], *inner[4];
+    const scalar *line[4], *inner[4];
     real w[4];
     for (int i = 0; i < 4; i++) { /* after the last line: the first again, with weight 0 */
       const int at = first + i < lines ? first + i : first, p = at % my->width, q = at / my->width;
@@ -54,27 +55,28 @@ static void combine(const gmg_map map[3], const real *x, size_t j, size_t k, int
   }
 }
 
-static void map_rows(const gmg_map *m, const real *buffer, int base, size_t begin, size_t end, int add, real *y)
+static void map_rows(const gmg_map *m, const scalar *buffer, int base, size_t begin, size_t end, int add, scalar *y)
 {
   const real *weight = m->weight;
   for (size_t i = begin; i < end; i++) {
-    const real *in = buffer + (m->first[i] - base), *w = weight + i * (size_t)m->width;
-    real s = add ? y[i] : 0;
+    const scalar *in = buffer + (m->first[i] - base);
+    const real *w = weight + i * (size_t)m->width;
+    scalar s = add ? y[i] : 0;
     for (int c = 0; c < m->width; c++) s += w[c] * in[c];
     y[i] = s;
   }
 }
 
 /* Groups of `out` repeating rows, all with the same weights. */
-GMG_INLINE void map_repeated(const int out, const int in, const int width, const gmg_map *m, const real *restrict x0,
-                             const real *restrict x1, size_t groups, int add, real *restrict y)
+GMG_INLINE void map_repeated(const int out, const int in, const int width, const gmg_map *m, const scalar *restrict x0,
+                             const scalar *restrict x1, size_t groups, int add, scalar *restrict y)
 {
   real w[2][4];
   for (int r = 0; r < 2; r++)
     for (int c = 0; c < 4; c++) w[r][c] = (real)m->repeat[r][c];
 #pragma omp simd
   for (size_t g = 0; g < groups; g++) {
-    real s = add ? y[g * (size_t)out] : 0, t = add && out > 1 ? y[g * (size_t)out + 1] : 0;
+    scalar s = add ? y[g * (size_t)out] : 0, t = add && out > 1 ? y[g * (size_t)out + 1] : 0;
     for (int c = 0; c < width; c++) s += w[0][c] * x0[g * (size_t)in + (size_t)c];
     for (int c = 0; c < width && out > 1; c++) t += w[1][c] * x1[g + (size_t)c];
     y[g * (size_t)out] = s;
@@ -82,7 +84,7 @@ GMG_INLINE void map_repeated(const int out, const int in, const int width, const
   }
 }
 
-static void map_line(const gmg_map *m, const real *buffer, int base, size_t begin, size_t end, int add, real *y)
+static void map_line(const gmg_map *m, const scalar *buffer, int base, size_t begin, size_t end, int add, scalar *y)
 {
   size_t from = begin > (size_t)m->begin ? begin : (size_t)m->begin, to = end < (size_t)m->end ? end : (size_t)m->end;
   if (m->out == 2 && (from - (size_t)m->begin) % 2) from++; /* start at a whole group */
@@ -91,7 +93,7 @@ static void map_line(const gmg_map *m, const real *buffer, int base, size_t begi
     map_rows(m, buffer, base, begin, end, add, y);
     return;
   }
-  const real *x0 = buffer + (m->first[from] - base), *x1 = m->out > 1 ? buffer + (m->first[from + 1] - base) : x0;
+  const scalar *x0 = buffer + (m->first[from] - base), *x1 = m->out > 1 ? buffer + (m->first[from + 1] - base) : x0;
   to = from + groups * (size_t)m->out;
   map_rows(m, buffer, base, begin, from, add, y);
 #define REPEATED(o, i, w) \
@@ -108,16 +110,16 @@ void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, 
   const size_t pieces = (rows + MAX_OUTPUTS - 1) / MAX_OUTPUTS;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (rows * lines > MIN_ROWS_PARALLEL)
   for (size_t t = 0; t < pieces * lines; t++) {
-    real buffer[MAX_INPUTS];
+    scalar buffer[MAX_INPUTS];
     const size_t line = t / pieces, begin = t % pieces * MAX_OUTPUTS, end = begin + MAX_OUTPUTS < rows ? begin + MAX_OUTPUTS : rows;
     const int base = map[0].first[begin], count = map[0].first[end - 1] + map[0].width - base;
     const size_t j = line % (size_t)map[1].rows, k = line / (size_t)map[1].rows;
     combine(map, x, j, k, base, count, buffer);
-    map_line(&map[0], buffer, base, begin, end, add, (real *)y + gmg_offset(gmg_layout_of_rows(map), 0, j, k));
+    map_line(&map[0], buffer, base, begin, end, add, (scalar *)y + gmg_offset(gmg_layout_of_rows(map), 0, j, k));
   }
 }
 
-GMG_INLINE real add_residual(const int dim, gmg_row a, gmg_neighbours near, real f, real u, real c0, real c1, real old)
+GMG_INLINE scalar add_residual(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old)
 {
   (void)c1;
   return old + c0 * gmg_row_residual(dim, a, near, f, u);
@@ -125,16 +127,16 @@ GMG_INLINE real add_residual(const int dim, gmg_row a, gmg_neighbours near, real
 
 /* The four fine lines (two by two) that a coarse line averages, and the lines around them, for constant coefficients. */
 typedef struct {
-  const real *u[2][2], *f[2][2]; /* [plane][row] */
-  const real *below[2], *above[2], *front[2], *back[2]; /* rows below and above; planes in front and behind */
+  const scalar *u[2][2], *f[2][2]; /* [plane][row] */
+  const scalar *below[2], *above[2], *front[2], *back[2]; /* rows below and above; planes in front and behind */
   gmg_row row[2][2];             /* without axis 0 */
   real weight[2][2];
   size_t ahead; /* offset of the next four lines; 0 if they do not follow */
 } four_lines;
 
 /* Returns 0 if there are not four lines, or if they are not neighbours. */
-static int take_four(const gmg_operator *A, const gmg_map *my, const gmg_map *mz, size_t j, size_t k, const real *f,
-                     const real *u, four_lines *four)
+static int take_four(const gmg_operator *A, const gmg_map *my, const gmg_map *mz, size_t j, size_t k, const scalar *f,
+                     const scalar *u, four_lines *four)
 {
   const gmg_layout at = gmg_layout_of(A);
   if (A->dim < 3 || gmg_kind_of(A) != GMG_CONSTANT || my->width != 2 || mz->width != 2) return 0;
@@ -164,15 +166,15 @@ static int take_four(const gmg_operator *A, const gmg_map *my, const gmg_map *mz
 
 /* Columns begin .. end - 1 of the weighted sum s of the four lines, and of the other axes' part r of their weighted residuals. Each
    line is read once. The new lines of the next four are prefetched. */
-static void add_four(const four_lines *four, size_t begin, size_t end, real *restrict s, real *restrict r)
+static void add_four(const four_lines *four, size_t begin, size_t end, scalar *restrict s, scalar *restrict r)
 {
-  const real *u00 = four->u[0][0], *u01 = four->u[0][1], *u10 = four->u[1][0], *u11 = four->u[1][1];
-  const real *f00 = four->f[0][0], *f01 = four->f[0][1], *f10 = four->f[1][0], *f11 = four->f[1][1];
-  const real *below0 = four->below[0], *below1 = four->below[1], *above0 = four->above[0], *above1 = four->above[1];
-  const real *front0 = four->front[0], *front1 = four->front[1], *back0 = four->back[0], *back1 = four->back[1];
+  const scalar *u00 = four->u[0][0], *u01 = four->u[0][1], *u10 = four->u[1][0], *u11 = four->u[1][1];
+  const scalar *f00 = four->f[0][0], *f01 = four->f[0][1], *f10 = four->f[1][0], *f11 = four->f[1][1];
+  const scalar *below0 = four->below[0], *below1 = four->below[1], *above0 = four->above[0], *above1 = four->above[1];
+  const scalar *front0 = four->front[0], *front1 = four->front[1], *back0 = four->back[0], *back1 = four->back[1];
   const gmg_row a00 = four->row[0][0], a01 = four->row[0][1], a10 = four->row[1][0], a11 = four->row[1][1];
   const real w00 = four->weight[0][0], w01 = four->weight[0][1], w10 = four->weight[1][0], w11 = four->weight[1][1];
-  for (size_t i = begin + four->ahead; i < end + four->ahead; i += 64 / sizeof(real)) {
+  for (size_t i = begin + four->ahead; i < end + four->ahead; i += 64 / sizeof(scalar)) {
     __builtin_prefetch(u10 + i, 0, 2), __builtin_prefetch(u11 + i, 0, 2);
     __builtin_prefetch(back0 + i, 0, 2), __builtin_prefetch(back1 + i, 0, 2);
     __builtin_prefetch(f00 + i, 0, 2), __builtin_prefetch(f01 + i, 0, 2);
@@ -180,7 +182,7 @@ static void add_four(const four_lines *four, size_t begin, size_t end, real *res
   }
 #pragma omp simd
   for (size_t i = begin; i < end; i++) {
-    const real c00 = u00[i], c01 = u01[i], c10 = u10[i], c11 = u11[i];
+    const scalar c00 = u00[i], c01 = u01[i], c10 = u10[i], c11 = u11[i];
     const gmg_neighbours n00 = {.lo = {0, below0[i], front0[i]}, .hi = {0, c01, c10}};
     const gmg_neighbours n01 = {.lo = {0, c00, front1[i]}, .hi = {0, above0[i], c11}};
     const gmg_neighbours n10 = {.lo = {0, below1[i], c00}, .hi = {0, c11, back0[i]}};
@@ -193,7 +195,7 @@ static void add_four(const four_lines *four, size_t begin, size_t end, real *res
 
 /* r = sum of the four weighted residuals. All four lines have the same coefficients along axis 0. So r from add_four() is the
    right-hand side of a 1D residual for the sum s of the lines. s has space for one more value at either end. */
-static void residual_of_four(const gmg_operator *A, const four_lines *four, real *restrict s, real *restrict r)
+static void residual_of_four(const gmg_operator *A, const four_lines *four, scalar *restrict s, scalar *restrict r)
 {
   const size_t n = A->n[0];
   const real *lo = A->lo[0], *hi = A->hi[0], *diag = A->diag[0];
@@ -223,7 +225,7 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
   }
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < lines; t++) {
-    real buffer[GMG_SEGMENT + 2 * GMG_MAP_PAD], *line = buffer + GMG_MAP_PAD, sum[GMG_SEGMENT + 2];
+    scalar buffer[GMG_SEGMENT + 2 * GMG_MAP_PAD], *line = buffer + GMG_MAP_PAD, sum[GMG_SEGMENT + 2];
     four_lines four;
     const size_t at = gmg_blocked_line((size_t)my->rows, (size_t)mz->rows, t);
     const size_t j = at % (size_t)my->rows, k = at / (size_t)my->rows;
@@ -243,6 +245,6 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
       const int beyond = mx->cols - 1 + c;
       line[-c] = line[mx->wrap[-c]], line[beyond] = line[mx->wrap[beyond]];
     }
-    map_line(mx, line, 0, 0, rows, 0, (real *)coarse + gmg_offset(gmg_layout_of_rows(map), 0, j, k));
+    map_line(mx, line, 0, 0, rows, 0, (scalar *)coarse + gmg_offset(gmg_layout_of_rows(map), 0, j, k));
   }
 }
