@@ -16,6 +16,11 @@ typedef struct gmg_exec gmg_exec;
 /* With fewer unknowns a parallel region costs more than it saves on the host. A sweep does more work per unknown. */
 enum { GMG_MIN_CELLS_PARALLEL = 8192, GMG_MIN_CELLS_PARALLEL_SWEEP = 4096 };
 
+/* A scalar for the host. im is 0 if scalars are reals. */
+typedef struct gmg_number {
+  double re, im;
+} gmg_number;
+
 /* Range and mean of an array. A NaN or infinity anywhere makes all three NaN. */
 typedef struct gmg_range {
   double least, most, mean;
@@ -35,13 +40,13 @@ typedef enum { GMG_ENQUEUE, GMG_WAIT } gmg_wait;
 /* Scalars of the direction p in conjugate gradients, in exec's memory. All zeros: there is no direction yet. */
 typedef struct gmg_cg_scalars {
   double pq;    /* <p, A p>; 0: there is no direction, and the next one is the correction alone */
-  double pr;    /* <p, r> */
+  double pr;    /* <p, r>, or its real part: A is symmetric, so steps are real */
   double zr;    /* <z, r>, where z is the correction that p came from; plain conjugate gradients only */
   double beta;  /* weight of this direction in the next one */
 } gmg_cg_scalars;
 
-/* Vector operations on n reals in exec's memory. Sums are computed in double, over chunks that depend on n alone, so they are
-   bitwise the same for any number of threads. */
+/* Vector operations on n scalars in exec's memory. Factors are real. Sums are computed in double, over chunks that depend on n
+   alone, so they are bitwise the same for any number of threads. */
 typedef struct gmg_vector_ops {
   void (*fill)(const gmg_exec *e, size_t n, double a, void *x);                     /* x = a */
   void (*copy)(const gmg_exec *e, size_t n, const void *x, void *y);                /* y = x */
@@ -49,6 +54,7 @@ typedef struct gmg_vector_ops {
   void (*xpay)(const gmg_exec *e, size_t n, const void *x, double a, void *y);      /* y = x + a y */
   void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
+  gmg_number (*dot)(const gmg_exec *e, size_t n, const void *x, const void *y);     /* sum of conj(x) y */
   /* x = c + keep x; keep is 1, or 0: x is not read */
   void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x);
   /* A step of conjugate gradients: y = y + a p, r = r - a q, with a = <p, r> / <p, A p>. If no step can be taken (cg_scalars.h), y
@@ -56,7 +62,7 @@ typedef struct gmg_vector_ops {
      if an inner product is not finite. */
   double (*cg_update)(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
                       void *low, gmg_wait wait);
-  gmg_range (*range)(const gmg_exec *e, size_t n, const void *x);
+  gmg_range (*range)(const gmg_exec *e, size_t n, const void *x); /* NULL if scalars are complex: they have no order */
   /* The functions below only enqueue on a device. `size` is in exec's memory. */
   /* Sets s->size to about ||x||_2 (to any number if the norm is 0, NaN or infinite). Unless y is NULL, y = x / s->size in low
      precision. On a device an old s->size that is about right saves a second pass over x. 0: unknown. */

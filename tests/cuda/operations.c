@@ -66,6 +66,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   twin size = begin_twin(&wide[0], &wide[1], 3, 5), low_too = begin_twin(&low_exec[0], &low_exec[1], n, 6);
   twin direction = begin_twin(&wide[0], &wide[1], 4, 0), factors = begin_twin(&wide[0], &wide[1], 3, 0);
   double norm[2], stepped[2];
+  gmg_number square[2], product[2];
   gmg_range range[2];
   ON_BOTH(i) gmg_exec_write_reals(&wide[i], factors.at[i], 3, (const double[]){0.3, 0.2, -0.1});
   put(&direction, (gmg_cg_scalars){.pq = 10, .pr = 7});
@@ -73,6 +74,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     const gmg_exec *e = i ? d : h;
     const gmg_vector_ops *v = e->vector;
     norm[i] = v->norm2(e, n, x.at[i]);
+    square[i] = v->dot(e, n, x.at[i], x.at[i]), product[i] = v->dot(e, n, x.at[i], y.at[i]);
     range[i] = v->range(e, n, x.at[i]);
     v->axpy(e, n, 0.3, x.at[i], y.at[i]);
     v->xpay(e, n, y.at[i], -1.7, r.at[i]);
@@ -91,6 +93,11 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->correct(e, n, (gmg_correction){.z = low_z.at[i], .low = 1}, 1, y.at[i]);
   }
   same_number(name, "norm2", h, norm[0], norm[1], 64);
+  ON_BOTH(i) {
+    same_number(name, "square", h, norm[i] * norm[i], square[i].re, 64);
+    assert_true(square[i].im == 0 && product[i].im == 0);
+  }
+  assert_near(product[0].re, product[1].re, 64 * epsilon_of(h) * norm[0] * sqrt((double)n));
   same_number(name, "step", h, stepped[0], stepped[1], 64);
   same_number(name, "least", h, range[0].least, range[1].least, 0);
   same_number(name, "most", h, range[0].most, range[1].most, 0);

@@ -1,5 +1,6 @@
-/* Kernels that add a correction to a field, two values at a time, and that subtract a mean. On large fields adding a correction
-   runs at memory bandwidth. Included by cuda/vector.cu and the stencil's cuda/stencil.cu, after device.h and real.h. */
+/* Kernels that add a correction to a field, two values at a time, and that subtract a mean; sums of scalars. On large fields adding
+   a correction runs at memory bandwidth. Included by cuda/vector.cu and the stencil's cuda/stencil.cu, after device.h and
+   real.h. */
 #ifndef GMG_CORE_CUDA_AXPBY_H
 #define GMG_CORE_CUDA_AXPBY_H
 
@@ -18,10 +19,10 @@ static __device__ __forceinline__ real number_of(const double *keep) { return (r
    fields begin at an aligned pair. */
 template <typename type, int aligned, typename number>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    axpby_kernel(size_t n, const double *size, const type *z, number kept, real *x)
+    axpby_kernel(size_t n, const double *size, const type *z, number kept, scalar *x)
 {
   typedef gmg_pair_of<type> change;
-  typedef gmg_pair_of<real> value;
+  typedef gmg_pair_of<scalar> value;
   const real scale = size ? (real)*size : (real)1, keep = number_of(kept);
   const size_t all = n / 2, first = (size_t)blockIdx.x * AXPBY_PAIRS * blockDim.x + threadIdx.x;
   const size_t step = (size_t)gridDim.x * AXPBY_PAIRS * blockDim.x;
@@ -39,18 +40,18 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     for (int m = 0; m < AXPBY_PAIRS; m++) {
       const size_t i = c + m * blockDim.x;
       if (i >= all) continue;
-      const value now = {scale * (real)by[m].a + keep * v[m].a, scale * (real)by[m].b + keep * v[m].b};
+      const value now = {scale * (scalar)by[m].a + keep * v[m].a, scale * (scalar)by[m].b + keep * v[m].b};
       if (aligned) ((value *)x)[i] = now;
       else x[2 * i] = now.a, x[2 * i + 1] = now.b;
     }
   }
-  if (n % 2 && first == 0) x[n - 1] = scale * (real)z[n - 1] + (keep == 0 ? (real)0 : keep * x[n - 1]);
+  if (n % 2 && first == 0) x[n - 1] = scale * (scalar)z[n - 1] + (keep == 0 ? (scalar)0 : keep * x[n - 1]);
 }
 
 template <typename type, typename number>
-static void axpby(const gmg_exec *e, size_t n, const double *size, const type *z, number keep, real *x)
+static void axpby(const gmg_exec *e, size_t n, const double *size, const type *z, number keep, scalar *x)
 {
-  const int aligned = (uintptr_t)z % (2 * sizeof(type)) == 0 && (uintptr_t)x % (2 * sizeof(real)) == 0;
+  const int aligned = (uintptr_t)z % (2 * sizeof(type)) == 0 && (uintptr_t)x % (2 * sizeof(scalar)) == 0;
   const gmg_grid grid = gmg_flat_grid((n + 2 * AXPBY_PAIRS - 1) / (2 * AXPBY_PAIRS));
   gmg_launch(e, "correction", aligned ? axpby_kernel<type, 1, number> : axpby_kernel<type, 0, number>, grid, n, size, z, keep, x);
 }
@@ -58,14 +59,20 @@ static void axpby(const gmg_exec *e, size_t n, const double *size, const type *z
 /* x = c + keep x */
 template <typename number> static void add_correction(const gmg_exec *e, size_t n, gmg_correction c, number keep, void *x)
 {
-  if (c.low) axpby(e, n, c.size, (const low_scalar *)c.z, keep, (real *)x);
-  else axpby(e, n, c.size, (const real *)c.z, keep, (real *)x);
+  if (c.low) axpby(e, n, c.size, (const low_scalar *)c.z, keep, (scalar *)x);
+  else axpby(e, n, c.size, (const scalar *)c.z, keep, (scalar *)x);
+}
+
+/* Adds a scalar to a total, which holds a sum of scalars: its real part (first) and its imaginary part (second). */
+static __device__ __forceinline__ void add_scalar(gmg_total &t, wide_scalar x)
+{
+  t.first += gmg_real_part(x), t.second += gmg_imaginary_part(x);
 }
 
 /* volume: divisor of the sum */
-static __global__ void subtract_mean_kernel(size_t n, const double *sum, double volume, real *x)
+static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sum, double volume, scalar *x)
 {
-  const real mean = (real)(*sum / volume);
+  const scalar mean = (scalar)gmg_wide(sum->first / volume, sum->second / volume);
   gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
 }
 

@@ -1,4 +1,5 @@
-/* Vector operations on a CUDA device. Compiled once per real type. Called through gmg_vector_ops (core/exec.h). */
+/* Vector operations on a CUDA device. Compiled once per real type, and by the tests for complex scalars. Called through
+   gmg_vector_ops (core/exec.h). */
 #include "device.h"
 #include "core/real.h"
 
@@ -7,28 +8,28 @@
 
 #include <math.h>
 
-static __global__ void fill_kernel(size_t n, real a, real *x)
+static __global__ void fill_kernel(size_t n, real a, scalar *x)
 {
   gmg_for_all(n, [&](size_t i) { x[i] = a; });
 }
 
-static __global__ void axpy_kernel(size_t n, real a, const real *x, real *y)
+static __global__ void axpy_kernel(size_t n, real a, const scalar *x, scalar *y)
 {
   gmg_for_all(n, [&](size_t i) { y[i] += a * x[i]; });
 }
 
-static __global__ void xpay_kernel(size_t n, const real *x, real a, real *y)
+static __global__ void xpay_kernel(size_t n, const scalar *x, real a, scalar *y)
 {
   gmg_for_all(n, [&](size_t i) { y[i] = x[i] + a * y[i]; });
 }
 
-static __global__ void add_kernel(size_t n, real a, real *x)
+static __global__ void add_kernel(size_t n, real a, scalar *x)
 {
   gmg_for_all(n, [&](size_t i) { x[i] += a; });
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    step_kernel(size_t n, gmg_cg_scalars *d, const real *p, const real *q, real *y, real *r, gmg_scale *s, low_scalar *low,
+    step_kernel(size_t n, gmg_cg_scalars *d, const scalar *p, const scalar *q, scalar *y, scalar *r, gmg_scale *s, low_scalar *low,
                 gmg_sums sums)
 {
   double step;
@@ -36,14 +37,14 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const real scale = low ? (real)s->next : (real)1;
   const real a = (real)step;
   gmg_total t = {0, 0, 0, 0};
-  const auto leave = [&](size_t i, real left) {
+  const auto leave = [&](size_t i, scalar left) {
     if (low) low[i] = (low_scalar)(scale * left);
-    t.first += (double)left * (double)left;
+    t.first += gmg_square((wide_scalar)left);
   };
   if (can_step)
     gmg_for_all(n, [&](size_t i) {
       y[i] += a * p[i];
-      const real left = r[i] - a * q[i];
+      const scalar left = r[i] - a * q[i];
       r[i] = left;
       leave(i, left);
     });
@@ -54,30 +55,38 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   if (low) gmg_scale_note(s, s->next, sqrt(sums.to->first));
 }
 
-/* Sum of squares (first), sum (second), least and most. NaN or infinity makes `second` NaN. */
-static __global__ void __launch_bounds__(GMG_THREADS)
-    look_kernel(size_t n, const real *x, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS) norm_kernel(size_t n, const scalar *x, gmg_sums sums)
 {
-  gmg_total t = {0, 0, (double)x[0], (double)x[0]};
-  gmg_for_all(n, [&](size_t i) {
-    const double v = (double)x[i];
-    const gmg_total one = {v * v, v + 0 * v, v, v};
-    t = gmg_plus(t, one);
-  });
+  gmg_total t = {0, 0, 0, 0};
+  gmg_for_all(n, [&](size_t i) { t.first += gmg_square((wide_scalar)x[i]); });
+  gmg_grid_total(t, sums);
+}
+
+static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(size_t n, const scalar *x, const scalar *y, gmg_sums sums)
+{
+  gmg_total t = {0, 0, 0, 0};
+  gmg_for_all(n, [&](size_t i) { add_scalar(t, gmg_product((wide_scalar)x[i], (wide_scalar)y[i])); });
+  gmg_grid_total(t, sums);
+}
+
+static __global__ void __launch_bounds__(GMG_THREADS) sum_kernel(size_t n, const scalar *x, gmg_sums sums)
+{
+  gmg_total t = {0, 0, 0, 0};
+  gmg_for_all(n, [&](size_t i) { add_scalar(t, (wide_scalar)x[i]); });
   gmg_grid_total(t, sums);
 }
 
 static void fill(const gmg_exec *e, size_t n, double a, void *x)
 {
   gmg_device *d = gmg_device_of(e);
-  if (a == 0) gmg_cuda_note(d, cudaMemsetAsync(x, 0, n * sizeof(real), d->stream), "fill");
+  if (a == 0) gmg_cuda_note(d, cudaMemsetAsync(x, 0, n * sizeof(scalar), d->stream), "fill");
   else gmg_launch(e, "fill", fill_kernel, gmg_flat_grid(n), n, a, x);
 }
 
 static void copy(const gmg_exec *e, size_t n, const void *x, void *y)
 {
   gmg_device *d = gmg_device_of(e);
-  gmg_cuda_note(d, cudaMemcpyAsync(y, x, n * sizeof(real), cudaMemcpyDeviceToDevice, d->stream), "copy");
+  gmg_cuda_note(d, cudaMemcpyAsync(y, x, n * sizeof(scalar), cudaMemcpyDeviceToDevice, d->stream), "copy");
 }
 
 static void axpy(const gmg_exec *e, size_t n, double a, const void *x, void *y)
@@ -92,13 +101,18 @@ static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y)
 
 static void add(const gmg_exec *e, size_t n, double a, void *x) { gmg_launch(e, "add", add_kernel, gmg_flat_grid(n), n, a, x); }
 
-static gmg_total look(const gmg_exec *e, size_t n, const void *x, const char *what)
+static double norm2(const gmg_exec *e, size_t n, const void *x)
 {
-  gmg_launch(e, what, look_kernel, gmg_flat_grid(n, 1), n, x, gmg_sums_to_host(e));
-  return gmg_cuda_total(e, what);
+  gmg_launch(e, "norm2", norm_kernel, gmg_flat_grid(n, 1), n, x, gmg_sums_to_host(e));
+  return sqrt(gmg_cuda_total(e, "norm2").first);
 }
 
-static double norm2(const gmg_exec *e, size_t n, const void *x) { return sqrt(look(e, n, x, "norm2").first); }
+static gmg_number dot(const gmg_exec *e, size_t n, const void *x, const void *y)
+{
+  gmg_launch(e, "dot", dot_kernel, gmg_flat_grid(n, 1), n, x, y, gmg_sums_to_host(e));
+  const gmg_total t = gmg_cuda_total(e, "dot");
+  return {t.first, t.second};
+}
 
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x) { add_correction(e, n, c, (real)keep, x); }
 
@@ -108,13 +122,6 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   const gmg_sums sums = wait ? gmg_sums_to_host(e) : gmg_sums_on_device(e);
   gmg_launch(e, "step", step_kernel, gmg_flat_grid(n, 1), n, d, p, q, y, r, s, low, sums);
   return wait ? sqrt(gmg_cuda_total(e, "step").first) : NAN;
-}
-
-static gmg_range range(const gmg_exec *e, size_t n, const void *x)
-{
-  const gmg_total t = look(e, n, x, "range");
-  const double poison = 0 * t.second;
-  return {t.least + poison, t.most + poison, t.second / (double)n};
 }
 
 /* Unknowns that a thread loads at once, to hide the latency of memory. */
@@ -137,22 +144,22 @@ static __device__ __forceinline__ double power_above(double norm)
   return frexp(norm, &above) == 0.5 ? norm : scalbn(1.0, above);
 }
 
-static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int full, real scale, const real *x, low_scalar *y,
+static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int full, real scale, const scalar *x, low_scalar *y,
                                                   double *squares)
 {
-  real v[AT_ONCE];
+  scalar v[AT_ONCE];
 #pragma unroll
-  for (int m = 0; m < AT_ONCE; m++) v[m] = full || c + m * blockDim.x < n ? x[c + m * blockDim.x] : (real)0;
+  for (int m = 0; m < AT_ONCE; m++) v[m] = full || c + m * blockDim.x < n ? x[c + m * blockDim.x] : (scalar)0;
 #pragma unroll
   for (int m = 0; m < AT_ONCE; m++) {
-    *squares += (double)v[m] * (double)v[m];
+    *squares += gmg_square((wide_scalar)v[m]);
     if (y && (full || c + m * blockDim.x < n)) y[c + m * blockDim.x] = (low_scalar)(scale * v[m]);
   }
 }
 
 /* y = x / guess, where the guess is the last size of x. Also sums the squares of x. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    guess_kernel(size_t n, const real *x, gmg_scale *s, low_scalar *y, gmg_sums sums)
+    guess_kernel(size_t n, const scalar *x, gmg_scale *s, low_scalar *y, gmg_sums sums)
 {
   const double guess = power_above(s->size);
   gmg_total t = {0, 0, 0, 0};
@@ -163,7 +170,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 /* Scales x again if the guess is far from x's own norm. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    own_size_kernel(size_t n, const real *x, const gmg_total *squares, gmg_scale *s, low_scalar *y)
+    own_size_kernel(size_t n, const scalar *x, const gmg_total *squares, gmg_scale *s, low_scalar *y)
 {
   enum { MAX_RATIO = 1 << 20 };
   const double norm = sqrt(squares->first), guess = s->guess, own = power_above(norm), ratio = own / guess;
@@ -181,7 +188,7 @@ static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_sca
   gmg_launch(e, "normalize to low", own_size_kernel, chunk_grid(n, 1), n, x, squares.to, s, y);
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *size, const real *x, low_scalar *y)
+static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *size, const scalar *x, low_scalar *y)
 {
   const real scale = size ? (real)(1 / *size) : (real)1;
   double squares = 0; /* not used */
@@ -196,10 +203,44 @@ static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const 
 static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 {
   const gmg_sums sums = gmg_sums_on_device(e);
-  gmg_launch(e, "mean", look_kernel, gmg_flat_grid(n, 1), n, x, sums);
-  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(n), n, &sums.to->second, (double)n, x);
+  gmg_launch(e, "mean", sum_kernel, gmg_flat_grid(n, 1), n, x, sums);
+  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(n), n, sums.to, (double)n, x);
 }
 
-extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {fill,         copy,         axpy,      xpay,  add,
-                                                      norm2,        correct,      cg_update, range, normalize_to_low,
-                                                      scale_to_low, subtract_mean};
+#if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
+/* Sum (second), least and most. NaN or infinity makes the sum NaN. */
+static __global__ void __launch_bounds__(GMG_THREADS) range_kernel(size_t n, const scalar *x, gmg_sums sums)
+{
+  gmg_total t = {0, 0, (double)x[0], (double)x[0]};
+  gmg_for_all(n, [&](size_t i) {
+    const double v = (double)x[i];
+    const gmg_total one = {0, v + 0 * v, v, v};
+    t = gmg_plus(t, one);
+  });
+  gmg_grid_total(t, sums);
+}
+
+static gmg_range range(const gmg_exec *e, size_t n, const void *x)
+{
+  gmg_launch(e, "range", range_kernel, gmg_flat_grid(n, 1), n, x, gmg_sums_to_host(e));
+  const gmg_total t = gmg_cuda_total(e, "range");
+  const double poison = 0 * t.second;
+  return {t.least + poison, t.most + poison, t.second / (double)n};
+}
+#endif
+
+extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {.fill = fill,
+                                                      .copy = copy,
+                                                      .axpy = axpy,
+                                                      .xpay = xpay,
+                                                      .add = add,
+                                                      .norm2 = norm2,
+                                                      .dot = dot,
+                                                      .correct = correct,
+                                                      .cg_update = cg_update,
+#if !GMG_SCALAR_COMPLEX
+                                                      .range = range,
+#endif
+                                                      .normalize_to_low = normalize_to_low,
+                                                      .scale_to_low = scale_to_low,
+                                                      .subtract_mean = subtract_mean};

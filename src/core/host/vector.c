@@ -1,4 +1,5 @@
-/* Vector operations on host threads. Compiled once per real type. Called through gmg_vector_ops (core/exec.h). */
+/* Vector operations on host threads. Compiled once per real type, and by the tests for complex scalars. Called through
+   gmg_vector_ops (core/exec.h). */
 #include "core/exec.h"
 
 #include "core/cg_scalars.h"
@@ -11,38 +12,41 @@ enum { CHUNKS = 256 };
 
 static void fill(const gmg_exec *e, size_t n, double a, void *x)
 {
-  real *restrict X = x;
+  scalar *restrict X = x;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) X[i] = (real)a;
 }
 
 static void copy(const gmg_exec *e, size_t n, const void *x, void *y)
 {
-  const real *restrict X = x;
-  real *restrict Y = y;
+  const scalar *restrict X = x;
+  scalar *restrict Y = y;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) Y[i] = X[i];
 }
 
 static void axpy(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
-  const real *restrict X = x, A = (real)a;
-  real *restrict Y = y;
+  const scalar *restrict X = x;
+  const real A = (real)a;
+  scalar *restrict Y = y;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) Y[i] += A * X[i];
 }
 
 static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y)
 {
-  const real *restrict X = x, A = (real)a;
-  real *restrict Y = y;
+  const scalar *restrict X = x;
+  const real A = (real)a;
+  scalar *restrict Y = y;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) Y[i] = X[i] + A * Y[i];
 }
 
 static void add(const gmg_exec *e, size_t n, double a, void *x)
 {
-  real *restrict X = x, A = (real)a;
+  scalar *restrict X = x;
+  const real A = (real)a;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) X[i] += A;
 }
@@ -60,7 +64,8 @@ static share share_of(size_t n, int c)
 
 static void times_to_low(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
-  const real *restrict X = x, A = (real)a;
+  const scalar *restrict X = x;
+  const real A = (real)a;
   low_scalar *restrict Y = y;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) Y[i] = (low_scalar)(A * X[i]);
@@ -68,18 +73,19 @@ static void times_to_low(const gmg_exec *e, size_t n, double a, const void *x, v
 
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x)
 {
-  const real *restrict high = c.z, size = (real)(c.size ? *c.size : 1);
+  const scalar *restrict high = c.z;
+  const real size = (real)(c.size ? *c.size : 1);
   const low_scalar *restrict low = c.z;
-  real *restrict X = x;
+  scalar *restrict X = x;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
-  for (size_t i = 0; i < n; i++) X[i] = (keep ? X[i] : 0) + size * (c.low ? (real)low[i] : high[i]);
+  for (size_t i = 0; i < n; i++) X[i] = (keep ? X[i] : 0) + size * (c.low ? (scalar)low[i] : high[i]);
 }
 
 /* `can_step` is a constant after inlining, so the loop has no condition. Returns the sum of squares of r. */
 GMG_INLINE double step_piece(const int can_step, size_t begin, size_t end, real a, const void *p, const void *q, void *y, void *r)
 {
-  const real *restrict P = p, *restrict Q = q;
-  real *restrict Y = y, *restrict residual = r;
+  const scalar *restrict P = p, *restrict Q = q;
+  scalar *restrict Y = y, *restrict residual = r;
   double squares = 0;
 #pragma omp simd reduction(+ : squares)
   for (size_t i = begin; i < end; i++) {
@@ -87,7 +93,7 @@ GMG_INLINE double step_piece(const int can_step, size_t begin, size_t end, real 
       Y[i] += a * P[i];
       residual[i] -= a * Q[i];
     }
-    squares += (double)residual[i] * (double)residual[i];
+    squares += gmg_square((wide_scalar)residual[i]);
   }
   return squares;
 }
@@ -98,15 +104,16 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   double a, part[CHUNKS] = {0}, sum = 0;
   const int can_step = gmg_cg_step_length(d, &a), known = gmg_cg_is_known(d);
   const double scale = low ? s->next : 1;
-  const real A = (real)a, S = (real)scale, *restrict residual = r;
+  const real A = (real)a, S = (real)scale;
+  const scalar *restrict residual = r;
   low_scalar *restrict to = low;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (int c = 0; c < CHUNKS; c++) {
-    enum { REALS_IN_CACHE = 1024 }; /* written values are read again from the cache */
+    enum { SCALARS_IN_CACHE = 1024 }; /* written values are read again from the cache */
     const share mine = share_of(n, c);
     double squares = 0;
-    for (size_t begin = mine.begin; begin < mine.end; begin += REALS_IN_CACHE) {
-      const size_t end = begin + REALS_IN_CACHE < mine.end ? begin + REALS_IN_CACHE : mine.end;
+    for (size_t begin = mine.begin; begin < mine.end; begin += SCALARS_IN_CACHE) {
+      const size_t end = begin + SCALARS_IN_CACHE < mine.end ? begin + SCALARS_IN_CACHE : mine.end;
       squares += can_step ? step_piece(1, begin, end, A, p, q, y, r) : step_piece(0, begin, end, A, p, q, y, r);
       if (!to) continue;
 #pragma omp simd
@@ -122,20 +129,68 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
 
 static double norm2(const gmg_exec *e, size_t n, const void *x)
 {
-  const real *restrict X = x;
+  const scalar *restrict X = x;
   double part[CHUNKS] = {0}, sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (int c = 0; c < CHUNKS; c++) {
     const share s = share_of(n, c);
     double squares = 0;
 #pragma omp simd reduction(+ : squares)
-    for (size_t i = s.begin; i < s.end; i++) squares += (double)X[i] * (double)X[i];
+    for (size_t i = s.begin; i < s.end; i++) squares += gmg_square((wide_scalar)X[i]);
     part[c] = squares;
   }
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
   return sqrt(sum);
 }
 
+static gmg_number dot(const gmg_exec *e, size_t n, const void *x, const void *y)
+{
+  const scalar *restrict X = x, *restrict Y = y;
+  wide_scalar part[CHUNKS] = {0}, sum = 0;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
+  for (int c = 0; c < CHUNKS; c++) {
+    const share s = share_of(n, c);
+    wide_scalar products = 0;
+#pragma omp simd reduction(+ : products)
+    for (size_t i = s.begin; i < s.end; i++) products += gmg_product((wide_scalar)X[i], (wide_scalar)Y[i]);
+    part[c] = products;
+  }
+  for (int c = 0; c < CHUNKS; c++) sum += part[c];
+  return (gmg_number){gmg_real_part(sum), gmg_imaginary_part(sum)};
+}
+
+static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y)
+{
+  const double norm = norm2(e, n, x);
+  const double scale = 1 / (isnormal(norm) ? norm : 1);
+  gmg_scale_note(s, scale, norm);
+  if (y) times_to_low(e, n, scale, x, y);
+}
+
+static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)
+{
+  times_to_low(e, n, size ? 1 / *size : 1, x, y);
+}
+
+static void subtract_mean(const gmg_exec *e, size_t n, void *x)
+{
+  scalar *restrict X = x;
+  wide_scalar part[CHUNKS] = {0}, sum = 0;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
+  for (int c = 0; c < CHUNKS; c++) {
+    const share s = share_of(n, c);
+    wide_scalar total = 0;
+#pragma omp simd reduction(+ : total)
+    for (size_t i = s.begin; i < s.end; i++) total += (wide_scalar)X[i];
+    part[c] = total / (double)n;
+  }
+  for (int c = 0; c < CHUNKS; c++) sum += part[c];
+  const scalar mean = (scalar)sum;
+#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
+  for (size_t i = 0; i < n; i++) X[i] -= mean;
+}
+
+#if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
 static gmg_range range(const gmg_exec *e, size_t n, const void *x)
 {
   const real *restrict X = x;
@@ -163,21 +218,20 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   }
   return (gmg_range){r.least + poison, r.most + poison, r.mean + poison};
 }
+#endif
 
-static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y)
-{
-  const double norm = norm2(e, n, x);
-  const double scale = 1 / (isnormal(norm) ? norm : 1);
-  gmg_scale_note(s, scale, norm);
-  if (y) times_to_low(e, n, scale, x, y);
-}
-
-static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)
-{
-  times_to_low(e, n, size ? 1 / *size : 1, x, y);
-}
-
-static void subtract_mean(const gmg_exec *e, size_t n, void *x) { add(e, n, -range(e, n, x).mean, x); }
-
-const gmg_vector_ops R(gmg_vector_host) = {fill,      copy,  axpy,             xpay,         add,          norm2, correct,
-                                           cg_update, range, normalize_to_low, scale_to_low, subtract_mean};
+const gmg_vector_ops R(gmg_vector_host) = {.fill = fill,
+                                           .copy = copy,
+                                           .axpy = axpy,
+                                           .xpay = xpay,
+                                           .add = add,
+                                           .norm2 = norm2,
+                                           .dot = dot,
+                                           .correct = correct,
+                                           .cg_update = cg_update,
+#if !GMG_SCALAR_COMPLEX
+                                           .range = range,
+#endif
+                                           .normalize_to_low = normalize_to_low,
+                                           .scale_to_low = scale_to_low,
+                                           .subtract_mean = subtract_mean};

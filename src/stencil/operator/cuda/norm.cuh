@@ -22,7 +22,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
   gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
     const scalar rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
     if (low) low[c] = (low_scalar)(scale * r);
-    t.first += (double)r * (double)r, t.second += (double)rhs * (double)rhs;
+    t.first += gmg_square((wide_scalar)r), t.second += gmg_square((wide_scalar)rhs);
   });
   sum_up(t, how, sums);
 }
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, con
     if (low) *(float2 *)(low + c + d * row) = float2{(float)(scale * r.at[d][0]), (float)(scale * r.at[d][1])};
 #pragma unroll
     for (int b = 0; b < 2; b++)
-      t.first += (double)r.at[d][b] * (double)r.at[d][b], t.second += (double)rhs.at[d][b] * (double)rhs.at[d][b];
+      t.first += gmg_square((wide_scalar)r.at[d][b]), t.second += gmg_square((wide_scalar)rhs.at[d][b]);
   }
 }
 

@@ -117,14 +117,14 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 /* --- inner products -------------------------------------------------------------------------------------------------- */
 
-/* Sum of w x y in `first`, where x may have either type; y = NULL: sum of w x. Returns 1 in the thread that has the sum. */
+/* Sum of w conj(x) y, where x may have either type. Returns 1 in the thread that has the sum. */
 template <typename type>
 static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const scalar *y,
                                              const gmg_sums &sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    t.first += gmg_volume_at(A, i, j, k) * (double)x[c] * (y ? (double)y[c] : 1);
+    add_scalar(t, gmg_product(gmg_volume_at(A, i, j, k) * (wide_scalar)x[c], (wide_scalar)y[c]));
   });
   return gmg_grid_total(t, sums);
 }
@@ -135,10 +135,23 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   dot_of(A, p, x, y, sums);
 }
 
+/* Sum of w x. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    weighted_sum_kernel(gmg_operator A, gmg_points p, const scalar *x, gmg_sums sums)
+{
+  gmg_total t = {0, 0, 0, 0};
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
+    add_scalar(t, gmg_volume_at(A, i, j, k) * (wide_scalar)x[c]);
+  });
+  gmg_grid_total(t, sums);
+}
+
+/* The real part. Only with complex scalars does an inner product have another. */
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
   const gmg_points p = points_of(A);
-  gmg_launch(e, "inner product", dot_kernel, gmg_grid_of(p, 1), *A, p, x, y, gmg_sums_to_host(e));
+  if (y) gmg_launch(e, "inner product", dot_kernel, gmg_grid_of(p, 1), *A, p, x, y, gmg_sums_to_host(e));
+  else gmg_launch(e, "inner product", weighted_sum_kernel, gmg_grid_of(p, 1), *A, p, x, gmg_sums_to_host(e));
   return gmg_cuda_total(e, "inner product").first;
 }
 
@@ -146,8 +159,8 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 {
   const gmg_points p = points_of(A);
   const gmg_sums sum = gmg_sums_on_device(e);
-  gmg_launch(e, "mean", dot_kernel, gmg_grid_of(p, 1), *A, p, x, nullptr, sum);
-  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(A->cells), A->cells, &sum.to->first, volume, x);
+  gmg_launch(e, "mean", weighted_sum_kernel, gmg_grid_of(p, 1), *A, p, x, sum);
+  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(A->cells), A->cells, sum.to, volume, x);
 }
 
 /* --- correction, then residual --------------------------------------------------------------------------------------- */
@@ -206,9 +219,10 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
     const scalar image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
-    const double weighted = gmg_volume_at(A, i, j, k) * (double)here;
+    const wide_scalar weighted = gmg_volume_at(A, i, j, k) * (wide_scalar)here;
     q[c] = image;
-    t.first += weighted * (double)image, t.second += weighted * (double)x[c];
+    t.first += gmg_real_part(gmg_product(weighted, (wide_scalar)image));
+    t.second += gmg_real_part(gmg_product(weighted, (wide_scalar)x[c]));
   });
   note_sums(t, direction, sums);
 }

@@ -18,7 +18,7 @@ static double sum_of_squares(const scalar *x, size_t n)
 {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
-  for (size_t i = 0; i < n; i++) sum += (double)x[i] * (double)x[i];
+  for (size_t i = 0; i < n; i++) sum += gmg_square((wide_scalar)x[i]);
   return sum;
 }
 
@@ -80,13 +80,11 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
   for (size_t t = 0; t < tasks; t++) gmg_field_map(over_diagonal_point, A, t, f, f, 0, 0, v);
 }
 
-GMG_INLINE real absolute(real x) { return x < 0 ? -x : x; }
-
 GMG_INLINE scalar magnitude_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old)
 {
   (void)f, (void)c0, (void)c1, (void)old;
-  for (int d = 0; d < dim; d++) near.lo[d] = absolute(near.lo[d]), near.hi[d] = absolute(near.hi[d]);
-  return a.diag * absolute(u) + gmg_row_sum(dim, a, near);
+  for (int d = 0; d < dim; d++) near.lo[d] = gmg_absolute(near.lo[d]), near.hi[d] = gmg_absolute(near.hi[d]);
+  return a.diag * gmg_absolute(u) + gmg_row_sum(dim, a, near);
 }
 
 static gmg_sums magnitude_sums(const void *what, const gmg_task *w)
@@ -103,34 +101,51 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
   return sqrt(gmg_sum_tasks(e, A, gmg_blocked_task, magnitude_sums, &x).first);
 }
 
-/* Sum of w c y along the line of a task; y = NULL means 1. low: c is in low precision; a constant after inlining. */
-GMG_INLINE double line_dot(const int low, const gmg_operator *A, const gmg_task w, const void *c, const scalar *y)
+static double volume_beside(const gmg_operator *A, const gmg_task *w)
+{
+  return (double)((const real *)A->weight[1])[w->j] * (double)((const real *)A->weight[2])[w->k];
+}
+
+/* Sum of w conj(c) y along the line of a task. low: c is in low precision; a constant after inlining. */
+GMG_INLINE wide_scalar line_dot(const int low, const gmg_operator *A, const gmg_task w, const void *c, const void *y)
 {
   const real *restrict w0 = A->weight[0];
   const scalar *restrict high_c = (const scalar *)c + w.offset;
   const low_scalar *restrict low_c = (const low_scalar *)c + w.offset;
-  double sum = 0;
-  if (y) {
-    const scalar *restrict Y = y + w.offset;
+  const scalar *restrict Y = (const scalar *)y + w.offset;
+  wide_scalar sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (size_t i = w.begin; i < w.end; i++) sum += (double)w0[i] * (low ? (double)low_c[i] : (double)high_c[i]) * (double)Y[i];
-  } else {
-#pragma omp simd reduction(+ : sum)
-    for (size_t i = w.begin; i < w.end; i++) sum += (double)w0[i] * (low ? (double)low_c[i] : (double)high_c[i]);
-  }
-  return (double)((const real *)A->weight[1])[w.j] * (double)((const real *)A->weight[2])[w.k] * sum;
+  for (size_t i = w.begin; i < w.end; i++)
+    sum += gmg_product((double)w0[i] * (low ? (wide_scalar)low_c[i] : (wide_scalar)high_c[i]), (wide_scalar)Y[i]);
+  return volume_beside(A, &w) * sum;
 }
+
+/* The parts of a scalar. */
+static gmg_sums parts_of(wide_scalar x) { return (gmg_sums){gmg_real_part(x), gmg_imaginary_part(x)}; }
 
 static gmg_sums dot_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
-  return (gmg_sums){x->low ? line_dot(1, x->A, *w, x->f, x->u) : line_dot(0, x->A, *w, x->f, x->u), 0};
+  return parts_of(x->low ? line_dot(1, x->A, *w, x->f, x->u) : line_dot(0, x->A, *w, x->f, x->u));
 }
 
+/* Sum of w f. */
+static gmg_sums weighted_sums(const void *what, const gmg_task *w)
+{
+  const terms *x = what;
+  const real *restrict w0 = x->A->weight[0];
+  const scalar *restrict f = x->f + w->offset;
+  wide_scalar sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (size_t i = w->begin; i < w->end; i++) sum += (double)w0[i] * (wide_scalar)f[i];
+  return parts_of(volume_beside(x->A, w) * sum);
+}
+
+/* The real part. Only with complex scalars does an inner product have another. */
 static double field_dot(const gmg_exec *e, const gmg_operator *A, int low, const void *c, const void *y)
 {
   const terms x = {.A = A, .f = c, .u = y, .low = low};
-  return gmg_sum_tasks(e, A, gmg_task_at, dot_sums, &x).first;
+  return gmg_sum_tasks(e, A, gmg_task_at, y ? dot_sums : weighted_sums, &x).first;
 }
 
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y) { return field_dot(e, A, 0, x, y); }

@@ -114,7 +114,7 @@ static gmg_sums look_residual(const void *what, const gmg_task *w)
   gmg_task_map(gmg_residual_point, x->A, *w, x->with, x->changed, 0, 0, line);
 #pragma omp simd reduction(+ : sum)
   for (size_t i = 0; i < n; i++) {
-    sum += (double)line[i] * (double)line[i];
+    sum += gmg_square((wide_scalar)line[i]);
     to[i] = (low_scalar)(scale * line[i]);
   }
   return (gmg_sums){sum, 0};
@@ -132,9 +132,9 @@ static gmg_sums look_dots(const void *what, const gmg_task *w)
   gmg_task_map(gmg_apply_point, A, *w, x->changed, x->changed, 0, 0, q + w->begin);
 #pragma omp simd reduction(+ : first, second)
   for (size_t i = w->begin; i < w->end; i++) {
-    const double weighted = (double)w0[i] * (double)p[i];
-    first += weighted * (double)q[i];
-    second += weighted * (double)r[i];
+    const wide_scalar weighted = (double)w0[i] * (wide_scalar)p[i];
+    first += gmg_real_part(gmg_product(weighted, (wide_scalar)q[i]));
+    second += gmg_real_part(gmg_product(weighted, (wide_scalar)r[i]));
   }
   return (gmg_sums){beside * first, beside * second};
 }
