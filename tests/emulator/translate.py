@@ -4,7 +4,7 @@ Copies SRC's headers and CUDA files to TO, a .cu as .cpp, and in them replaces
   kernel<<<...>>>(...)                by a call of emulator::launch_of
   extern __shared__ T name[]          by a pointer to the emulator's array
   asm("instruction ...")              by a call of emulator::ptx::instruction; an empty asm, by nothing
-Also writes TO/../types.h, which names the CUDA files' structs after the real type. Their member functions are compiled once per
+Also writes TO/../types.h, which names the CUDA files' structs after the scalar type. Their member functions are compiled once per
 type, and the linker would merge two of the same name. Files that have not changed are not written."""
 import pathlib
 import re
@@ -105,7 +105,11 @@ def main():
         text = f'#line 1 "{path}"\n' + (translate(text) if "cuda" in path.parts else text)
         write(target.with_suffix(".cpp") if path.suffix == ".cu" else target, text)
     write(to.parent / "types.h", "#if defined GMG_REAL_F32\n" + "".join(
-        f"#define {name} GMG_OF_TYPE({name})\n" for name in sorted(structs)) + """#if GMG_REAL_F32
+        f"#define {name} GMG_OF_TYPE({name})\n" for name in sorted(structs)) + """#if GMG_SCALAR_COMPLEX && GMG_REAL_F32
+#define GMG_OF_TYPE(name) name##_of_complex_float
+#elif GMG_SCALAR_COMPLEX
+#define GMG_OF_TYPE(name) name##_of_complex_double
+#elif GMG_REAL_F32
 #define GMG_OF_TYPE(name) name##_of_float
 #else
 #define GMG_OF_TYPE(name) name##_of_double
