@@ -60,25 +60,23 @@ GMG_INLINE gmg_box_steps gmg_box_steps_at(const gmg_box_rows *s, int axis, size_
 GMG_INLINE int gmg_box_first(int dim, int axis) { return dim > axis ? 0 : 1; }
 GMG_INLINE int gmg_box_last(int dim, int axis) { return dim > axis ? 2 : 1; }
 
-GMG_INLINE real gmg_box_size(real x) { return x < 0 ? -x : x; }
-
 /* |A| |u| for the unknown at *u. */
-GMG_INLINE real gmg_box_magnitude(const gmg_box_rows *s, gmg_box_steps x, gmg_box_steps y, gmg_box_steps z, const real *u)
+GMG_INLINE real gmg_box_magnitude(const gmg_box_rows *s, gmg_box_steps x, gmg_box_steps y, gmg_box_steps z, const scalar *u)
 {
   real sum = 0;
   for (int c = gmg_box_first(s->dim, 2); c <= gmg_box_last(s->dim, 2); c++)
     for (int b = gmg_box_first(s->dim, 1); b <= gmg_box_last(s->dim, 1); b++)
       for (int a = 0; a < 3; a++)
         if (x.there[a] && y.there[b] && z.there[c])
-          sum += gmg_box_size(s->entry[a + 3 * b + 9 * c]) * gmg_box_size(u[x.to[a] + y.to[b] + z.to[c]]);
+          sum += gmg_absolute(s->entry[a + 3 * b + 9 * c]) * gmg_absolute(u[x.to[a] + y.to[b] + z.to[c]]);
   return sum;
 }
 
 /* A u for the unknown at *u. dim is a constant after inlining. */
-GMG_INLINE real gmg_box_image(const int dim, const gmg_box_rows *s, gmg_box_steps x, gmg_box_steps y, gmg_box_steps z,
-                              const real *u)
+GMG_INLINE scalar gmg_box_image(const int dim, const gmg_box_rows *s, gmg_box_steps x, gmg_box_steps y, gmg_box_steps z,
+                              const scalar *u)
 {
-  real sum = 0;
+  scalar sum = 0;
   for (int c = gmg_box_first(dim, 2); c <= gmg_box_last(dim, 2); c++)
     for (int b = gmg_box_first(dim, 1); b <= gmg_box_last(dim, 1); b++)
       for (int a = 0; a < 3; a++)

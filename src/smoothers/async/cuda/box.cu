@@ -14,18 +14,18 @@ static int cells_of(const box_tiles &s) { return s.size[0] * s.size[1] * s.size[
 
 template <int dim, int dynamic>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    box_kernel(gmg_box_rows A, box_tiles s, box_relaxation how, const real *f, const real *from, real *to, work_queue queue)
+    box_kernel(gmg_box_rows A, box_tiles s, box_relaxation how, const scalar *f, const scalar *from, scalar *to, work_queue queue)
 {
   extern __shared__ double memory[];
   const int row = s.size[0], plane = row * s.size[1], cells = plane * s.size[2], me = (int)threadIdx.x;
   for_blocks<dynamic>(queue, [&](unsigned block) {
-    real *u = (real *)memory, *next = how.coloured ? u : u + cells;
+    scalar *u = (scalar *)memory, *next = how.coloured ? u : u + cells;
     const box_place p = box_place_of(A, s, how.reversed, block);
     for (int c = me; c < cells; c += GMG_THREADS) {
       const int z = c / plane, y = (c - z * plane) / row, x = c - z * plane - y * row;
       const int i = box_index(A, p, 0, x), j = box_index(A, p, 1, y), k = box_index(A, p, 2, z);
       const int there = i >= 0 && j >= 0 && k >= 0;
-      u[c] = there && from ? gmg_load_relaxed(from + gmg_offset(A.at, (size_t)i, (size_t)j, (size_t)k)) : (real)0;
+      u[c] = there && from ? gmg_load_relaxed(from + gmg_offset(A.at, (size_t)i, (size_t)j, (size_t)k)) : (scalar)0;
       next[c] = u[c];
     }
     __syncthreads();
@@ -51,12 +51,12 @@ static __global__ void __launch_bounds__(GMG_THREADS)
             near[a].to[side + 1] = side == 0 || a >= dim ? 0 : box_step(A, p, a, v[a], side > 0, (int)pitch[a]);
           }
         const int i = box_index(A, p, 0, v[0]), j = box_index(A, p, 1, v[1]), k = box_index(A, p, 2, v[2]);
-        const real image = gmg_box_image(dim, &A, near[0], near[1], near[2], u + c);
+        const scalar image = gmg_box_image(dim, &A, near[0], near[1], near[2], u + c);
         next[c] = u[c] + how.omega * ((f[gmg_offset(A.at, (size_t)i, (size_t)j, (size_t)k)] - image) / A.diag);
       }
       __syncthreads();
       if (how.coloured) continue;
-      real *swap = u;
+      scalar *swap = u;
       u = next, next = swap;
     }
     const int mine = p.own[0] * p.own[1] * p.own[2];
@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   });
 }
 
-typedef void kernel(gmg_box_rows, box_tiles, box_relaxation, const real *, const real *, real *, work_queue);
+typedef void kernel(gmg_box_rows, box_tiles, box_relaxation, const scalar *, const scalar *, scalar *, work_queue);
 
 static kernel *kernel_of(const gmg_smoother_level *l)
 {
@@ -84,7 +84,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   if (!l->A->box) return 0;
   s->blocks = blocks_of(l);
   const int fields = l->params->async.local == GMG_LOCAL_JACOBI ? 2 : 1;
-  s->bytes = (size_t)(fields * cells_of(box_tiles_of(l, s->blocks))) * sizeof(real), s->threads = dim3(GMG_THREADS);
+  s->bytes = (size_t)(fields * cells_of(box_tiles_of(l, s->blocks))) * sizeof(scalar), s->threads = dim3(GMG_THREADS);
   return 1;
 }
 

@@ -8,16 +8,16 @@
 enum { LINE = 64, WARPS = GMG_THREADS / 32 };
 
 /* Unknowns of a block. Tiles of a line have LINE columns; two thread blocks are to fit on a multiprocessor. */
-static const size_t preferred_lines[4] = {0, 0, 40, sizeof(real) == 4 ? 10 : 6};
+static const size_t preferred_lines[4] = {0, 0, 40, sizeof(scalar) == 4 ? 10 : 6};
 
-typedef struct alignas(2 * sizeof(real)) {
-  real even, odd;
+typedef struct alignas(2 * sizeof(scalar)) {
+  scalar even, odd;
 } pair;
 
 /* The row of a line, for all lanes: A u of a pair is the own part plus what comes from the lanes beside it. */
 typedef struct {
-  real even, odd;      /* own part */
-  real to_left, to_right; /* for the odd unknown of the lane before, and the even one of the lane after */
+  scalar even, odd;         /* own part */
+  scalar to_left, to_right; /* for the odd unknown of the lane before, the even one of the lane after */
 } line_sum;
 
 static __device__ __forceinline__ void add_line(const pair v, real left, real middle, real right, line_sum &t)
@@ -27,7 +27,7 @@ static __device__ __forceinline__ void add_line(const pair v, real left, real mi
   t.to_left += right * v.even, t.to_right += left * v.odd;
 }
 
-template <int dim> static __device__ __forceinline__ const pair *pair_at(const real *u, const box_tiles &s, int y, int z, int lane)
+template <int dim> static __device__ __forceinline__ const pair *pair_at(const scalar *u, const box_tiles &s, int y, int z, int lane)
 {
   return (const pair *)(u + (size_t)((dim > 2 ? z * s.size[1] : 0) + y) * LINE) + lane;
 }
@@ -49,7 +49,7 @@ static __device__ __forceinline__ void mirror(const gmg_box_rows &A, const box_p
 /* Relaxes the pair of this lane in tile line (y, z). */
 template <int dim>
 static __device__ __forceinline__ void relax_line(const gmg_box_rows &A, const box_tiles &s, const box_place &p,
-                                                  const box_relaxation &how, const pair rhs, real *u, int y, int z, int lane)
+                                                  const box_relaxation &how, const pair rhs, scalar *u, int y, int z, int lane)
 {
   const int ys[3] = {y + box_step(A, p, 1, y, 0, 1), y, y + box_step(A, p, 1, y, 1, 1)};
   const int zs[3] = {dim > 2 ? z + box_step(A, p, 2, z, 0, 1) : 0, z, dim > 2 ? z + box_step(A, p, 2, z, 1, 1) : 0};
@@ -63,8 +63,8 @@ static __device__ __forceinline__ void relax_line(const gmg_box_rows &A, const b
       add_line(*pair_at<dim>(u, s, ys[b], zs[c], lane), A.entry[e], A.entry[e + 1], A.entry[e + 2], t);
     }
   const unsigned all = 0xffffffffu;
-  const real even_sum = rhs.even - t.even - __shfl_up_sync(all, t.to_right, 1);
-  const real odd_sum = rhs.odd - t.odd - __shfl_down_sync(all, t.to_left, 1);
+  const scalar even_sum = rhs.even - t.even - __shfl_up_sync(all, t.to_right, 1);
+  const scalar odd_sum = rhs.odd - t.odd - __shfl_down_sync(all, t.to_left, 1);
   pair v = *pair_at<dim>(u, s, y, z, lane);
   const int x = 2 * lane, relaxes_even = x >= p.first[0] && x < p.end[0], relaxes_odd = x + 1 >= p.first[0] && x + 1 < p.end[0];
   const real left = A.entry[12], middle = A.entry[13], right = A.entry[14], step = how.omega / A.diag;
@@ -72,10 +72,10 @@ static __device__ __forceinline__ void relax_line(const gmg_box_rows &A, const b
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     if (half != odd_first) {
-      const real beside = __shfl_down_sync(all, v.even, 1);
+      const scalar beside = __shfl_down_sync(all, v.even, 1);
       if (relaxes_odd) v.odd += step * (odd_sum - left * v.even - middle * v.odd - right * beside);
     } else {
-      const real beside = __shfl_up_sync(all, v.odd, 1);
+      const scalar beside = __shfl_up_sync(all, v.odd, 1);
       if (relaxes_even) v.even += step * (even_sum - left * beside - middle * v.even - right * v.odd);
     }
     mirror(A, p, x, v);
@@ -94,11 +94,11 @@ static __device__ __forceinline__ int column_of(const gmg_box_rows &A, const box
 
 template <int dim, int dynamic>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    lines_kernel(gmg_box_rows A, box_tiles s, box_relaxation how, const real *f, const real *from, real *to, work_queue queue)
+    lines_kernel(gmg_box_rows A, box_tiles s, box_relaxation how, const scalar *f, const scalar *from, scalar *to, work_queue queue)
 {
   extern __shared__ double memory[];
   const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, lines = s.size[1] * s.size[2];
-  real *const u = (real *)memory, *const rhs = u + (size_t)lines * LINE;
+  scalar *const u = (scalar *)memory, *const rhs = u + (size_t)lines * LINE;
   for_blocks<dynamic>(queue, [&](unsigned block) {
     const box_place p = box_place_of(A, s, how.reversed, block);
     const int column[2] = {column_of(A, p, lane), column_of(A, p, lane + 32)};
@@ -108,8 +108,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
 #pragma unroll
       for (int h = 0; h < 2; h++) {
         const int there = j >= 0 && k >= 0 && column[h] >= 0;
-        u[line * LINE + lane + 32 * h] = there && from ? gmg_load_relaxed(from + start + column[h]) : (real)0;
-        rhs[line * LINE + lane + 32 * h] = there ? __ldg(f + start + column[h]) : (real)0;
+        u[line * LINE + lane + 32 * h] = there && from ? gmg_load_relaxed(from + start + column[h]) : (scalar)0;
+        rhs[line * LINE + lane + 32 * h] = there ? __ldg(f + start + column[h]) : (scalar)0;
       }
     }
     __syncthreads();
@@ -128,7 +128,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
     for (int line = warp; line < p.own[1] * p.own[2]; line += WARPS) {
       const int z = line / p.own[1], y = line - z * p.own[1];
       const size_t start = gmg_offset(A.at, 0, (size_t)(p.origin[1] + s.margin[1] + y), (size_t)(p.origin[2] + s.margin[2] + z));
-      const real *const mine = u + ((z + s.margin[2]) * s.size[1] + y + s.margin[1]) * LINE;
+      const scalar *const mine = u + ((z + s.margin[2]) * s.size[1] + y + s.margin[1]) * LINE;
 #pragma unroll
       for (int h = 0; h < 2; h++) {
         const int x = lane + 32 * h, own = x - s.margin[0];
@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
   });
 }
 
-typedef void kernel(gmg_box_rows, box_tiles, box_relaxation, const real *, const real *, real *, work_queue);
+typedef void kernel(gmg_box_rows, box_tiles, box_relaxation, const scalar *, const scalar *, scalar *, work_queue);
 
 static kernel *kernel_of(const gmg_smoother_level *l)
 {
@@ -161,7 +161,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
     s->blocks = gmg_blocks_make(A, wanted, preferred);
   }
   const box_tiles t = box_tiles_of(l, s->blocks);
-  s->bytes = 2 * (size_t)(t.size[1] * t.size[2]) * LINE * sizeof(real), s->threads = dim3(GMG_THREADS);
+  s->bytes = 2 * (size_t)(t.size[1] * t.size[2]) * LINE * sizeof(scalar), s->threads = dim3(GMG_THREADS);
   return t.size[0] <= LINE && s->bytes <= s->max_bytes;
 }
 

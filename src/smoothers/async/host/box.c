@@ -19,12 +19,12 @@ typedef struct {
   size_t cells;   /* of a tile */
   int fields;     /* of a tile: u, f, and for Jacobi the values before a sweep */
   int *order;
-  real *tiles;    /* fields and a line for every thread */
-  real *before;   /* deterministic: copy of u before the pass */
+  scalar *tiles;   /* fields and a line for every thread */
+  scalar *before;   /* deterministic: copy of u before the pass */
   int threads;
 } box_state;
 
-static size_t tile_reals(const box_state *s) { return (size_t)s->fields * s->cells + s->side[0]; }
+static size_t tile_values(const box_state *s) { return (size_t)s->fields * s->cells + s->side[0]; }
 
 static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
@@ -44,10 +44,10 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
     s->cells *= s->side[a];
   }
   s->threads = workers_of(l, s->blocks.total);
-  const size_t tiles = (size_t)s->threads * tile_reals(s) * sizeof(real);
+  const size_t tiles = (size_t)s->threads * tile_values(s) * sizeof(scalar);
   GMG_TRY(gmg_exec_alloc(l->exec, "async block order", s->blocks.total * sizeof(int), (void **)&s->order));
   GMG_TRY(gmg_exec_alloc(l->exec, "async tiles", tiles, (void **)&s->tiles));
-  if (p->deterministic) GMG_TRY(gmg_exec_alloc(l->exec, "async copy of u", l->A->cells * sizeof(real), (void **)&s->before));
+  if (p->deterministic) GMG_TRY(gmg_exec_alloc(l->exec, "async copy of u", l->A->cells * sizeof(scalar), (void **)&s->before));
   if (!l->exec->dry) gmg_blocks_order(&s->blocks, p->async.order, p->async.seed + (unsigned long)l->index, s->order);
   return GMG_OK;
 }
@@ -55,7 +55,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
 /* A block being relaxed. Tile coordinates start at `origin`, which may be outside the level. */
 typedef struct {
   const box_state *s;
-  real *u, *f, *line, *old; /* old: Jacobi's values before the sweep */
+  scalar *u, *f, *line, *old; /* old: Jacobi's values before the sweep */
   long origin[3], own[3][2], relax[3][2], size[3];
   gmg_box_rows rows; /* of the tile */
 } tile;
@@ -89,13 +89,13 @@ static long index_of(const tile *t, const gmg_operator *A, int a, long v)
 }
 
 /* from = NULL: u is 0. Beyond walls u is 0. */
-static void read_tile(tile *t, const gmg_operator *A, const real *f, const real *from)
+static void read_tile(tile *t, const gmg_operator *A, const scalar *f, const scalar *from)
 {
   const gmg_layout at = gmg_layout_packed(A->n);
   for (long z = 0; z < t->size[2]; z++)
     for (long y = 0; y < t->size[1]; y++) {
       const long j = index_of(t, A, 1, y), k = index_of(t, A, 2, z);
-      real *u = t->u + place_of(t, 0, y, z), *rhs = t->f + place_of(t, 0, y, z);
+      scalar *u = t->u + place_of(t, 0, y, z), *rhs = t->f + place_of(t, 0, y, z);
       if (j < 0 || k < 0) {
         memset(u, 0, (size_t)t->size[0] * sizeof *u);
         continue;
@@ -109,14 +109,14 @@ static void read_tile(tile *t, const gmg_operator *A, const real *f, const real 
     }
 }
 
-static void write_tile(const tile *t, const gmg_operator *A, real *to)
+static void write_tile(const tile *t, const gmg_operator *A, scalar *to)
 {
   const gmg_layout at = gmg_layout_packed(A->n);
   for (long z = t->own[2][0]; z < t->own[2][1]; z++)
     for (long y = t->own[1][0]; y < t->own[1][1]; y++) {
       const size_t i = (size_t)(t->origin[0] + t->own[0][0]), j = (size_t)(t->origin[1] + y), k = (size_t)(t->origin[2] + z);
-      const real *from = t->u + place_of(t, t->own[0][0], y, z);
-      real *into = to + gmg_offset(at, i, j, k);
+      const scalar *from = t->u + place_of(t, t->own[0][0], y, z);
+      scalar *into = to + gmg_offset(at, i, j, k);
       for (long x = 0; x < t->own[0][1] - t->own[0][0]; x++) gmg_store(into + x, from[x]);
     }
 }
@@ -133,17 +133,18 @@ static gmg_box_steps steps_at(const tile *t, const gmg_operator *A, int a, long 
 }
 
 /* line = A u along tile line (y, z), from column `begin` to `end` - 1. */
-GMG_INLINE void image_of_line(const int dim, const tile *t, const gmg_operator *A, const real *u, long y, long z, long begin,
+GMG_INLINE void image_of_line(const int dim, const tile *t, const gmg_operator *A, const scalar *u, long y, long z, long begin,
                               long end)
 {
   const gmg_box_steps sy = steps_at(t, A, 1, y), sz = steps_at(t, A, 2, z);
   const gmg_box_rows *const s = &t->rows;
-  const real *const here = u + place_of(t, 0, y, z);
-  real *restrict const line = t->line;
+  const scalar *const here = u + place_of(t, 0, y, z);
+  scalar *restrict const line = t->line;
   for (long x = begin; x < end; x++) line[x] = 0;
   for (int c = gmg_box_first(dim, 2); c <= gmg_box_last(dim, 2); c++)
     for (int b = gmg_box_first(dim, 1); b <= gmg_box_last(dim, 1); b++) {
-      const real *const beside = here + sy.to[b] + sz.to[c], *const entry = s->entry + 3 * b + 9 * c;
+      const scalar *const beside = here + sy.to[b] + sz.to[c];
+      const real *const entry = s->entry + 3 * b + 9 * c;
       const real left = entry[0], middle = entry[1], right = entry[2];
 #pragma omp simd
       for (long x = begin; x < end; x++) line[x] += left * beside[x - 1] + middle * beside[x] + right * beside[x + 1];
@@ -157,7 +158,7 @@ GMG_INLINE void image_of_line(const int dim, const tile *t, const gmg_operator *
 }
 
 /* Relaxes the unknowns of colour c, or all if c = NULL, from the values in `u`. */
-GMG_INLINE void relax_tile(const int dim, tile *t, const gmg_operator *A, const int c[3], const real *u, real omega)
+GMG_INLINE void relax_tile(const int dim, tile *t, const gmg_operator *A, const int c[3], const scalar *u, real omega)
 {
   const real inverse = 1 / t->rows.diag;
   const long begin = t->relax[0][0], end = t->relax[0][1];
@@ -165,8 +166,8 @@ GMG_INLINE void relax_tile(const int dim, tile *t, const gmg_operator *A, const 
     for (long y = t->relax[1][0]; y < t->relax[1][1]; y++) {
       if (c && (((t->origin[1] + y) & 1) != c[1] || ((t->origin[2] + z) & 1) != c[2])) continue;
       const long first = begin + (c && ((t->origin[0] + begin) & 1) != c[0]), step = c ? 2 : 1;
-      real *to = t->u + place_of(t, 0, y, z);
-      const real *rhs = t->f + place_of(t, 0, y, z);
+      scalar *to = t->u + place_of(t, 0, y, z);
+      const scalar *rhs = t->f + place_of(t, 0, y, z);
       image_of_line(dim, t, A, u, y, z, begin, end);
       for (long x = first; x < end; x += step) to[x] += omega * ((rhs[x] - t->line[x]) * inverse);
     }
@@ -176,8 +177,8 @@ GMG_INLINE void relax_tile(const int dim, tile *t, const gmg_operator *A, const 
 typedef struct {
   const box_state *s;
   const gmg_smoother_level *l;
-  const real *f, *from;
-  real *to;
+  const scalar *f, *from;
+  scalar *to;
   int reversed;
 } passes_work;
 
@@ -193,7 +194,7 @@ static void relax_block(const passes_work *x, tile *t, size_t b)
   for (int stage = 0; stage < p->async.local_sweeps * all; stage++) {
     const int colour = x->reversed ? all - 1 - stage % all : stage % all;
     const int c[3] = {colour & 1, colour >> 1 & 1, colour >> 2};
-    const real *u = t->u;
+    const scalar *u = t->u;
     if (t->old) u = memcpy(t->old, t->u, x->s->cells * sizeof *t->u);
     if (A->dim == 3) relax_tile(3, t, A, t->old ? NULL : c, u, omega);
     else if (A->dim == 2) relax_tile(2, t, A, t->old ? NULL : c, u, omega);
@@ -205,7 +206,7 @@ static void relax_block(const passes_work *x, tile *t, size_t b)
 static void relax_blocks(const void *what, block_queue *queue, int thread, size_t workers)
 {
   const passes_work *x = what;
-  tile t = {.s = x->s, .u = x->s->tiles + (size_t)thread * tile_reals(x->s), .rows = gmg_box_rows_of(x->l->A)};
+  tile t = {.s = x->s, .u = x->s->tiles + (size_t)thread * tile_values(x->s), .rows = gmg_box_rows_of(x->l->A)};
   t.f = t.u + x->s->cells, t.line = t.u + (size_t)x->s->fields * x->s->cells;
   if (x->s->fields > 2) t.old = t.f + x->s->cells;
   for (size_t mine = (size_t)thread;; mine += workers) {

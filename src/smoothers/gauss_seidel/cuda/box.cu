@@ -15,13 +15,13 @@ typedef struct {
 
 template <int dim>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    colour_kernel(gmg_box_rows A, colour of, gmg_points p, const real *f, real *u, real omega)
+    colour_kernel(gmg_box_rows A, colour of, gmg_points p, const scalar *f, scalar *u, real omega)
 {
   gmg_for_points(p, [&](size_t x, size_t y, size_t z, size_t) {
     const size_t i = of.range[0].first + 2 * x, j = of.range[1].first + 2 * y, k = of.range[2].first + 2 * z;
     const size_t c = gmg_offset(A.at, i, j, k);
     const gmg_box_steps near[3] = {gmg_box_steps_at(&A, 0, i), gmg_box_steps_at(&A, 1, j), gmg_box_steps_at(&A, 2, k)};
-    const real image = gmg_box_image(dim, &A, near[0], near[1], near[2], u + c);
+    const scalar image = gmg_box_image(dim, &A, near[0], near[1], near[2], u + c);
     u[c] += omega * ((f[c] - image) / A.diag);
   });
 }

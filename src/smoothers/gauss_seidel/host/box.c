@@ -7,7 +7,7 @@
 #include "stencil/box/colours.h"
 
 /* Relaxes all unknowns of colour c[axis]. */
-static void relax_colour(const gmg_smoother_level *l, const gmg_box_rows *s, const int c[3], const real *f, real *u, real omega)
+static void relax_colour(const gmg_smoother_level *l, const gmg_box_rows *s, const int c[3], const scalar *f, scalar *u, real omega)
 {
   const gmg_operator *A = l->A;
   gmg_colour_range r[3];
@@ -19,9 +19,9 @@ static void relax_colour(const gmg_smoother_level *l, const gmg_box_rows *s, con
     const gmg_box_steps y = gmg_box_steps_at(s, 1, j), z = gmg_box_steps_at(s, 2, k);
     for (size_t m = 0; m < r[0].count; m++) {
       const size_t i = r[0].first + 2 * m;
-      real *const here = u + start + i;
+      scalar *const here = u + start + i;
       const gmg_box_steps x = gmg_box_steps_at(s, 0, i);
-      const real image = s->dim == 3 ? gmg_box_image(3, s, x, y, z, here) : gmg_box_image(2, s, x, y, z, here);
+      const scalar image = s->dim == 3 ? gmg_box_image(3, s, x, y, z, here) : gmg_box_image(2, s, x, y, z, here);
       *here += omega * ((f[start + i] - image) / s->diag);
     }
   }

@@ -28,7 +28,7 @@ template <int axes> struct box_columns : gmg_box_rows {
     return n == 1 ? 0 : index < 0 ? 1 : n - 2;
   }
 
-  template <class Body> __device__ __forceinline__ void walk(const real *u, Body body) const
+  template <class Body> __device__ __forceinline__ void walk(const scalar *u, Body body) const
   {
     const int n = (int)at.n[last()], lines = axes > 2 ? (int)at.n[1] : 1;
     const size_t pitch = gmg_pitch(at, last());
@@ -39,19 +39,19 @@ template <int axes> struct box_columns : gmg_box_rows {
       const int begin = (int)(tz * tiles.high), end = min(begin + (int)tiles.high, n);
       if (i >= (int)at.n[0] || j >= lines) continue;
       const gmg_box_steps x = gmg_box_steps_at(this, 0, (size_t)i), y = gmg_box_steps_at(this, 1, (size_t)j);
-      const real *const column = u + i + (axes > 2 ? (size_t)j * at.row : 0);
-      real low = 0, here = 0; /* what the slices before give to the next slice, and to the one after it */
+      const scalar *const column = u + i + (axes > 2 ? (size_t)j * at.row : 0);
+      scalar low = 0, here = 0; /* what the slices before give to the next slice, and to the one after it */
       for (int k = begin - 1; k <= end; k++) {
         const int slice = slice_at(k);
-        real to[3] = {0, 0, 0}; /* what this slice gives to the one above, itself, and below */
+        scalar to[3] = {0, 0, 0}; /* what this slice gives to the one above, itself, and below */
         if (slice >= 0) {
-          const real *const base = column + (size_t)slice * pitch;
+          const scalar *const base = column + (size_t)slice * pitch;
 #pragma unroll
           for (int b = gmg_box_first(axes, 2); b <= gmg_box_last(axes, 2); b++)
 #pragma unroll
             for (int a = 0; a < 3; a++) {
               const int there = x.there[a] && (axes < 3 || y.there[b]);
-              const real value = there ? __ldg(base + x.to[a] + (axes > 2 ? y.to[b] : 0)) : (real)0;
+              const scalar value = there ? __ldg(base + x.to[a] + (axes > 2 ? y.to[b] : 0)) : (scalar)0;
 #pragma unroll
               for (int c = 0; c < 3; c++) to[c] += entry[axes > 2 ? a + 3 * b + 9 * c : a + 3 * c + 9] * value;
             }
@@ -68,7 +68,7 @@ template <int axes> struct box_columns : gmg_box_rows {
 
   __device__ __forceinline__ real diagonal(size_t, size_t, size_t) const { return diag; }
 
-  __device__ __forceinline__ real magnitude(size_t i, size_t j, size_t k, size_t c, const real *u) const
+  __device__ __forceinline__ real magnitude(size_t i, size_t j, size_t k, size_t c, const scalar *u) const
   {
     return gmg_box_magnitude(this, gmg_box_steps_at(this, 0, i), gmg_box_steps_at(this, 1, j), gmg_box_steps_at(this, 2, k), u + c);
   }

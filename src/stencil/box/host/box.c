@@ -5,13 +5,14 @@
 #include "stencil/box/box.h"
 
 /* out = A u for the unknowns from .. to - 1, which have both neighbours along the line. */
-GMG_INLINE void inner_image(const int dim, const gmg_box_rows *s, gmg_box_steps y, gmg_box_steps z, const real *u, size_t from,
-                            size_t to, real *restrict out)
+GMG_INLINE void inner_image(const int dim, const gmg_box_rows *s, gmg_box_steps y, gmg_box_steps z, const scalar *u, size_t from,
+                            size_t to, scalar *restrict out)
 {
   for (size_t i = from; i < to; i++) out[i - from] = 0;
   for (int c = gmg_box_first(dim, 2); c <= gmg_box_last(dim, 2); c++)
     for (int b = gmg_box_first(dim, 1); b <= gmg_box_last(dim, 1); b++) {
-      const real *const line = u + y.to[b] + z.to[c], *const entry = s->entry + 3 * b + 9 * c;
+      const scalar *const line = u + y.to[b] + z.to[c];
+      const real *const entry = s->entry + 3 * b + 9 * c;
       const real left = entry[0], middle = entry[1], right = entry[2];
       if (!y.there[b] || !z.there[c]) continue;
 #pragma omp simd
@@ -19,11 +20,11 @@ GMG_INLINE void inner_image(const int dim, const gmg_box_rows *s, gmg_box_steps 
     }
 }
 
-static void image_of(const gmg_box_rows *s, const gmg_task *w, const real *u, real *out)
+static void image_of(const gmg_box_rows *s, const gmg_task *w, const scalar *u, scalar *out)
 {
   const gmg_box_steps y = gmg_box_steps_at(s, 1, w->j), z = gmg_box_steps_at(s, 2, w->k);
   const size_t last = s->at.n[0] - 1, from = w->begin ? w->begin : 1, to = w->end < last ? w->end : last;
-  const real *line = u + w->offset;
+  const scalar *line = u + w->offset;
 #define ONE(i) out[(i) - w->begin] = gmg_box_image(s->dim, s, gmg_box_steps_at(s, 0, i), y, z, line + (i))
   if (w->begin == 0) ONE(0);
   if (from < to && s->dim == 3) inner_image(3, s, y, z, line, from, to, out + (from - w->begin));
@@ -32,7 +33,7 @@ static void image_of(const gmg_box_rows *s, const gmg_task *w, const real *u, re
 #undef ONE
 }
 
-static void line_image(const gmg_operator *A, const gmg_task *w, const real *u, real *out)
+static void line_image(const gmg_operator *A, const gmg_task *w, const scalar *u, scalar *out)
 {
   const gmg_box_rows s = gmg_box_rows_of(A);
   image_of(&s, w, u, out);
@@ -44,7 +45,7 @@ static void line_diagonal(const gmg_operator *A, const gmg_task *w, real *out)
   for (size_t i = w->begin; i < w->end; i++) out[i - w->begin] = s.diag;
 }
 
-static void line_magnitude(const gmg_operator *A, const gmg_task *w, const real *u, real *out)
+static void line_magnitude(const gmg_operator *A, const gmg_task *w, const scalar *u, real *out)
 {
   const gmg_box_rows s = gmg_box_rows_of(A);
   const gmg_box_steps y = gmg_box_steps_at(&s, 1, w->j), z = gmg_box_steps_at(&s, 2, w->k);

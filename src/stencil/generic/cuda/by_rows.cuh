@@ -3,10 +3,10 @@
      template <class Body> static void with(const gmg_operator &A, Body body)   calls body(rows) on the host, with such a struct
      gmg_layout at                                                              the layout of a field
      gmg_grid grid(int sums) const                                              the grid for walk(); sums: few thread blocks
-     template <class Body> __device__ void walk(const real *u, Body body) const
+     template <class Body> __device__ void walk(const scalar *u, Body body) const
                         calls body(i, j, k, c, A u) for all unknowns of this thread, with GMG_THREADS threads a thread block
      __device__ real diagonal(size_t i, size_t j, size_t k) const
-     __device__ real magnitude(size_t i, size_t j, size_t k, size_t c, const real *u) const  |A| |u| at unknown c
+     __device__ real magnitude(size_t i, size_t j, size_t k, size_t c, const scalar *u) const  |A| |u| at unknown c
 
    The table is gmg_by_rows<rows>::table(). Included by kernels of operators. */
 #ifndef GMG_STENCIL_GENERIC_CUDA_BY_ROWS_H
@@ -33,35 +33,35 @@ template <class Type> using gmg_type_of = typename gmg_plain<Type>::type;
 
 /* r = f - A u; f = NULL: r = A u. */
 template <class Rows>
-static __global__ void __launch_bounds__(GMG_THREADS) rows_residual(Rows A, const real *f, const real *u, real *r)
+static __global__ void __launch_bounds__(GMG_THREADS) rows_residual(Rows A, const scalar *f, const scalar *u, scalar *r)
 {
-  A.walk(u, [&](size_t, size_t, size_t, size_t c, real image) {
+  A.walk(u, [&](size_t, size_t, size_t, size_t c, scalar image) {
     r[c] = f ? __ldg(f + c) - image : image;
   });
 }
 
-template <class Rows> static __global__ void rows_over_diagonal(Rows A, gmg_points p, const real *f, real *v)
+template <class Rows> static __global__ void rows_over_diagonal(Rows A, gmg_points p, const scalar *f, scalar *v)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { v[c] = f[c] / A.diagonal(i, j, k); });
 }
 
 template <class Rows>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    rows_norm(Rows A, const real *f, const real *u, scaling how, low_real *low, gmg_sums sums)
+    rows_norm(Rows A, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sums sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  A.walk(u, [&](size_t, size_t, size_t, size_t c, real image) {
-    const real rhs = __ldg(f + c), value = rhs - image;
-    if (low) low[c] = (low_real)(scale * value);
-    t.first += (double)value * (double)value, t.second += (double)rhs * (double)rhs;
+  A.walk(u, [&](size_t, size_t, size_t, size_t c, scalar image) {
+    const scalar rhs = __ldg(f + c), value = rhs - image;
+    if (low) low[c] = (low_scalar)(scale * value);
+    t.first += gmg_square((wide_scalar)value), t.second += gmg_square((wide_scalar)rhs);
   });
   sum_up(t, how, sums);
 }
 
 template <class Rows>
-static __global__ void __launch_bounds__(GMG_THREADS) rows_magnitude(Rows A, gmg_points p, const real *u, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS) rows_magnitude(Rows A, gmg_points p, const scalar *u, gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -74,10 +74,10 @@ static __global__ void __launch_bounds__(GMG_THREADS) rows_magnitude(Rows A, gmg
 /* q = A p, <p, q> and <p, x> */
 template <class Rows>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    rows_direction(Rows rows, gmg_operator A, const real *p, const real *x, real *q, gmg_cg_scalars *direction, gmg_sums sums)
+    rows_direction(Rows rows, gmg_operator A, const scalar *p, const scalar *x, scalar *q, gmg_cg_scalars *direction, gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
-  rows.walk(p, [&](size_t i, size_t j, size_t k, size_t c, real image) {
+  rows.walk(p, [&](size_t i, size_t j, size_t k, size_t c, scalar image) {
     const double weighted = gmg_volume_at(A, i, j, k) * (double)p[c];
     q[c] = image;
     t.first += weighted * (double)image, t.second += weighted * (double)x[c];

@@ -11,13 +11,13 @@
 #include <math.h>
 
 /* Of the unknowns begin .. end - 1 of the task's line: A u, the diagonal of A, and |A| |u|. Stored from out[0] on. */
-static void line_image(const gmg_operator *A, const gmg_task *w, const real *u, real *out);
+static void line_image(const gmg_operator *A, const gmg_task *w, const scalar *u, scalar *out);
 static void line_diagonal(const gmg_operator *A, const gmg_task *w, real *out);
-static void line_magnitude(const gmg_operator *A, const gmg_task *w, const real *u, real *out);
+static void line_magnitude(const gmg_operator *A, const gmg_task *w, const scalar *u, real *out);
 
-static void line_residual(const gmg_operator *A, const gmg_task *w, const real *f, const real *u, real *out)
+static void line_residual(const gmg_operator *A, const gmg_task *w, const scalar *f, const scalar *u, scalar *out)
 {
-  const real *restrict rhs = f + w->offset + w->begin;
+  const scalar *restrict rhs = f + w->offset + w->begin;
   line_image(A, w, u, out);
 #pragma omp simd
   for (size_t i = 0; i < w->end - w->begin; i++) out[i] = rhs[i] - out[i];
@@ -29,7 +29,7 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_blocked_task(A, t);
-    line_residual(A, &w, f, u, (real *)r + w.offset + w.begin);
+    line_residual(A, &w, f, u, (scalar *)r + w.offset + w.begin);
   }
 }
 
@@ -39,7 +39,7 @@ static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void 
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_blocked_task(A, t);
-    line_image(A, &w, u, (real *)v + w.offset + w.begin);
+    line_image(A, &w, u, (scalar *)v + w.offset + w.begin);
   }
 }
 
@@ -49,8 +49,9 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_task_at(A, t);
-    const real *from = (const real *)f + w.offset;
-    real *to = (real *)v + w.offset, line[GMG_SEGMENT];
+    const scalar *from = (const scalar *)f + w.offset;
+    scalar *to = (scalar *)v + w.offset;
+    real line[GMG_SEGMENT];
     line_diagonal(A, &w, line);
     for (size_t i = w.begin; i < w.end; i++) to[i] = from[i] / line[i - w.begin];
   }
@@ -59,22 +60,22 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
 /* The operands of a sum over a task. */
 typedef struct {
   const gmg_operator *A;
-  const real *f, *u;
+  const scalar *f, *u;
   int with_f;
   real scale;
-  low_real *r;
+  low_scalar *r;
 } line_terms;
 
 static gmg_sums residual_sums(const void *what, const gmg_task *w)
 {
   const line_terms *x = what;
   const size_t first = w->offset + w->begin, length = w->end - w->begin;
-  real line[GMG_SEGMENT];
+  scalar line[GMG_SEGMENT];
   gmg_sums sums = {0, 0};
   line_residual(x->A, w, x->f, x->u, line);
-  for (size_t i = 0; i < length; i++) sums.first += (double)line[i] * (double)line[i];
-  for (size_t i = first; x->with_f && i < first + length; i++) sums.second += (double)x->f[i] * (double)x->f[i];
-  for (size_t i = 0; x->r && i < length; i++) x->r[first + i] = (low_real)(x->scale * line[i]);
+  for (size_t i = 0; i < length; i++) sums.first += gmg_square((wide_scalar)line[i]);
+  for (size_t i = first; x->with_f && i < first + length; i++) sums.second += gmg_square((wide_scalar)x->f[i]);
+  for (size_t i = 0; x->r && i < length; i++) x->r[first + i] = (low_scalar)(x->scale * line[i]);
   return sums;
 }
 
