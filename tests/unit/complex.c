@@ -4,6 +4,7 @@
 #include "sweeps.h"
 
 extern const gmg_stencil_ops gmg_stencil_host_c64;
+extern const gmg_operator_ops gmg_seven_point_host_c64;
 extern const gmg_smoother_ops gmg_jacobi_host_c64, gmg_chebyshev_host_c64, gmg_red_black_host_c64, gmg_gauss_seidel_host_c64;
 
 static void vectors(void **state)
@@ -38,13 +39,13 @@ static void act_on_parts(session *s, size_t n, action *act, const number *f, con
 
 static void residual_of(session *s, const double *f, double *u, double *r)
 {
-  s->solver->stencil->residual(&s->solver->exec, &s->solver->finest->A, f, u, r);
+  s->solver->op->residual(&s->solver->exec, &s->solver->finest->A, f, u, r);
 }
 
 static void image_of(session *s, const double *f, double *u, double *v)
 {
   (void)f;
-  s->solver->stencil->apply(&s->solver->exec, &s->solver->finest->A, u, v);
+  s->solver->op->apply(&s->solver->exec, &s->solver->finest->A, u, v);
 }
 
 static void swept(session *s, const double *f, double *u, double *result)
@@ -69,13 +70,13 @@ static void operators(void **state)
     double f_norm, size, largest = 0;
     act_on_parts(&s, n, residual_of, f, u, r), act_on_parts(&s, n, image_of, f, u, v);
     for (size_t i = 0; i < n; i++) largest = fmax(largest, cabs(v[i]));
-    const double norm = gmg_stencil_host_c64.measure_residual(&e, A, f, u, NULL, NULL, NULL, &f_norm, GMG_WAIT);
+    const double norm = gmg_seven_point_host_c64.measure_residual(&e, A, f, u, NULL, NULL, NULL, &f_norm, GMG_WAIT);
     assert_near(norm, norm_of(n, r), 1e-12 * norm);
     assert_near(f_norm, norm_of(n, f), 1e-12 * f_norm);
-    size = gmg_stencil_host_c64.magnitude(&e, A, u);
+    size = gmg_seven_point_host_c64.magnitude(&e, A, u);
     assert_true(size >= norm_of(n, v));
     number *got = put_numbers(&e, n, GMG_F64, u), *image = put_numbers(&e, n, GMG_F64, u);
-    gmg_stencil_host_c64.residual(&e, A, f, u, got), gmg_stencil_host_c64.apply(&e, A, u, image);
+    gmg_seven_point_host_c64.residual(&e, A, f, u, got), gmg_seven_point_host_c64.apply(&e, A, u, image);
     /* A is real and symmetric with respect to the control volumes: of <u, A u> only the parts' own products remain */
     double wanted = 0;
     for (int i = 0; i < 2; i++) {

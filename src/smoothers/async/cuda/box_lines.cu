@@ -16,8 +16,8 @@ typedef struct alignas(2 * sizeof(scalar)) {
 
 /* The row of a line, for all lanes: A u of a pair is the own part plus what comes from the lanes beside it. */
 typedef struct {
-  scalar even, odd;         /* own part */
-  scalar to_left, to_right; /* for the odd unknown of the lane before, the even one of the lane after */
+  scalar even, odd; /* own part */
+  scalar to_left, to_right; /* for the odd unknown of the lane before; for the even one of the lane after */
 } line_sum;
 
 static __device__ __forceinline__ void add_line(const pair v, real left, real middle, real right, line_sum &t)
