@@ -27,7 +27,8 @@ static __device__ __forceinline__ void add_line(const pair v, real left, real mi
   t.to_left += right * v.even, t.to_right += left * v.odd;
 }
 
-template <int dim> static __device__ __forceinline__ const pair *pair_at(const scalar *u, const box_tiles &s, int y, int z, int lane)
+template <int dim>
+static __device__ __forceinline__ const pair *pair_at(const scalar *u, const box_tiles &s, int y, int z, int lane)
 {
   return (const pair *)(u + (size_t)((dim > 2 ? z * s.size[1] : 0) + y) * LINE) + lane;
 }
