@@ -8,7 +8,8 @@ static const shape shapes[] = {{1, {300, 1, 1}, GMG_VERTEX, "dn"},     {1, {5, 1
                                {2, {70, 33, 1}, GMG_VERTEX, "ppnd"},   {2, {65, 131, 1}, GMG_VERTEX, "pppp"},
                                {2, {2, 90, 1}, GMG_VERTEX, "nddn"},    {3, {66, 24, 21}, GMG_VERTEX, "dddddd"},
                                {3, {33, 29, 40}, GMG_VERTEX, "nnndpp"}, {3, {61, 23, 12}, GMG_VERTEX, "ppnnnd"},
-                               {3, {125, 11, 13}, GMG_VERTEX, "dnpppp"}, {3, {3, 2, 50}, GMG_VERTEX, "nndnnn"}};
+                               {3, {125, 11, 13}, GMG_VERTEX, "dnpppp"}, {3, {3, 2, 50}, GMG_VERTEX, "nndnnn"},
+                               {3, {62, 25, 12}, GMG_VERTEX, "ddpppp"}, {3, {130, 12, 27}, GMG_VERTEX, "ppdddd"}};
 
 static void operations(const char *name, const both *b, int l)
 {
@@ -52,7 +53,7 @@ static void operations(const char *name, const both *b, int l)
 static gmg_problem problem_of(int i, int type, gmg_stencil *box)
 {
   gmg_problem p = shaped_problem(&shapes[i]);
-  *box = box_without_pattern(p.dim);
+  *box = i % 2 && p.dim == 3 ? gmg_stencil_q1(3, (const double[]){1, 0.7, 1.2}, 0.3) : box_without_pattern(p.dim);
   p.stencil = box, p.type = (gmg_type)type, p.shift = i % 3 * 0.1;
   return p;
 }

@@ -70,6 +70,10 @@ static inline box_tiles box_tiles_of(const gmg_smoother_level *l, gmg_blocks blo
   return s;
 }
 
+/* box_even.cu: like async_variant::run, for blocks that box_lines.cu has laid out. Returns 0 if it does not take the operator. */
+extern "C" int R(async_box_even)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from,
+                                 void *to, int reversed);
+
 static inline box_relaxation box_relaxation_of(const gmg_smoother_level *l, int reversed)
 {
   return {l->params->async.local_sweeps, l->params->async.local == GMG_LOCAL_RED_BLACK, reversed,

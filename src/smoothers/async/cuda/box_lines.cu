@@ -174,6 +174,7 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
                 int reversed)
 {
+  if (R(async_box_even)(l, s, passes, f, from, to, reversed)) return;
   box_tiles t = box_tiles_of(l, s->blocks);
   t.order = order_of(l, s);
   const async_launch k = launch_of(l, s, passes);

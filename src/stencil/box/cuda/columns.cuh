@@ -28,7 +28,27 @@ template <int axes> struct box_columns : gmg_box_rows {
     return n == 1 ? 0 : index < 0 ? 1 : n - 2;
   }
 
-  template <class Body> __device__ __forceinline__ void walk(const scalar *u, Body body) const
+  /* The values of a slice around a column; none: zeros. */
+  struct values {
+    scalar at[axes > 2 ? 3 : 1][3];
+  };
+
+  __device__ __forceinline__ values load(const scalar *column, int slice, const gmg_box_steps &x, const gmg_box_steps &y) const
+  {
+    const scalar *const base = column + (size_t)max(slice, 0) * gmg_pitch(at, last());
+    values v;
+#pragma unroll
+    for (int b = 0; b < (axes > 2 ? 3 : 1); b++)
+#pragma unroll
+      for (int a = 0; a < 3; a++) {
+        const int there = slice >= 0 && x.there[a] && (axes < 3 || y.there[b]);
+        v.at[b][a] = there ? __ldg(base + x.to[a] + (axes > 2 ? y.to[b] : 0)) : (scalar)0;
+      }
+    return v;
+  }
+
+  /* Slices are loaded one ahead, so that their latency is hidden. */
+  template <class Body> __device__ __forceinline__ void walk(const scalar *f, const scalar *u, Body body) const
   {
     const int n = (int)at.n[last()], lines = axes > 2 ? (int)at.n[1] : 1;
     const size_t pitch = gmg_pitch(at, last());
@@ -39,29 +59,26 @@ template <int axes> struct box_columns : gmg_box_rows {
       const int begin = (int)(tz * tiles.high), end = min(begin + (int)tiles.high, n);
       if (i >= (int)at.n[0] || j >= lines) continue;
       const gmg_box_steps x = gmg_box_steps_at(this, 0, (size_t)i), y = gmg_box_steps_at(this, 1, (size_t)j);
-      const scalar *const column = u + i + (axes > 2 ? (size_t)j * at.row : 0);
+      const size_t first = (size_t)i + (axes > 2 ? (size_t)j * at.row : 0);
       scalar low = 0, here = 0; /* what the slices before give to the next slice, and to the one after it */
+      values v = load(u + first, slice_at(begin - 1), x, y), next;
+      scalar rhs = 0, next_rhs = 0;
       for (int k = begin - 1; k <= end; k++) {
-        const int slice = slice_at(k);
+        if (k < end) next = load(u + first, slice_at(k + 1), x, y);
+        if (f && k >= begin && k < end) next_rhs = __ldg(f + first + (size_t)k * pitch);
         scalar to[3] = {0, 0, 0}; /* what this slice gives to the one above, itself, and below */
-        if (slice >= 0) {
-          const scalar *const base = column + (size_t)slice * pitch;
 #pragma unroll
-          for (int b = gmg_box_first(axes, 2); b <= gmg_box_last(axes, 2); b++)
+        for (int b = 0; b < (axes > 2 ? 3 : 1); b++)
 #pragma unroll
-            for (int a = 0; a < 3; a++) {
-              const int there = x.there[a] && (axes < 3 || y.there[b]);
-              const scalar value = there ? __ldg(base + x.to[a] + (axes > 2 ? y.to[b] : 0)) : (scalar)0;
+          for (int a = 0; a < 3; a++)
 #pragma unroll
-              for (int c = 0; c < 3; c++) to[c] += entry[axes > 2 ? a + 3 * b + 9 * c : a + 3 * c + 9] * value;
-            }
-        }
+            for (int c = 0; c < 3; c++) to[c] += entry[axes > 2 ? a + 3 * b + 9 * c : a + 3 * c + 9] * v.at[b][a];
         if (k > begin) {
-          const size_t c = (size_t)(column - u) + (size_t)(k - 1) * pitch;
           const int s = k - 1;
-          body((size_t)i, axes > 2 ? (size_t)j : (size_t)s, axes > 2 ? (size_t)s : (size_t)0, c, low + to[2]);
+          const size_t c = first + (size_t)s * pitch;
+          body((size_t)i, axes > 2 ? (size_t)j : (size_t)s, axes > 2 ? (size_t)s : (size_t)0, c, low + to[2], rhs);
         }
-        low = here + to[1], here = to[0];
+        low = here + to[1], here = to[0], v = next, rhs = next_rhs;
       }
     }
   }

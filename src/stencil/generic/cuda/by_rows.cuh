@@ -1,12 +1,11 @@
 /* All operations of gmg_operator_ops on a CUDA device, for an operator that is given by its rows: a struct for kernels with
 
-     template <class Body> static void with(const gmg_operator &A, Body body)   calls body(rows) on the host, with such a struct
-     gmg_layout at                                                              the layout of a field
-     gmg_grid grid(int sums) const                                              the grid for walk(); sums: few thread blocks
-     template <class Body> __device__ void walk(const scalar *u, Body body) const
-                        calls body(i, j, k, c, A u) for all unknowns of this thread, with GMG_THREADS threads a thread block
-     __device__ real diagonal(size_t i, size_t j, size_t k) const
-     __device__ real magnitude(size_t i, size_t j, size_t k, size_t c, const scalar *u) const  |A| |u| at unknown c
+   template <class Body> static void with(const gmg_operator &A, Body body)   calls body(rows) on the host, with such a struct
+   gmg_layout at                                                              the layout of a field gmg_grid grid(int sums) const
+   the grid for walk(); sums: few thread blocks template <class Body> __device__ void walk(const scalar *f, const scalar *u, Body
+   body) const calls body(i, j, k, c, A u, f) for all unknowns of this thread, with GMG_THREADS threads a thread block; f may be
+   NULL __device__ real diagonal(size_t i, size_t j, size_t k) const __device__ real magnitude(size_t i, size_t j, size_t k, size_t
+   c, const scalar *u) const  |A| |u| at unknown c
 
    The table is gmg_by_rows<rows>::table(). Included by kernels of operators. */
 #ifndef GMG_STENCIL_GENERIC_CUDA_BY_ROWS_H
@@ -35,8 +34,8 @@ template <class Type> using gmg_type_of = typename gmg_plain<Type>::type;
 template <class Rows>
 static __global__ void __launch_bounds__(GMG_THREADS) rows_residual(Rows A, const scalar *f, const scalar *u, scalar *r)
 {
-  A.walk(u, [&](size_t, size_t, size_t, size_t c, scalar image) {
-    r[c] = f ? __ldg(f + c) - image : image;
+  A.walk(f, u, [&](size_t, size_t, size_t, size_t c, scalar image, scalar rhs) {
+    r[c] = f ? rhs - image : image;
   });
 }
 
@@ -52,8 +51,8 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  A.walk(u, [&](size_t, size_t, size_t, size_t c, scalar image) {
-    const scalar rhs = __ldg(f + c), value = rhs - image;
+  A.walk(f, u, [&](size_t, size_t, size_t, size_t c, scalar image, scalar rhs) {
+    const scalar value = rhs - image;
     if (low) low[c] = (low_scalar)(scale * value);
     t.first += gmg_square((wide_scalar)value), t.second += gmg_square((wide_scalar)rhs);
   });
@@ -77,10 +76,10 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     rows_direction(Rows rows, gmg_operator A, const scalar *p, const scalar *x, scalar *q, gmg_cg_scalars *direction, gmg_sums sums)
 {
   gmg_total t = {0, 0, 0, 0};
-  rows.walk(p, [&](size_t i, size_t j, size_t k, size_t c, scalar image) {
+  rows.walk(x, p, [&](size_t i, size_t j, size_t k, size_t c, scalar image, scalar beside) {
     const double weighted = gmg_volume_at(A, i, j, k) * (double)p[c];
     q[c] = image;
-    t.first += weighted * (double)image, t.second += weighted * (double)x[c];
+    t.first += weighted * (double)image, t.second += weighted * (double)beside;
   });
   if (gmg_grid_total(t, sums)) direction->pq = sums.to->first, direction->pr = sums.to->second;
 }

@@ -1,0 +1,163 @@
+/* The asynchronous smoother for 3D box stencils whose entries depend on the number of steps along each axis alone (finite elements,
+   27 equal points, most others), in colours, with overlap 1, without walls that mirror. As in box_lines.cu a warp relaxes lines of
+   64 unknowns, two in each lane. Here values with equal entries are added before they are multiplied, and what a row gives to the
+   rows before and after it is computed once. A warp has ROWS lines of one colour, so that all loads of a colour are under way at
+   once. Called by box_lines.cu for each pass, because an update may change the entries. */
+#include "box.cuh"
+
+/* Lines of a tile along axes 1 and 2, with ring: two thread blocks are to fit on a multiprocessor. Of each axis the inner SIDE - 2
+   lines are relaxed, half of them of one colour; two warps share a plane. */
+enum { LINE = 64, SIDE = sizeof(scalar) == 4 ? 14 : 10, INNER = SIDE - 2, ROWS = INNER / 4, WARPS = INNER, OWN = SIDE - 4 };
+
+typedef struct alignas(2 * sizeof(scalar)) {
+  scalar even, odd;
+} pair;
+
+static __device__ __forceinline__ pair plus(pair a, pair b) { return {a.even + b.even, a.odd + b.odd}; }
+
+/* Entries by the number of steps: [x][along y][along z]. */
+typedef struct {
+  real at[2][2][2];
+} even_entries;
+
+typedef struct {
+  scalar u[SIDE][SIDE][LINE]; /* [z][y][x] */
+  scalar f[INNER][INNER][LINE];
+} even_tile;
+
+/* The sums of an unknown's line: what has no step along x, and what has one. */
+static __device__ __forceinline__ void line_sums(const even_entries &a, pair y, pair z, pair yz, pair *middle, pair *side)
+{
+  middle->even = a.at[0][1][0] * y.even + a.at[0][0][1] * z.even + a.at[0][1][1] * yz.even;
+  middle->odd = a.at[0][1][0] * y.odd + a.at[0][0][1] * z.odd + a.at[0][1][1] * yz.odd;
+  side->even = a.at[1][1][0] * y.even + a.at[1][0][1] * z.even + a.at[1][1][1] * yz.even;
+  side->odd = a.at[1][1][0] * y.odd + a.at[1][0][1] * z.odd + a.at[1][1][1] * yz.odd;
+}
+
+/* Relaxes the lines y, y + 2, ... of plane z of the tile, ROWS of them, as far as they are relaxed. */
+static __device__ __forceinline__ void relax_rows(const even_entries &a, const box_place &p, const box_relaxation &how, real step,
+                                                  even_tile &t, int y, int z, int lane)
+{
+  const unsigned all = 0xffffffffu;
+  const int x = 2 * lane, even = x >= p.first[0] && x < p.end[0], odd = x + 1 >= p.first[0] && x + 1 < p.end[0];
+  const int odd_first = how.reversed != (p.origin[0] & 1); /* the colours are those of the level */
+  const auto at = [&](int row, int plane) -> pair & { return *((pair *)t.u[plane][row] + lane); };
+  pair beside[ROWS + 1], around[ROWS + 1]; /* rows between the own ones: of this plane, and of the two planes beside it */
+  pair own[ROWS], across[ROWS];            /* own rows, likewise */
+#pragma unroll
+  for (int m = 0; m <= ROWS; m++) {
+    const int row = min(y - 1 + 2 * m, SIDE - 1);
+    beside[m] = at(row, z), around[m] = plus(at(row, z - 1), at(row, z + 1));
+  }
+#pragma unroll
+  for (int m = 0; m < ROWS; m++) {
+    const int row = min(y + 2 * m, SIDE - 1);
+    own[m] = at(row, z), across[m] = plus(at(row, z - 1), at(row, z + 1));
+  }
+#pragma unroll
+  for (int m = 0; m < ROWS; m++) {
+    const int row = y + 2 * m;
+    if (row >= p.end[1]) break;
+    pair v = own[m], middle, side;
+    const pair rhs = *((pair *)t.f[z - 1][row - 1] + lane);
+    line_sums(a, plus(beside[m], beside[m + 1]), across[m], plus(around[m], around[m + 1]), &middle, &side);
+    const scalar even_sum = rhs.even - middle.even - (side.odd + __shfl_up_sync(all, side.odd, 1));
+    const scalar odd_sum = rhs.odd - middle.odd - (side.even + __shfl_down_sync(all, side.even, 1));
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      if (half != odd_first) {
+        const scalar near = v.even + __shfl_down_sync(all, v.even, 1);
+        if (odd) v.odd += step * (odd_sum - a.at[1][0][0] * near - a.at[0][0][0] * v.odd);
+      } else {
+        const scalar near = v.odd + __shfl_up_sync(all, v.odd, 1);
+        if (even) v.even += step * (even_sum - a.at[1][0][0] * near - a.at[0][0][0] * v.even);
+      }
+    }
+    at(row, z) = v;
+  }
+}
+
+/* Beyond walls u is 0. from = NULL: u is 0 everywhere. */
+static __device__ __forceinline__ void read_tile(const gmg_box_rows &A, const box_place &p, even_tile &t, const scalar *f,
+                                                 const scalar *from, int warp, int lane)
+{
+  const int column[2] = {box_index(A, p, 0, lane), box_index(A, p, 0, lane + 32)};
+#pragma unroll 4
+  for (int line = warp; line < SIDE * SIDE; line += WARPS) {
+    const int z = line / SIDE, y = line - z * SIDE, j = box_index(A, p, 1, y), k = box_index(A, p, 2, z), there = j >= 0 && k >= 0;
+    const int inner = y > 0 && y <= INNER && z > 0 && z <= INNER;
+    const size_t start = there ? gmg_offset(A.at, 0, (size_t)j, (size_t)k) : 0;
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      const int is_unknown = there && column[h] >= 0;
+      t.u[z][y][lane + 32 * h] = is_unknown && from ? gmg_load_relaxed(from + start + column[h]) : (scalar)0;
+      if (inner) t.f[z - 1][y - 1][lane + 32 * h] = is_unknown ? __ldg(f + start + column[h]) : (scalar)0;
+    }
+  }
+}
+
+template <int dynamic>
+static __global__ void __launch_bounds__(32 * WARPS, 2)
+    even_kernel(gmg_box_rows A, even_entries a, box_tiles s, box_relaxation how, const scalar *f, const scalar *from, scalar *to,
+                work_queue queue)
+{
+  extern __shared__ double memory[];
+  even_tile &t = *(even_tile *)memory;
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+  const real step = how.omega / A.diag;
+  for_blocks<dynamic>(queue, [&](unsigned block) {
+    const box_place p = box_place_of(A, s, how.reversed, block);
+    read_tile(A, p, t, f, from, warp, lane);
+    __syncthreads();
+    for (int stage = 0; stage < 4 * how.sweeps; stage++) {
+      const int colour = how.reversed ? 3 - stage % 4 : stage % 4;
+      const int y = p.first[1] + (((p.origin[1] + p.first[1]) & 1) != (colour & 1)) + 2 * ROWS * (warp % 2);
+      const int z = p.first[2] + (((p.origin[2] + p.first[2]) & 1) != (colour >> 1)) + 2 * (warp / 2);
+      if (z < p.end[2]) relax_rows(a, p, how, step, t, y, z, lane);
+      __syncthreads();
+    }
+    for (int line = warp; line < OWN * OWN; line += WARPS) {
+      const int z = line / OWN, y = line - z * OWN;
+      if (y >= p.own[1] || z >= p.own[2]) continue;
+      const size_t start = gmg_offset(A.at, 0, (size_t)(p.origin[1] + s.margin[1] + y), (size_t)(p.origin[2] + s.margin[2] + z));
+      const scalar *const mine = t.u[z + s.margin[2]][y + s.margin[1]];
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        const int x = lane + 32 * h, own = x - s.margin[0];
+        if (own >= 0 && own < p.own[0]) gmg_store_relaxed(to + start + p.origin[0] + x, mine[x]);
+      }
+    }
+  });
+}
+
+/* Entries by the number of steps. Returns 0 if they do not depend on these alone, but for rounding. */
+static int find_entries(const gmg_box_rows &A, even_entries *a)
+{
+  const real dust = (sizeof(real) == 4 ? (real)1e-6 : (real)1e-14) * A.diag;
+  for (int e = 0; e < 14; e++) a->at[e % 3 != 1][e / 3 % 3 != 1][e / 9 != 1] = A.entry[e];
+  for (int e = 0; e < 27; e++) {
+    const real difference = A.entry[e] - a->at[e % 3 != 1][e / 3 % 3 != 1][e / 9 != 1];
+    if (difference > dust || -difference > dust) return 0;
+  }
+  return 1;
+}
+
+extern "C" int R(async_box_even)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from,
+                                 void *to, int reversed)
+{
+  const gmg_operator *A = l->A;
+  const gmg_box_rows rows = gmg_box_rows_of(A);
+  even_entries a;
+  box_tiles t = box_tiles_of(l, s->blocks);
+  int mirrors = 0;
+  for (int i = 0; i < 6; i++) mirrors |= A->box->mirrors[i / 2][i % 2];
+  if (A->dim < 3 || mirrors || l->params->async.overlap != 1 || t.shape[1] > OWN || t.shape[2] > OWN) return 0;
+  if (!find_entries(rows, &a)) return 0;
+  t.order = order_of(l, s);
+  async_launch k = launch_of(l, s, passes);
+  k.grid.threads = dim3(32 * WARPS), k.grid.bytes = sizeof(even_tile);
+  const auto kernel = s->resident ? even_kernel<1> : even_kernel<0>;
+  gmg_allow_shared(l->exec, (const void *)kernel, sizeof(even_tile));
+  gmg_launch(l->exec, "async", kernel, k.grid, rows, a, t, box_relaxation_of(l, reversed), f, from, to, k.queue);
+  return 1;
+}
