@@ -20,9 +20,13 @@ typedef struct {
   real at[2][2][2];
 } even_entries;
 
+/* The last warp of a plane may compute rows beyond those of the tile, which it does not store. */
+enum { BEYOND = 2 };
+
 typedef struct {
-  scalar u[SIDE][SIDE][LINE]; /* [z][y][x] */
-  scalar f[INNER][INNER][LINE];
+  scalar u[SIDE][SIDE + BEYOND][LINE]; /* [z][y][x] */
+  scalar f[INNER][INNER + BEYOND][LINE];
+  int index[2][SIDE]; /* of the lines' axes 1 and 2 in the level; -1: beyond a wall */
 } even_tile;
 
 /* The sums of an unknown's line: what has no step along x, and what has one. */
@@ -34,35 +38,36 @@ static __device__ __forceinline__ void line_sums(const even_entries &a, pair y, 
   side->odd = a.at[1][1][0] * y.odd + a.at[1][0][1] * z.odd + a.at[1][1][1] * yz.odd;
 }
 
-/* Relaxes the lines y, y + 2, ... of plane z of the tile, ROWS of them, as far as they are relaxed. */
-static __device__ __forceinline__ void relax_rows(const even_entries &a, const box_place &p, const box_relaxation &how, real step,
-                                                  even_tile &t, int y, int z, int lane)
+/* Relaxes the lines y, y + 2, ... of plane z of the tile, ROWS of them, as far as they are relaxed. odd_first: the odd columns of
+   the tile before the even ones. All is computed for all of them, because without branches the rows overlap. */
+template <int odd_first>
+static __device__ __forceinline__ void relax_rows(const even_entries &a, const box_place &p, real step, even_tile &t, int y, int z,
+                                                  int lane)
 {
+  enum { ROW = LINE / 2, PLANE = (SIDE + BEYOND) * ROW }; /* pairs */
   const unsigned all = 0xffffffffu;
   const int x = 2 * lane, even = x >= p.first[0] && x < p.end[0], odd = x + 1 >= p.first[0] && x + 1 < p.end[0];
-  const int odd_first = how.reversed != (p.origin[0] & 1); /* the colours are those of the level */
-  const auto at = [&](int row, int plane) -> pair & { return *((pair *)t.u[plane][row] + lane); };
+  pair *const here = (pair *)t.u[z][y] + lane;
+  const pair *const rhs = (const pair *)t.f[z - 1][y - 1] + lane;
   pair beside[ROWS + 1], around[ROWS + 1]; /* rows between the own ones: of this plane, and of the two planes beside it */
   pair own[ROWS], across[ROWS];            /* own rows, likewise */
 #pragma unroll
   for (int m = 0; m <= ROWS; m++) {
-    const int row = min(y - 1 + 2 * m, SIDE - 1);
-    beside[m] = at(row, z), around[m] = plus(at(row, z - 1), at(row, z + 1));
+    const pair *const row = here + (2 * m - 1) * ROW;
+    beside[m] = row[0], around[m] = plus(row[-PLANE], row[PLANE]);
   }
 #pragma unroll
   for (int m = 0; m < ROWS; m++) {
-    const int row = min(y + 2 * m, SIDE - 1);
-    own[m] = at(row, z), across[m] = plus(at(row, z - 1), at(row, z + 1));
+    const pair *const row = here + 2 * m * ROW;
+    own[m] = row[0], across[m] = plus(row[-PLANE], row[PLANE]);
   }
 #pragma unroll
   for (int m = 0; m < ROWS; m++) {
-    const int row = y + 2 * m;
-    if (row >= p.end[1]) break;
     pair v = own[m], middle, side;
-    const pair rhs = *((pair *)t.f[z - 1][row - 1] + lane);
+    const pair b = rhs[2 * m * ROW];
     line_sums(a, plus(beside[m], beside[m + 1]), across[m], plus(around[m], around[m + 1]), &middle, &side);
-    const scalar even_sum = rhs.even - middle.even - (side.odd + __shfl_up_sync(all, side.odd, 1));
-    const scalar odd_sum = rhs.odd - middle.odd - (side.even + __shfl_down_sync(all, side.even, 1));
+    const scalar even_sum = b.even - middle.even - (side.odd + __shfl_up_sync(all, side.odd, 1));
+    const scalar odd_sum = b.odd - middle.odd - (side.even + __shfl_down_sync(all, side.even, 1));
 #pragma unroll
     for (int half = 0; half < 2; half++) {
       if (half != odd_first) {
@@ -73,25 +78,41 @@ static __device__ __forceinline__ void relax_rows(const even_entries &a, const b
         if (even) v.even += step * (even_sum - a.at[1][0][0] * near - a.at[0][0][0] * v.even);
       }
     }
-    at(row, z) = v;
+    if (y + 2 * m < p.end[1]) here[2 * m * ROW] = v;
   }
 }
 
-/* Beyond walls u is 0. from = NULL: u is 0 everywhere. */
+/* Beyond walls u is 0. from = NULL: u is 0 everywhere. Values that do not exist are read from elsewhere, and dropped. */
 static __device__ __forceinline__ void read_tile(const gmg_box_rows &A, const box_place &p, even_tile &t, const scalar *f,
                                                  const scalar *from, int warp, int lane)
 {
+  enum { AT_ONCE = 4 }; /* lines whose loads are under way together */
   const int column[2] = {box_index(A, p, 0, lane), box_index(A, p, 0, lane + 32)};
-#pragma unroll 4
-  for (int line = warp; line < SIDE * SIDE; line += WARPS) {
-    const int z = line / SIDE, y = line - z * SIDE, j = box_index(A, p, 1, y), k = box_index(A, p, 2, z), there = j >= 0 && k >= 0;
-    const int inner = y > 0 && y <= INNER && z > 0 && z <= INNER;
-    const size_t start = there ? gmg_offset(A.at, 0, (size_t)j, (size_t)k) : 0;
+  const scalar *const u = from ? from : f;
+  for (int first = warp; first < SIDE * SIDE; first += AT_ONCE * WARPS) {
+    scalar value[AT_ONCE][2], rhs[AT_ONCE][2];
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-      const int is_unknown = there && column[h] >= 0;
-      t.u[z][y][lane + 32 * h] = is_unknown && from ? gmg_load_relaxed(from + start + column[h]) : (scalar)0;
-      if (inner) t.f[z - 1][y - 1][lane + 32 * h] = is_unknown ? __ldg(f + start + column[h]) : (scalar)0;
+    for (int m = 0; m < AT_ONCE; m++) {
+      const int line = min(first + m * WARPS, SIDE * SIDE - 1), z = line / SIDE, y = line - z * SIDE;
+      const int j = t.index[0][y], k = t.index[1][z], there = j >= 0 && k >= 0;
+      const size_t start = gmg_offset(A.at, 0, (size_t)max(j, 0), (size_t)max(k, 0));
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        const size_t c = start + (size_t)max(column[h], 0);
+        value[m][h] = gmg_load_relaxed(u + c), rhs[m][h] = __ldg(f + c);
+        if (!there || column[h] < 0) value[m][h] = rhs[m][h] = 0;
+        if (!from) value[m][h] = 0;
+      }
+    }
+#pragma unroll
+    for (int m = 0; m < AT_ONCE; m++) {
+      const int line = min(first + m * WARPS, SIDE * SIDE - 1), z = line / SIDE, y = line - z * SIDE;
+      const int inner = y > 0 && y <= INNER && z > 0 && z <= INNER;
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        t.u[z][y][lane + 32 * h] = value[m][h];
+        if (inner) t.f[z - 1][y - 1][lane + 32 * h] = rhs[m][h];
+      }
     }
   }
 }
@@ -107,13 +128,18 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
   const real step = how.omega / A.diag;
   for_blocks<dynamic>(queue, [&](unsigned block) {
     const box_place p = box_place_of(A, s, how.reversed, block);
+    const int me = (int)threadIdx.x;
+    if (me < 2 * SIDE) t.index[me / SIDE][me % SIDE] = box_index(A, p, 1 + me / SIDE, me % SIDE);
+    __syncthreads();
     read_tile(A, p, t, f, from, warp, lane);
     __syncthreads();
+    const int odd_first = how.reversed != (p.origin[0] & 1); /* the colours are those of the level */
     for (int stage = 0; stage < 4 * how.sweeps; stage++) {
       const int colour = how.reversed ? 3 - stage % 4 : stage % 4;
       const int y = p.first[1] + (((p.origin[1] + p.first[1]) & 1) != (colour & 1)) + 2 * ROWS * (warp % 2);
       const int z = p.first[2] + (((p.origin[2] + p.first[2]) & 1) != (colour >> 1)) + 2 * (warp / 2);
-      if (z < p.end[2]) relax_rows(a, p, how, step, t, y, z, lane);
+      if (z < p.end[2] && odd_first) relax_rows<1>(a, p, step, t, y, z, lane);
+      else if (z < p.end[2]) relax_rows<0>(a, p, step, t, y, z, lane);
       __syncthreads();
     }
     for (int line = warp; line < OWN * OWN; line += WARPS) {

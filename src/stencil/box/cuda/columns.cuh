@@ -28,58 +28,67 @@ template <int axes> struct box_columns : gmg_box_rows {
     return n == 1 ? 0 : index < 0 ? 1 : n - 2;
   }
 
-  /* The values of a slice around a column; none: zeros. */
-  struct values {
-    scalar at[axes > 2 ? 3 : 1][3];
+  /* What a slice gives to the one above, itself, and the one below. inside: the column has all its neighbours beside it. */
+  struct parts {
+    scalar to[3];
   };
-
-  __device__ __forceinline__ values load(const scalar *column, int slice, const gmg_box_steps &x, const gmg_box_steps &y) const
+  template <int inside>
+  __device__ __forceinline__ parts parts_of(const scalar *slice, const gmg_box_steps &x, const gmg_box_steps &y) const
   {
-    const scalar *const base = column + (size_t)max(slice, 0) * gmg_pitch(at, last());
-    values v;
+    parts p = {{0, 0, 0}};
 #pragma unroll
-    for (int b = 0; b < (axes > 2 ? 3 : 1); b++)
+    for (int b = 0; b < (axes > 2 ? 3 : 1); b++) {
+      const scalar *const row = axes < 3 ? slice : inside ? slice + (b - 1) * (long)at.row : slice + y.to[b];
 #pragma unroll
       for (int a = 0; a < 3; a++) {
-        const int there = slice >= 0 && x.there[a] && (axes < 3 || y.there[b]);
-        v.at[b][a] = there ? __ldg(base + x.to[a] + (axes > 2 ? y.to[b] : 0)) : (scalar)0;
+        const int there = inside || (x.there[a] && (axes < 3 || y.there[b]));
+        const scalar value = there ? __ldg(row + (inside ? a - 1 : x.to[a])) : (scalar)0;
+#pragma unroll
+        for (int c = 0; c < 3; c++) p.to[c] += entry[axes > 2 ? a + 3 * b + 9 * c : a + 3 * c + 9] * value;
       }
-    return v;
+    }
+    return p;
   }
 
-  /* Slices are loaded one ahead, so that their latency is hidden. */
+  /* The unknowns begin .. end - 1 of column (i, j). */
+  template <int inside, class Body>
+  __device__ __forceinline__ void walk_column(const scalar *f, const scalar *u, int i, int j, int begin, int end, Body body) const
+  {
+    const gmg_box_steps x = gmg_box_steps_at(this, 0, (size_t)i), y = gmg_box_steps_at(this, 1, (size_t)j);
+    const size_t pitch = gmg_pitch(at, last()), first = (size_t)i + (axes > 2 ? (size_t)j * at.row : 0);
+    const int before = slice_at(begin - 1), after = slice_at(end);
+    parts p = {{0, 0, 0}};
+    if (before >= 0) p = parts_of<inside>(u + first + (size_t)before * pitch, x, y);
+    scalar here = p.to[0]; /* what the slice before gives to the next one */
+    scalar low = 0;        /* what the slices up to this one give to the one before it */
+    size_t c = first + (size_t)begin * pitch;
+    const auto done = [&](int k, size_t at_k, scalar image) {
+      const scalar rhs = f ? __ldg(f + at_k) : (scalar)0;
+      body((size_t)i, axes > 2 ? (size_t)j : (size_t)k, axes > 2 ? (size_t)k : (size_t)0, at_k, image, rhs);
+    };
+#pragma unroll 2
+    for (int k = begin; k < end; k++, c += pitch) {
+      p = parts_of<inside>(u + c, x, y);
+      if (k > begin) done(k - 1, c - pitch, low + p.to[2]);
+      low = here + p.to[1], here = p.to[0];
+    }
+    p.to[2] = 0;
+    if (after >= 0) p = parts_of<inside>(u + first + (size_t)after * pitch, x, y);
+    done(end - 1, c - pitch, low + p.to[2]);
+  }
+
   template <class Body> __device__ __forceinline__ void walk(const scalar *f, const scalar *u, Body body) const
   {
-    const int n = (int)at.n[last()], lines = axes > 2 ? (int)at.n[1] : 1;
-    const size_t pitch = gmg_pitch(at, last());
+    const int n[2] = {(int)at.n[0], axes > 2 ? (int)at.n[1] : 1};
     for (unsigned tile = blockIdx.x; tile < tiles.total; tile += gridDim.x) {
       const unsigned tx = tile % tiles.count[0], rest = tile / tiles.count[0];
       const unsigned ty = rest % tiles.count[1], tz = rest / tiles.count[1];
       const int i = (int)(tx * tiles.across + threadIdx.x), j = (int)(ty * tiles.lines + threadIdx.y);
-      const int begin = (int)(tz * tiles.high), end = min(begin + (int)tiles.high, n);
-      if (i >= (int)at.n[0] || j >= lines) continue;
-      const gmg_box_steps x = gmg_box_steps_at(this, 0, (size_t)i), y = gmg_box_steps_at(this, 1, (size_t)j);
-      const size_t first = (size_t)i + (axes > 2 ? (size_t)j * at.row : 0);
-      scalar low = 0, here = 0; /* what the slices before give to the next slice, and to the one after it */
-      values v = load(u + first, slice_at(begin - 1), x, y), next;
-      scalar rhs = 0, next_rhs = 0;
-      for (int k = begin - 1; k <= end; k++) {
-        if (k < end) next = load(u + first, slice_at(k + 1), x, y);
-        if (f && k >= begin && k < end) next_rhs = __ldg(f + first + (size_t)k * pitch);
-        scalar to[3] = {0, 0, 0}; /* what this slice gives to the one above, itself, and below */
-#pragma unroll
-        for (int b = 0; b < (axes > 2 ? 3 : 1); b++)
-#pragma unroll
-          for (int a = 0; a < 3; a++)
-#pragma unroll
-            for (int c = 0; c < 3; c++) to[c] += entry[axes > 2 ? a + 3 * b + 9 * c : a + 3 * c + 9] * v.at[b][a];
-        if (k > begin) {
-          const int s = k - 1;
-          const size_t c = first + (size_t)s * pitch;
-          body((size_t)i, axes > 2 ? (size_t)j : (size_t)s, axes > 2 ? (size_t)s : (size_t)0, c, low + to[2], rhs);
-        }
-        low = here + to[1], here = to[0], v = next, rhs = next_rhs;
-      }
+      const int begin = (int)(tz * tiles.high), end = min(begin + (int)tiles.high, (int)at.n[last()]);
+      if (i >= n[0] || j >= n[1]) continue;
+      const int inside = i > 0 && i + 1 < n[0] && (axes < 3 || (j > 0 && j + 1 < n[1]));
+      if (inside) walk_column<1>(f, u, i, j, begin, end, body);
+      else walk_column<0>(f, u, i, j, begin, end, body);
     }
   }
 
