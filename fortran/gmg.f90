@@ -1,6 +1,7 @@
 ! The Fortran face of gmg: gmg.h, gmg_cuda.h and the function of gmg_smoother.h, through iso_c_binding. The headers are the
 ! reference; docs/api/fortran.md tells what differs:
-!   - Array members have their indices reversed and count from 1: bc(side, axis), robin(1:2 = {a, b}, side, axis).
+!   - Array members have their indices reversed and count from 1: bc(side, axis), robin(1:2 = {a, b}, side, axis), and
+!     entry(x + 2, y + 2, z + 2) of a stencil.
 !   - Fields (f, u, r, z, g) are contiguous arrays of the problem's type and of any rank, u(nx, ny, nz) with nx = n(1).
 !   - Handles, and pointers inside the types, are type(c_ptr).
 !   - Strings come back as Fortran strings.
@@ -15,6 +16,7 @@ module gmg
   public :: gmg_precondition, gmg_solver_update, gmg_set_boundary_values, gmg_set_boundary_constant, gmg_flux
   public :: gmg_residual, gmg_level_residual, gmg_monitor, gmg_status_is_outcome
   public :: gmg_problem_init, gmg_params_init, gmg_plan_sized, gmg_solve_sized
+  public :: gmg_stencil_q1, gmg_stencil_q1_init
   public :: gmg_smoother_offload_create, gmg_smoother_offload_destroy, gmg_smoother_offload_seconds
 
   ! Enumerations, in the order of gmg.h.
@@ -78,6 +80,11 @@ module gmg
   integer, parameter, public :: GMG_MAX_LEVELS = 96
   integer(c_int), parameter, public :: GMG_NONE = -1
 
+  type, bind(C), public :: gmg_stencil
+    integer(c_size_t) :: size
+    real(c_double) :: entry(3, 3, 3)
+  end type
+
   type, bind(C), public :: gmg_problem
     integer(c_size_t) :: size
     integer(c_int) :: dim
@@ -92,6 +99,7 @@ module gmg
     type(c_ptr) :: beta
     type(c_ptr) :: beta_face(3)
     type(c_ptr) :: sigma
+    type(c_ptr) :: stencil
   end type
 
   type, bind(C), public :: gmg_async_params
@@ -212,6 +220,15 @@ module gmg
       integer(c_int), value :: dim
       integer(c_size_t), intent(in) :: n(*)
     end subroutine
+
+    integer(c_int) function gmg_stencil_q1_init(stencil, size, dim, h, sigma) bind(C)
+      import
+      type(gmg_stencil), intent(inout) :: stencil
+      integer(c_size_t), value :: size
+      integer(c_int), value :: dim
+      real(c_double), intent(in), optional :: h(*)
+      real(c_double), value :: sigma
+    end function
 
     subroutine gmg_problem_set_box(problem, length) bind(C)
       import
@@ -399,6 +416,14 @@ contains
     integer(c_int), intent(in) :: dim
     integer(c_size_t), intent(in) :: n(*)
     call gmg_problem_init(problem, c_sizeof(problem), dim, n)
+  end function
+
+  type(gmg_stencil) function gmg_stencil_q1(dim, h, sigma) result(stencil)
+    integer(c_int), intent(in) :: dim
+    real(c_double), intent(in), optional :: h(*)
+    real(c_double), intent(in) :: sigma
+    integer(c_int) :: status
+    status = gmg_stencil_q1_init(stencil, c_sizeof(stencil), dim, h, sigma) ! not ok: zeros, which create refuses
   end function
 
   type(gmg_params) function gmg_params_default() result(params)

@@ -40,11 +40,13 @@ static void two_grid_factors(void **state)
 static void known_values(void **state)
 {
   (void)state;
-  gmg_operator A = {.centering = GMG_VERTEX, .dim = 1, .coupling = {1, 0, 0}, .coarsened = {1, 0, 0}, .n = {64, 1, 1}, .cells = 64};
+  gmg_operator A = {.centering = GMG_VERTEX, .dim = 1, .coupling = {1, 0, 0}, .coarsened = {1, 0, 0}, .n = {64, 1, 1}, .cells = 64,
+                    .kind = &gmg_seven_point};
   gmg_params params = gmg_params_default();
   params.smoother = gmg_smoother_by_name("red_black"), params.omega = 1;
   assert_below(gmg_lfa_two_grid(&A, &params, 0, 32), 1e-3);
-  gmg_operator B = {.centering = GMG_VERTEX, .dim = 2, .coupling = {1, 1, 0}, .coarsened = {1, 1, 0}, .n = {64, 64, 1}, .cells = 4096};
+  gmg_operator B = {.centering = GMG_VERTEX, .dim = 2, .coupling = {1, 1, 0}, .coarsened = {1, 1, 0}, .n = {64, 64, 1}, .cells = 4096,
+                    .kind = &gmg_seven_point};
   params.smoother = gmg_smoother_by_name("jacobi"), params.omega = 0.8, params.pre = 1, params.post = 0; /* resolved: none */
   assert_near(gmg_lfa_two_grid(&B, &params, 0, 32), 0.6, 0.01);
 }
@@ -55,7 +57,8 @@ static void no_symbol_no_number(void **state)
   (void)state;
   gmg_smoother mine = *gmg_smoother_by_name("jacobi");
   gmg_params params = gmg_params_default();
-  gmg_operator A = {.centering = GMG_VERTEX, .dim = 1, .coupling = {1, 0, 0}, .coarsened = {1, 0, 0}, .n = {64, 1, 1}, .cells = 64};
+  gmg_operator A = {.centering = GMG_VERTEX, .dim = 1, .coupling = {1, 0, 0}, .coarsened = {1, 0, 0}, .n = {64, 1, 1}, .cells = 64,
+                    .kind = &gmg_seven_point};
   params.smoother = &mine;
   assert_true(isnan(gmg_lfa_two_grid(&A, &params, 0, 32)));
 }

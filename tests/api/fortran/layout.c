@@ -7,7 +7,11 @@
 
 #define TYPE gmg_problem
 const size_t c_problem[] = {AT(size), AT(dim), AT(n), AT(h), AT(coord), AT(centering), AT(type), AT(bc), AT(robin), AT(shift),
-                            AT(beta), AT(beta_face), AT(sigma), sizeof(TYPE)};
+                            AT(beta), AT(beta_face), AT(sigma), AT(stencil), sizeof(TYPE)};
+#undef TYPE
+
+#define TYPE gmg_stencil
+const size_t c_stencil[] = {AT(size), AT(entry), AT(entry[1][1][1]), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_async_params

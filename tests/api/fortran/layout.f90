@@ -2,7 +2,7 @@
 module layout_c
   use, intrinsic :: iso_c_binding
   implicit none
-  integer(c_size_t), bind(C) :: c_problem(14), c_params(27), c_async_params(11), &
+  integer(c_size_t), bind(C) :: c_problem(15), c_stencil(4), c_params(27), c_async_params(11), &
     c_level_plan(7), c_plan_info(23), c_level_report(4), &
     c_report(16)
 end module
@@ -13,6 +13,7 @@ program layout
   use layout_c
   implicit none
   type(gmg_problem), target :: p
+  type(gmg_stencil), target :: s
   type(gmg_params), target :: m
   type(gmg_level_plan), target :: lp
   type(gmg_plan_info), target :: i
@@ -23,7 +24,8 @@ program layout
   failures = 0
   call compare("gmg_problem", c_problem, c_loc(p), c_sizeof(p), [c_loc(p%size), c_loc(p%dim), c_loc(p%n), &
     c_loc(p%h), c_loc(p%coord), c_loc(p%centering), c_loc(p%type), c_loc(p%bc), c_loc(p%robin), c_loc(p%shift), c_loc(p%beta), &
-    c_loc(p%beta_face), c_loc(p%sigma)])
+    c_loc(p%beta_face), c_loc(p%sigma), c_loc(p%stencil)])
+  call compare("gmg_stencil", c_stencil, c_loc(s), c_sizeof(s), [c_loc(s%size), c_loc(s%entry), c_loc(s%entry(2, 2, 2))])
   call compare("gmg_params", c_params, c_loc(m), c_sizeof(m), [c_loc(m%size), c_loc(m%cycle), c_loc(m%fmg), &
     c_loc(m%smoother), c_loc(m%pre), c_loc(m%post), c_loc(m%omega), c_loc(m%chebyshev_degree), c_loc(m%async), &
     c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
@@ -101,6 +103,16 @@ contains
     p%bc = GMG_NEUMANN
     call expect(gmg_plan(context, p, m, i) == GMG_OK .and. i%singular == 1, "gmg_plan")
     call expect(iand(i%warnings, GMG_WARN_SINGULAR) /= 0 .and. index(gmg_plan_text(i), "singular") > 0, "gmg_plan_text")
+    s = gmg_stencil_q1(2, [1d0, 0.5d0], 6d0)
+    call expect(s%size == c_sizeof(s) .and. abs(s%entry(2, 2, 2) - (4 / 3d0 * 5 + 24 / 9d0)) < 1d-14, "gmg_stencil_q1")
+    call expect(abs(s%entry(1, 2, 2) - (-4 / 6d0 + 8 / 6d0 + 4 / 6d0)) < 1d-14 .and. s%entry(2, 2, 1) == 0, "its order of axes")
+    s = gmg_stencil_q1(2, sigma=0d0)
+    call expect(abs(s%entry(2, 2, 2) - 8 / 3d0) < 1d-14, "gmg_stencil_q1 without h")
+    p%centering = GMG_VERTEX
+    p%stencil = c_loc(s)
+    call expect(gmg_plan(context, p, m, i) == GMG_OK .and. i%coarse == GMG_COARSE_CHOLESKY, gmg_context_error(context))
+    s = gmg_stencil_q1(4, sigma=0d0)
+    call expect(s%entry(2, 2, 2) == 0 .and. gmg_plan(context, p, m, i) == GMG_ERR_ARGUMENT, "a stencil of zeros")
     call gmg_context_destroy(context)
   end subroutine
 
