@@ -46,8 +46,8 @@ gmg_status gmg_take_struct(gmg_context *c, const char *name, const void *given, 
   memcpy(&stated, given, sizeof stated);
   const size_t size = stated ? stated : known;
   if (size < sizeof size || size > LARGEST)
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s.size = %zu: must be 0 or sizeof(gmg_%s), %zu in this version", name, stated, name,
-                    known);
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s.size = %zu: must be 0 or sizeof(gmg_%s), %zu in this version", name, stated,
+                    strrchr(name, '.') ? strrchr(name, '.') + 1 : name, known);
   for (size_t i = known; i < size; i++)
     if (((const char *)given)[i])
       return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s.size = %zu: this version knows %zu bytes, and byte %zu, beyond them, is not 0",

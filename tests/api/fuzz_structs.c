@@ -68,6 +68,28 @@ static double *positions(input *in, size_t n)
   return x;
 }
 
+/* Mostly a symmetric one with a large enough centre, now and then Q1 or with an entry of its own. */
+static gmg_stencil *stencil(input *in, int dim)
+{
+  gmg_stencil *s = calloc(1, sizeof *s);
+  double *entry = &s->entry[0][0][0], size = 0;
+  const unsigned what = byte(in);
+  if (what % 4 == 0) {
+    const double h[3] = {real(in), real(in), real(in)};
+    *s = gmg_stencil_q1(dim, h, what % 8 ? real(in) : 0);
+  } else {
+    for (int e = 0; e < 13; e++) {
+      if ((dim < 3 && e / 9 != 1) || (dim < 2 && e / 3 % 3 != 1)) continue;
+      entry[e] = entry[26 - e] = byte(in) % 4 ? -real(in) : what % 3 ? 0 : 0.1 * real(in);
+      size += 2 * fabs(entry[e]);
+    }
+    entry[13] = size * (what % 5 ? 1 : 1.5);
+  }
+  if (what > 200) entry[byte(in) % 27] = real(in);
+  if (what > 230) s->size = byte(in) % sizeof *s;
+  return s;
+}
+
 /* The problem's arrays are to be freed. A size that create must refuse is never used to make an array. */
 static gmg_problem make_problem(input *in)
 {
@@ -88,7 +110,14 @@ static gmg_problem make_problem(input *in)
   p.centering = (gmg_centering)integer(in, 2);
   p.type = (gmg_type)integer(in, 2);
   p.shift = byte(in) % 2 ? real(in) : 0;
-  const unsigned arrays = byte(in) % 2 ? byte(in) : 0; /* bits */
+  const unsigned boxed = byte(in);
+  if (boxed % 4 == 0) p.stencil = stencil(in, p.dim);
+  if (p.stencil && boxed < 230) { /* what else the stencil allows */
+    p.centering = GMG_VERTEX;
+    for (int a = 0; a < 6; a++)
+      if (p.bc[a / 2][a % 2] == GMG_ROBIN) p.bc[a / 2][a % 2] = GMG_NEUMANN;
+  }
+  const unsigned arrays = byte(in) % 2 && (!p.stencil || boxed >= 230) ? byte(in) : 0; /* bits */
   const gmg_type type = p.type == GMG_F32 ? GMG_F32 : GMG_F64;
   if (arrays & 1) p.beta = array(in, type, n);
   if (arrays & 2) p.sigma = array(in, type, n);
@@ -150,12 +179,13 @@ static void use(input *in, gmg_solver *s, const gmg_context *c, const gmg_proble
   const size_t bytes = n * (p->type == GMG_F32 ? sizeof(float) : sizeof(double));
   void *f = array(in, p->type, n), *u = array(in, p->type, n), *r = malloc(bytes), *g = array(in, p->type, n);
   gmg_problem other = *p;
+  gmg_stencil *const box = p->stencil ? stencil(in, p->dim) : NULL;
   gmg_report report;
   for (int i = 0; i < 3; i++) {
     const int axis = integer(in, 3), side = integer(in, 2);
     const gmg_status status = byte(in) % 2 ? gmg_set_boundary_values(s, axis, side, g)
                                            : gmg_set_boundary_constant(s, axis, side, real(in));
-    promise(status == GMG_OK || status == GMG_ERR_ARGUMENT, "boundary values", status);
+    promise(p->stencil ? status == GMG_ERR_UNSUPPORTED : status == GMG_OK || status == GMG_ERR_ARGUMENT, "boundary values", status);
   }
   for (int round = 0; round < 2; round++) {
     gmg_status status = gmg_solve(s, f, u, &report);
@@ -167,6 +197,7 @@ static void use(input *in, gmg_solver *s, const gmg_context *c, const gmg_proble
     status = gmg_residual(s, f, u, r);
     promise(status == GMG_OK, "residual", status);
     other.shift = byte(in) % 2 ? real(in) : p->shift;
+    other.stencil = byte(in) % 4 ? p->stencil : box;
     if (byte(in) > 240) other.h[0] = real(in), other.n[0] += byte(in) % 2;
     if (other.n[0] != p->n[0]) { /* the arrays would be too short */
       other.beta = other.sigma = NULL;
@@ -176,7 +207,7 @@ static void use(input *in, gmg_solver *s, const gmg_context *c, const gmg_proble
     promise(status == GMG_OK || is_error(status), "update", status);
     promise(status == GMG_OK || gmg_context_error(c)[0], "update without a text", status);
   }
-  free(f), free(u), free(r), free(g);
+  free(f), free(u), free(r), free(g), free(box);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -200,7 +231,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (status == GMG_OK) use(&in, s, c, &p, q.max_cycles > 0 ? q.max_cycles : 0);
   gmg_solver_destroy(s);
   gmg_context_destroy(c);
-  free((void *)p.beta), free((void *)p.sigma);
+  free((void *)p.beta), free((void *)p.sigma), free((void *)p.stencil);
   for (int a = 0; a < 3; a++) free((void *)p.beta_face[a]), free((void *)p.coord[a]);
   return 0;
 }

@@ -96,6 +96,40 @@ static void what_is_given_is_read(void **state)
   gmg_context_destroy(c);
 }
 
+/* A stencil whose last entries a caller lacks: in 2D none of them is used. */
+static void stencils_are_read_and_filled_so_far(void **state)
+{
+  (void)state;
+  const size_t n[2] = {N, N}, half = offsetof(gmg_stencil, entry[2]), large = sizeof(gmg_stencil) + MORE;
+  const gmg_stencil whole = gmg_stencil_q1(2, NULL, 1);
+  const gmg_params q = gmg_params_default();
+  gmg_problem p = gmg_problem_default(2, n);
+  gmg_context *c;
+  gmg_solver *s;
+  gmg_report r;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  assert_true(whole.size == sizeof whole);
+  fill_random(f, CELLS, 1);
+  p.centering = GMG_VERTEX, p.stencil = &whole;
+  solve(c, &p, &q, u[0], &r, sizeof r);
+  ROOM(gmg_stencil, a);
+  assert_int_equal(gmg_stencil_q1_init(&a.it, half, 2, NULL, 1), GMG_OK);
+  assert_int_equal(a.it.size, half);
+  assert_memory_equal(a.byte + sizeof(size_t), (const char *)&whole + sizeof(size_t), half - sizeof(size_t));
+  all_are(a.byte, half, sizeof a, SENTINEL);
+  p.stencil = &a.it;
+  solve(c, &p, &q, u[1], &r, sizeof r);
+  assert_memory_equal(u[0], u[1], sizeof u[0]);
+  assert_int_equal(gmg_stencil_q1_init(&a.it, large, 2, NULL, 1), GMG_OK);
+  all_are(a.byte, sizeof whole, large, 0), all_are(a.byte, large, sizeof a, SENTINEL);
+  solve(c, &p, &q, u[1], &r, sizeof r);
+  assert_memory_equal(u[0], u[1], sizeof u[0]);
+  a.it.size = 3;
+  assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_ARGUMENT);
+  assert_non_null(strstr(gmg_context_error(c), "problem.stencil.size = 3: must be 0 or sizeof(gmg_stencil)"));
+  gmg_context_destroy(c);
+}
+
 static void reports_are_filled_so_far(void **state)
 {
   (void)state;
@@ -129,6 +163,7 @@ static void reports_are_filled_so_far(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(init_fills_what_there_is), cmocka_unit_test(what_is_given_is_read),
+                                     cmocka_unit_test(stencils_are_read_and_filled_so_far),
                                      cmocka_unit_test(reports_are_filled_so_far)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,14 +91,19 @@ static void updates_take_zeros(void **state)
   end_solver(&s);
 }
 
-static gmg_plan_info *planned(const gmg_params *q)
+static gmg_plan_info *planned_for(const gmg_problem *p, const gmg_params *q)
 {
   gmg_context *c;
-  const gmg_problem p = make_problem(3, N, N, N, GMG_CELL, "dddddd");
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
-  assert_ok(c, gmg_plan(c, &p, q, &plan[0]));
+  assert_ok(c, gmg_plan(c, p, q, &plan[0]));
   gmg_context_destroy(c);
   return &plan[0];
+}
+
+static gmg_plan_info *planned(const gmg_params *q)
+{
+  const gmg_problem p = make_problem(3, N, N, N, GMG_CELL, "dddddd");
+  return planned_for(&p, q);
 }
 
 /* What gmg chooses for zeros. */
@@ -111,6 +116,35 @@ static void choices_are_planned(void **state)
   assert_true(x->accel == GMG_ACCEL_NONE && x->precision == GMG_PRECISION_MIXED);
   assert_true(x->local == GMG_LOCAL_RED_BLACK && x->order == GMG_ORDER_NATURAL && x->overlap == 1);
   assert_true(x->fmg == 0 && x->pre == 1 && x->post == 1 && x->max_cycles == 100 && x->check_every == 1);
+}
+
+/* And for a box stencil; a stencil whose size is 0 is one of this version. */
+static void choices_for_stencils(void **state)
+{
+  (void)state;
+  const gmg_params none = {0}, coarse = {.coarse = GMG_COARSE_CG};
+  gmg_problem p = make_problem(2, N, N, 1, GMG_VERTEX, "dddd");
+  const gmg_stencil sized = gmg_stencil_q1(2, p.h, 2);
+  gmg_stencil box = sized;
+  box.size = 0, p.stencil = &box;
+  const gmg_plan_info *x = planned_for(&p, &none);
+  assert_true(x->smoother == gmg_smoother_by_name("async") && x->coarse == GMG_COARSE_CHOLESKY && x->cycle == GMG_CYCLE_V);
+  assert_true(x->accel == GMG_ACCEL_NONE && isnan(x->predicted_factor));
+  assert_true(planned_for(&p, &coarse)->coarse == GMG_COARSE_CG);
+  gmg_context *c;
+  gmg_solver *s;
+  gmg_report r;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  fill_random(f, CELLS, 5);
+  for (int given = 0; given < 2; given++) {
+    p.stencil = given ? &sized : &box;
+    memset(u[given], 0, sizeof u[0]);
+    assert_ok(c, gmg_solver_create(c, &p, &none, &s));
+    assert_ok(c, gmg_solve(s, f, u[given], &r));
+    gmg_solver_destroy(s);
+  }
+  assert_memory_equal(u[0], u[1], sizeof u[0]);
+  gmg_context_destroy(c);
 }
 
 /* Each none is planned, and does something to a solve. */
@@ -171,6 +205,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(zeros_are_the_defaults), cmocka_unit_test(zeros_are_the_unit_box),
                                      cmocka_unit_test(updates_take_zeros),     cmocka_unit_test(choices_are_planned),
-                                     cmocka_unit_test(none_is_none),           cmocka_unit_test(seeds)};
+                                     cmocka_unit_test(choices_for_stencils),   cmocka_unit_test(none_is_none),
+                                     cmocka_unit_test(seeds)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
