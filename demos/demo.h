@@ -22,7 +22,7 @@ typedef struct demo_word {
 extern const demo_word demo_type_words[], demo_centering_words[], demo_bc_words[];
 extern const demo_word demo_local_words[], demo_block_order_words[], demo_assignment_words[], demo_cycle_words[], demo_accel_words[],
     demo_precision_words[];
-extern const demo_word demo_coarse_words[], demo_restriction_words[], demo_rhs_words[], demo_guess_words[];
+extern const demo_word demo_coarse_words[], demo_restriction_words[], demo_rhs_words[], demo_guess_words[], demo_operator_words[];
 
 enum { DEMO_SMOOTH, DEMO_RANDOM, DEMO_ZERO };
 
@@ -44,6 +44,15 @@ typedef struct demo_device {
   int kind, number; /* of a CUDA device */
 } demo_device;
 
+/* Entries of a stencil, axis 0 fastest. */
+typedef struct demo_entries {
+  int count; /* 3^dim, or 0: none */
+  double value[27];
+} demo_entries;
+
+/* Stencils with a name. */
+enum { DEMO_NO_OPERATOR, DEMO_Q1, DEMO_FV1, DEMO_FV2, DEMO_FV3, DEMO_27_POINTS };
+
 typedef struct demo_walls {
   int count;
   int kind[3][2];
@@ -57,6 +66,7 @@ int demo_parse_real(const char *text, double *value);
 int demo_parse_sizes(const char *text, size_t least, demo_sizes *sizes);
 int demo_parse_lengths(const char *text, demo_reals *reals);
 int demo_parse_walls(const char *text, demo_walls *walls);
+int demo_parse_entries(const char *text, demo_entries *entries); /* 3, 9 or 27 numbers, separated by commas */
 int demo_parse_device(const char *text, demo_device *device);   /* host, cuda or cuda:N */
 /* Whether a file can be written there, told before anything is computed for it: what is there stays as it is. */
 int demo_can_write(const char *path);
@@ -89,6 +99,7 @@ enum {
   DEMO_TAKES_DEVICE = 131072, /* without it a program runs on the host */
   DEMO_TAKES_TUNING = 262144, /* seconds */
   DEMO_TAKES_SPHERE = 524288, /* depth, radius, density */
+  DEMO_TAKES_STENCIL = 2097152, /* entries, file, operator; length, bc, type */
   DEMO_TAKES_IMAGES = 1048576 /* source, target, mask, at, mixed, result, save */
 };
 
@@ -114,6 +125,9 @@ typedef struct demo_options {
   demo_sizes n, block;
   demo_reals length;
   demo_walls walls;
+  demo_entries entries;
+  const char *file; /* of entries */
+  int operator;
   const char *json, *output;
   const char *source, *target, *mask, *result, *save;
   int at[2], mixed; /* at: DEMO_NOWHERE if not given */

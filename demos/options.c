@@ -109,6 +109,7 @@ static int read_positive(const row *r, const char *text, void *to)
 }
 
 static int read_lengths(const row *r, const char *text, void *to) { return (void)r, demo_parse_lengths(text, to); }
+static int read_entries(const row *r, const char *text, void *to) { return (void)r, demo_parse_entries(text, to); }
 static int read_walls(const row *r, const char *text, void *to) { return (void)r, demo_parse_walls(text, to); }
 static int read_device(const row *r, const char *text, void *to) { return (void)r, demo_parse_device(text, to); }
 static int read_pair(const row *r, const char *text, void *to) { return (void)r, demo_parse_pair(text, to); }
@@ -134,6 +135,7 @@ static const kind lengths = {required_argument, read_lengths, "positive numbers,
 static const kind walls = {required_argument, read_walls,
                            "up to three, separated by commas, of dirichlet, neumann, robin, periodic or LOWER:UPPER", 0,
                            0};
+static const kind entries = {required_argument, read_entries, "3, 9 or 27 numbers, separated by commas, as in -1,2,-1", 0, 0};
 static const kind a_pair = {required_argument, read_pair, "two numbers, as in 1:0.5", 0, 0};
 static const kind a_range = {required_argument, read_range, "powers of ten from -300 to 300, as in -2:8", 0, 0};
 static const kind a_place = {required_argument, read_place, "two whole numbers, as in 120:-8", 0, 0};
@@ -147,13 +149,18 @@ static const kind a_count_or_none = {optional_argument, read_flag, "nothing or a
 static const row table[] = {
     {"dim", "D", "number of axes (as many as --n or --length name)", DEMO_TAKES_SIZE, &a_dim, TO(dim), NULL},
     {"n", "NxNxN", "unknowns along each axis; one number: the same on all", DEMO_TAKES_SIZE, &sizes, TO(n), NULL},
-    {"length", "LxLxL", "side lengths of the box (1)", DEMO_TAKES_GRID, &lengths, TO(length), NULL},
+    {"length", "LxLxL", "side lengths of the box (1)", DEMO_TAKES_GRID | DEMO_TAKES_STENCIL, &lengths, TO(length), NULL},
     {"centering", NULL, "where the unknowns sit (cell)", DEMO_TAKES_GRID, &a_word, TO(problem.centering),
      demo_centering_words},
     {"bc", "KIND,...", "boundary: dirichlet, neumann, robin or periodic; one for all faces or one an axis, LOWER:UPPER "
-     "where they differ (dirichlet)", DEMO_TAKES_GRID, &walls, TO(walls), NULL},
+     "where they differ (dirichlet)", DEMO_TAKES_GRID | DEMO_TAKES_STENCIL, &walls, TO(walls), NULL},
     {"robin", "A:B", "Robin walls: A u + B du/dn = g (1:1)", DEMO_TAKES_GRID, &a_pair, TO(robin), NULL},
-    {"type", NULL, "real type of all fields (f64)", DEMO_TAKES_GRID, &a_word, TO(problem.type), demo_type_words},
+    {"type", NULL, "real type of all fields (f64)", DEMO_TAKES_GRID | DEMO_TAKES_STENCIL, &a_word, TO(problem.type),
+     demo_type_words},
+    {"entries", "A,B,...", "3^D entries of the stencil, axis 0 fastest, mesh widths included", DEMO_TAKES_STENCIL, &entries,
+     TO(entries), NULL},
+    {"file", "NAME", "a file of such numbers, separated by white space", DEMO_TAKES_STENCIL, &a_file, TO(file), NULL},
+    {"operator", NULL, "a stencil by its name (q1)", DEMO_TAKES_STENCIL, &a_word, TO(operator), demo_operator_words},
     {"shift", "S", "sigma of -Lap u + sigma u = f, from 0 up (0)", DEMO_TAKES_SHIFT, &a_real, TO(problem.shift), NULL},
     {"shifts", "A:B", "sweep sigma from 10^A to 10^B by decades (-2:8)", DEMO_TAKES_SHIFTS, &a_range, TO(shifts), NULL},
     {"rhs", NULL, "right-hand side: smooth (poisson: of a known solution), or uniform in -0.5..0.5 with zero walls",

@@ -34,6 +34,9 @@ const demo_word demo_restriction_words[] = {
 const demo_word demo_rhs_words[] = {{"smooth", DEMO_SMOOTH}, {"random", DEMO_RANDOM}, {0}};
 const demo_word demo_guess_words[] = {{"zero", DEMO_ZERO}, {"random", DEMO_RANDOM}, {0}};
 
+const demo_word demo_operator_words[] = {{"q1", DEMO_Q1}, {"fv1", DEMO_FV1}, {"fv2", DEMO_FV2}, {"fv3", DEMO_FV3},
+                                         {"27", DEMO_27_POINTS}, {0}};
+
 const char *demo_word_of(const demo_word *words, int value)
 {
   for (; words->text; words++)
@@ -120,6 +123,15 @@ int demo_parse_lengths(const char *text, demo_reals *reals)
     reals->value[reals->count++] = v;
   }
   return 1;
+}
+
+int demo_parse_entries(const char *text, demo_entries *entries)
+{
+  char part[64];
+  entries->count = 0;
+  while (text)
+    if (entries->count == 27 || !next_part(&text, ',', part) || !demo_parse_real(part, &entries->value[entries->count++])) return 0;
+  return entries->count == 3 || entries->count == 9 || entries->count == 27;
 }
 
 int demo_parse_walls(const char *text, demo_walls *walls)

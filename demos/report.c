@@ -72,7 +72,7 @@ static void print_shape(const demo_options *o, const gmg_problem *p, const size_
 
 static void print_problem(const demo_options *o, const gmg_problem *p)
 {
-  const char *operator_text = p->beta || p->beta_face[0] ? "-div(beta grad u)" : "-Lap u";
+  const char *operator_text = p->stencil ? "A u" : p->beta || p->beta_face[0] ? "-div(beta grad u)" : "-Lap u";
   printf("%s: %s %s= f in %dD, ", o->program, operator_text, p->shift != 0 || p->sigma ? "+ sigma u " : "", p->dim);
   print_shape(o, p, p->n);
   printf(" unknowns, %s-centred, %s", demo_word_of(demo_centering_words, (int)p->centering),

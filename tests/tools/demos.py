@@ -118,7 +118,7 @@ def bad_input(folder):
     run("layers", "--n", "20", "--max-cycles", "1", code=1, says="not converged")
     none = subprocess.run([sys.executable, ROOT / "scripts/models.py", "clone", f"{folder}/none", "-o", f"{folder}/x.png"], capture_output=True, text=True)
     check(none.returncode == 1 and "none-target.png" in none.stderr, f"models.py: {none.stderr}")
-    for demo in ("poisson", "helmholtz", "smoothers", "tune", "embed", "projection", "layers", "gravity", "screened", "custom_smoother"):
+    for demo in ("poisson", "helmholtz", "smoothers", "tune", "embed", "projection", "layers", "gravity", "screened", "stencil", "custom_smoother"):
         run(demo, "--help", says="usage")
         run(demo, "--nonsense", code=2)
 
@@ -146,7 +146,7 @@ def devices(folder):
     check({"--assignment dynamic", "--oversubscription 2", "--in-flight 128"} <= set(names), f"tune on a device: {names}")
     for demo, args in (("helmholtz", ("--n", "24")), ("smoothers", ("--n", "32")), ("embed", ("--n", "32", "--steps", "6")),
                        ("projection", ("--n", "24", "--time", "0.1")), ("layers", ("--n", "24")), ("gravity", ("--n", "32")),
-                       ("screened", ("--n", "15")),
+                       ("screened", ("--n", "15")), ("stencil", ("--operator", "27", "--n", "31")),
                        ("projection", ("--n", "16", "--walls", "--density-ratio", "10", "--time", "0.05"))):
         report = run_json(demo, folder, *args, "--device", "cuda:0", "--output", f"{folder}/cuda.h5")
         check(report.get("device") == "cuda", f"{demo} {args}: not on the device")
@@ -288,6 +288,64 @@ def screens(folder):
     run("screened", "--n", "15", "--max-cycles", "1", code=1, says="not converged")
 
 
+def image_2d(entries, u):
+    """A u by the definition, u being 0 beyond the walls; entries[3 (y + 1) + x + 1]."""
+    import numpy
+    padded = numpy.pad(u, 1)
+    rows, columns = u.shape
+    return sum(entries[3 * y + x] * padded[y:y + rows, x:x + columns] for y in range(3) for x in range(3))
+
+
+def stencils(folder):
+    import h5py
+    import numpy
+    fv3 = "-0.25,-0.5,-0.25,-0.5,3,-0.5,-0.25,-0.5,-0.25"
+    out = run("stencil", "--operator", "fv3", "--rtol", "1e-10", says="converged")
+    check(["-0.5", "3", "-0.5"] in [line.split() for line in out.splitlines()] and "sum      0\n" in out, f"stencil: not shown\n{out[:400]}")
+    check(sum(line.split()[:1] == [str(c)] for line in out.splitlines() for c in (0, 1, 2, 3)) >= 4, "stencil: no table of cycles")
+    named = run_json("stencil", folder, "--operator", "fv3", "--rtol", "1e-10", "--deterministic", "--threads", "1")
+    check(named["status"] == "GMG_OK" and named["cycles"] <= 8 and named["problem"]["n"] == [99, 99], f"stencil: fv3: {named['cycles']}")
+    check(named["problem"]["stencil"][9:18] == [float(x) for x in fv3.split(",")] and not any(named["problem"]["stencil"][:9]), "stencil: JSON")
+    path = pathlib.Path(folder) / "entries.txt"
+    path.write_text(fv3.replace(",", " ", 4).replace(",", "\n"))
+    for args in (("--entries", fv3), ("--file", str(path))):
+        given = run_json("stencil", folder, *args, "--rtol", "1e-10", "--deterministic", "--threads", "1")
+        check(given["history"] == named["history"], f"stencil: {args}: another solve")
+    histories = [run_json("stencil", folder, *args, "--n", "31")["history"] for args in (("--operator", "fv1"), ("--operator", "fv3"), ("--operator", "27"), (),
+                 ("--entries", "-1,2,-1"), ("--operator", "fv1", "--shift", "1"), ("--operator", "fv1", "--bc", "neumann:dirichlet"))]
+    check(len({history[1] for history in histories}) == 7, f"stencil: some do nothing: {histories}")
+    check(all(len(history) < 10 for history in histories), f"stencil: slow: {histories}")
+    dims = [run_json("stencil", folder, *args, "--n", "20")["problem"]["dim"] for args in ((), ("--dim", "3"), ("--entries", "-1,2,-1"), ("--operator", "27"))]
+    check(dims == [2, 3, 1, 3], f"stencil: axes {dims}")
+    for smoother in ("jacobi", "gauss_seidel", "chebyshev"):
+        check(run_json("stencil", folder, "--smoother", smoother)["factor"] < 0.5, f"stencil: {smoother}")
+    entries = (-0.1, -1, -0.3, -2, 6.8, -2, -0.3, -1, -0.1)  # no two axes alike: which is which?
+    run_json("stencil", folder, "--entries", ",".join(map(str, entries)), "--n", "40x23", "--rtol", "1e-11", "--output", f"{folder}/stencil.h5")
+    with h5py.File(f"{folder}/stencil.h5") as file:
+        f, u = file["f"][...], file["u"][...]
+    check(u.shape == (23, 40) and numpy.abs(f - image_2d(entries, u)).max() < 1e-9 * numpy.abs(f).max() * 40, "stencil: not the solution")
+    run("stencil", "--bc", "periodic", says="singular")
+    for text in ("1,2", "1,2,3,4", "-1,2,-1,", "-1,x,-1", "-1, 2,-1", "-1,2,nan", ",".join(28 * "1")):
+        run("stencil", "--entries", text, code=2, says=f"--entries '{text}': expected 3, 9 or 27 numbers")
+    run("stencil", "--entries", "-1,0,-1", code=1, says="problem.stencil->entry[1][1][1] = 0: the entry of the unknown itself must be positive")
+    run("stencil", "--entries", "-1,1,-1", code=1, says="its entries add up to -1")
+    run("stencil", "--entries", "-1,3,-2", code=1, says="stencils must be symmetric")
+    run("stencil", "--file", f"{folder}/no/such", code=1, says=f"--file {folder}/no/such: could not be read")
+    for text, words in (("-1 2", "2 numbers: expected 3, 9 or 27"), ("", "0 numbers"), ("-1 two -1", "'two' is not a number"), (28 * "1 ", "28 numbers"),
+                        (70 * "1" + " 2 3", "is not a number")):
+        path.write_text(text)
+        run("stencil", "--file", str(path), code=1, says=f"--file {path}: {words}" if "111" not in text else words)
+    run("stencil", "--operator", "fv4", code=2, says="expected one of q1, fv1, fv2, fv3, 27")
+    run("stencil", "--operator", "fv3", "--entries", "-1,2,-1", code=2, says="only one of them")
+    run("stencil", "--operator", "27", "--dim", "2", code=2, says="27 entries are a stencil in 3D, but the problem has 2 axes")
+    run("stencil", "--entries", "-1,2,-1", "--n", "9x9", code=2, says="3 entries are a stencil in 1D, but the problem has 2 axes")
+    run("stencil", "--smoother", "red_black", code=1, says="does not take a problem with a box stencil")
+    run("stencil", "--bc", "robin", code=1, says="problem.bc[0][0] = GMG_ROBIN")
+    run("stencil", "--centering", "cell", code=2, says="--centering is not an option here")
+    run("poisson", "--entries", "-1,2,-1", code=2, says="--entries is not an option here")
+    run("stencil", "--max-cycles", "1", code=1, says="not converged")
+
+
 def picture(folder, *args, script="plot.py"):
     path = pathlib.Path(folder) / "picture.png"
     path.unlink(missing_ok=True)
@@ -314,7 +372,7 @@ def files(folder):
     picture(folder, "history", f"{folder}/one.json")
 
 
-PARTS = [poisson, bad_input, devices, others, tuning, flows, layered, sphere, screens, files]
+PARTS = [poisson, bad_input, devices, others, tuning, flows, layered, sphere, screens, stencils, files]
 wanted = sys.argv[3:] or [part.__name__ for part in PARTS]
 ran = 0
 with tempfile.TemporaryDirectory() as scratch:
