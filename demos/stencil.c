@@ -79,10 +79,10 @@ static gmg_stencil make_stencil(const demo_options *o)
 static void print_stencil(const demo_options *o, const gmg_stencil *stencil)
 {
   const int dim = o->problem.dim;
-  const char *name = o->file ? o->file : o->operator ? demo_word_of(demo_operator_words, o->operator) : o->entries.count ? "--entries" : "q1";
+  const char *word = o->operator ? demo_word_of(demo_operator_words, o->operator) : o->entries.count > 0 ? "--entries" : "q1";
   double sum = 0;
   if (o->quiet) return;
-  printf("stencil  %s, a row for each y%s:\n", name, dim > 2 ? ", a block for each z" : "");
+  printf("stencil  %s, a row for each y%s:\n", o->file ? o->file : word, dim > 2 ? ", a block for each z" : "");
   for (int z = dim > 2 ? 0 : 1; z <= (dim > 2 ? 2 : 1); z++) {
     for (int y = dim > 1 ? 0 : 1; y <= (dim > 1 ? 2 : 1); y++) {
       for (int x = 0; x < 3; x++) {
