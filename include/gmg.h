@@ -75,7 +75,7 @@ typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
  *  "async" has one only with deterministic = 1 and async.overlap = GMG_NONE. */
 typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
-/** Solver of the coarsest grid. AUTO selects CG. */
+/** Solver of the coarsest grid. AUTO selects CG, or Cholesky if the problem has a stencil. */
 typedef enum { GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
 /** Relaxation inside a block of the asynchronous smoother. AUTO selects red-black. */
 typedef enum { GMG_LOCAL_AUTO, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } gmg_local_kind;
@@ -120,11 +120,12 @@ typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says h
  *  All others must be 0. The entry of the unknown itself, entry[1][1][1], must be positive. All others may have any sign. Entries
  *  must be symmetric: that of a neighbour is that of the neighbour on the other side. They must not add up to less than 0.
  *
- *  At a Dirichlet wall, where u = 0, entries across the wall are dropped. At a Neumann wall, where the flux is 0, the neighbour
- *  across the wall is the one on this side. See docs/api/stencil.md. */
+ *  A Dirichlet wall, where u = 0, is one mesh width beyond the outermost unknowns: entries across it are dropped. A Neumann wall,
+ *  where the flux is 0, goes through them: the neighbour across it is the one on this side, u_(-1) = u_1. See
+ *  docs/api/stencil.md. */
 typedef struct gmg_stencil {
   size_t size;             /**< sizeof(gmg_stencil) where the program was compiled. 0: this version's. */
-  double entry[3][3][3];   /**< [z + 1][y + 1][x + 1] */
+  double entry[3][3][3];   /**< [z + 1][y + 1][x + 1]: the factor of the neighbour at distance x, y, z along the axes 0, 1, 2. */
 } gmg_stencil;
 
 /** The problem, a plain struct. Start from gmg_problem_default() and change the members that differ. 0 means the default in every
@@ -467,12 +468,13 @@ static inline gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, g
  *  @return GMG_OK or GMG_ERR_ARGUMENT */
 GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
 
-/** Changes the shift and the values of beta (or beta_face) and sigma. Blocks. Allocates nothing. Costs less than a cycle.
+/** Changes the shift and the values of beta (or beta_face) and sigma, or the entries of a stencil. Blocks. Allocates nothing. Costs
+ *  less than a cycle.
  *
- *  Only the shift and the contents of the arrays may differ from the problem given to create; the error text says what else
- *  differs. The problem may become singular, or stop being singular. In mixed precision, values out of float's range are refused.
- *  Boundary values are kept. The levels are those chosen at create: if a new beta_face changes the ratios between the axes by more
- *  than about 2, create a new solver.
+ *  Only the shift, the stencil and the contents of the arrays may differ from the problem given to create; the error text says what
+ *  else differs. The problem may become singular, or stop being singular. In mixed precision, values out of float's range are
+ *  refused. Boundary values are kept. The levels are those chosen at create: if a new beta_face changes the ratios between the axes
+ *  by more than about 2, create a new solver.
  *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_UNSUPPORTED. On failure the solver is unchanged, with one exception: if a user's
  *          smoother or the coarse solver fails with new arrays, or fails again when the old shift is set back, solves are refused
  *          until another update succeeds, and the text says so */
@@ -483,11 +485,12 @@ GMG_API gmg_status gmg_solver_update(gmg_solver *solver, const gmg_problem *prob
  *  @param axis 0..dim-1   @param side 0 lower, 1 upper
  *  @param g  one value per unknown of the face, packed in the order of the remaining axes (axis 0: [n[2]][n[1]], axis 1:
  *            [n[2]][n[0]], axis 2: [n[1]][n[0]]; one value in 1D); problem's type, in the memory of the context; copied
- *  @return GMG_OK, or GMG_ERR_ARGUMENT for a periodic face, NaN or infinity */
+ *  @return GMG_OK, GMG_ERR_ARGUMENT for a periodic face, NaN or infinity, or GMG_ERR_UNSUPPORTED if the problem has a stencil */
 GMG_API gmg_status gmg_set_boundary_values(gmg_solver *solver, int axis, int side, const void *g);
 
 /** Sets the same boundary value on a whole face (see gmg_set_boundary_values()). On a CUDA context it only enqueues.
- *  @return GMG_OK, or GMG_ERR_ARGUMENT for a periodic face or a value that is not finite in the problem's type */
+ *  @return GMG_OK, GMG_ERR_ARGUMENT for a periodic face or a value that is not finite in the problem's type, or
+ *          GMG_ERR_UNSUPPORTED if the problem has a stencil */
 GMG_API gmg_status gmg_set_boundary_constant(gmg_solver *solver, int axis, int side, double g);
 
 /** Computes the fluxes -beta du/dx_a and gradients du/dx_a of u on the faces of every axis a < dim, with the current boundary
@@ -499,7 +502,7 @@ GMG_API gmg_status gmg_set_boundary_constant(gmg_solver *solver, int axis, int s
  *                   +a. On a periodic axis the last value repeats the first. Pass NULL, or NULL for one axis, to skip it. Outputs
  *                   must not overlap
  *  @param gradient  the same for du/dx_a
- *  @return GMG_OK, or GMG_ERR_ARGUMENT for NULL or an overlap */
+ *  @return GMG_OK, GMG_ERR_ARGUMENT for NULL or an overlap, or GMG_ERR_UNSUPPORTED if the problem has a stencil */
 GMG_API gmg_status gmg_flux(gmg_solver *solver, const void *u, void *const flux[3], void *const gradient[3]);
 
 /** Computes r = f_eff - A u. f_eff is f with the boundary values folded in, and is made compatible if A is singular. On a CUDA

@@ -100,6 +100,43 @@ static void calls_refused(void **state)
   end_solver(&s);
 }
 
+/* After an update that is refused a solver is as it was: for entries that are checked, and for a coarsest matrix that cannot be
+   factorised. */
+static void failed_updates(void **state)
+{
+  (void)state;
+  static const struct {
+    double corner, other_corner; /* are added */
+    const char *words;
+  } changes[] = {{-3, 0, "add up to -"}, {NAN, 0, "problem.stencil->entry[1][0][0] = nan"}, {-9, 9, "is not positive definite"}};
+  gmg_problem p = make_problem(2, 40, 40, 1, GMG_VERTEX, "dddd");
+  const gmg_stencil box = gmg_stencil_q1(2, NULL, 0), other = gmg_stencil_q1(2, NULL, 1);
+  const gmg_params q = {.deterministic = 1};
+  static double f[1600], u[3][1600];
+  gmg_report r;
+  fill_random(f, 1600, 3);
+  p.stencil = &box;
+  session s = begin_solver(&p, &q, 1);
+  assert_ok(s.context, gmg_solve(s.solver, f, u[0], &r));
+  for (int i = 0; i < COUNT(changes); i++) {
+    gmg_stencil bad = box;
+    double *entry = &bad.entry[0][0][0];
+    entry[9] += changes[i].corner, entry[17] += changes[i].corner;
+    entry[11] += changes[i].other_corner, entry[15] += changes[i].other_corner;
+    p.stencil = &bad;
+    assert_int_not_equal(gmg_solver_update(s.solver, &p), GMG_OK);
+    if (!strstr(gmg_context_error(s.context), changes[i].words)) fail_msg("%s", gmg_context_error(s.context));
+    memset(u[1], 0, sizeof u[1]);
+    assert_ok(s.context, gmg_solve(s.solver, f, u[1], &r));
+    assert_memory_equal(u[0], u[1], sizeof u[0]);
+  }
+  p.stencil = &other;
+  assert_ok(s.context, gmg_solver_update(s.solver, &p));
+  assert_ok(s.context, gmg_solve(s.solver, f, u[2], &r));
+  assert_memory_not_equal(u[0], u[2], sizeof u[0]);
+  end_solver(&s);
+}
+
 static void q1_takes_what_it_can(void **state)
 {
   (void)state;
@@ -123,6 +160,7 @@ static void q1_takes_what_it_can(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(calls_refused), cmocka_unit_test(q1_takes_what_it_can)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(calls_refused), cmocka_unit_test(failed_updates),
+                                     cmocka_unit_test(q1_takes_what_it_can)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
