@@ -85,9 +85,9 @@ enum {
   GMG_SMOOTHER_DETERMINISTIC = 1, /**< Bitwise the same result on every run, for any number of threads. */
   GMG_SMOOTHER_ADJOINT = 2,       /**< The sweep on GMG_LEG_UP_REVERSED is the adjoint of that on GMG_LEG_DOWN. */
   GMG_SMOOTHER_LINEAR = 4,        /**< The same linear map at every call. */
-  GMG_SMOOTHER_BOX = 16,          /**< Takes box stencils (gmg_operator::box), too. Others are refused where the problem has one. */
-  GMG_SMOOTHER_COLOURED = 8       /**< Relaxes one colour after the other. If one or two axes are coarsened, residuals are then best
+  GMG_SMOOTHER_COLOURED = 8,      /**< Relaxes one colour after the other. If one or two axes are coarsened, residuals are then best
                                        restricted by the adjoint of interpolation (docs/weights.md). */
+  GMG_SMOOTHER_BOX = 16           /**< Takes box stencils (gmg_operator::box), too. Others are refused where the problem has one. */
 };
 
 /** The functions of a smoother for one backend and real type. Only sweep is required. `state` belongs to the smoother; each level

@@ -195,6 +195,8 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   const gmg_exec e = gmg_exec_make(c, problem->type, 1);
   const gmg_operator_kind *kind = gmg_operator_kind_of(problem);
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p, &e, kind);
+  if (!kind->ops[c->backend][problem->type])
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem: a %s has no functions for this context and problem.type", kind->name);
   if (kind != &gmg_seven_point && !ops)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" does not take a problem with a %s",
                     gmg_shown_name(p->smoother), kind->name);

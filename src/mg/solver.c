@@ -70,6 +70,7 @@ static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_proble
   GMG_TRY(gmg_check_params(c, &s->problem, params, &taken, &s->params));
   GMG_TRY(gmg_check_process(c, dry ? "gmg_plan" : "gmg_solver_create", gmg_has_parallel_work(&s->problem)));
   s->cycle_is_auto = taken.cycle == GMG_CYCLE_AUTO;
+  s->coarse_is_auto = taken.coarse == GMG_COARSE_AUTO;
   s->stretch = gmg_worst_stretch(&s->problem);
   s->symmetric = s->params.symmetric || s->params.accel == GMG_ACCEL_CG;
   s->coarse = gmg_coarsest_of(s->params.coarse);

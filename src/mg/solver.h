@@ -91,6 +91,7 @@ struct gmg_solver {
   gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced */
   double stretch;        /* largest over smallest mesh width, the worst axis */
   int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO */
+  int coarse_is_auto;       /* params.coarse was GMG_COARSE_AUTO */
   int singular;
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_values;        /* some face was given boundary values */

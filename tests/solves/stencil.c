@@ -167,10 +167,36 @@ static void singular_and_updated(void **state)
   free(f), free(u), free(again);
 }
 
+/* Cholesky takes few unknowns: where more are left, AUTO is CG, and who asked for Cholesky is refused. */
+static void coarse_solver_is_chosen(void **state)
+{
+  (void)state;
+  static const struct {
+    int max_levels;
+    gmg_coarse_kind asked, found;
+    gmg_status status;
+  } rows[] = {{0, GMG_COARSE_AUTO, GMG_COARSE_CHOLESKY, GMG_OK},
+              {1, GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_OK},
+              {1, GMG_COARSE_CHOLESKY, GMG_COARSE_CHOLESKY, GMG_ERR_UNSUPPORTED}};
+  gmg_problem p = make_problem(2, 70, 60, 1, GMG_VERTEX, "dddd");
+  const gmg_stencil box = box_of_entries(&p, &box_q1);
+  gmg_context *c;
+  p.stencil = &box;
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  for (int i = 0; i < COUNT(rows); i++) {
+    gmg_params q = gmg_params_default();
+    gmg_plan_info info;
+    q.max_levels = rows[i].max_levels, q.coarse = rows[i].asked;
+    assert_int_equal(gmg_plan(c, &p, &q, &info), rows[i].status);
+    if (rows[i].status == GMG_OK) assert_int_equal(info.coarse, rows[i].found);
+  }
+  gmg_context_destroy(c);
+}
+
 int main(int argc, char **argv)
 {
   if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(q1_has_order_two),
-                                     cmocka_unit_test(singular_and_updated)};
+                                     cmocka_unit_test(singular_and_updated), cmocka_unit_test(coarse_solver_is_chosen)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,10 @@ static gmg_status create_coarsest(gmg_solver *s)
   const int coarsest = s->levels - 1;
   const size_t cells = s->level[coarsest].A.cells;
   gmg_bottom_problem *p = &s->bottom_problem[0];
-  if (s->coarse->max_cells && cells > s->coarse->max_cells) return too_large(s, cells);
+  if (s->coarse->max_cells && cells > s->coarse->max_cells) {
+    if (!s->coarse_is_auto) return too_large(s, cells);
+    s->params.coarse = GMG_COARSE_CG, s->coarse = gmg_coarsest_of(GMG_COARSE_CG);
+  }
   (void)describe(s, coarsest, p);
   GMG_TRY(create(s, &s->coarsest, coarsest, s->coarse, p));
   s->mg.bottom = s->coarsest;

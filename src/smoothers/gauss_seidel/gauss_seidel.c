@@ -17,12 +17,10 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
 
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), GMG_OPTION(INT, deterministic, 0, 0, 1), {0}};
 
-extern const gmg_smoother_ops gmg_gauss_seidel_box_host_f32, gmg_gauss_seidel_box_host_f64, gmg_gauss_seidel_box_cuda_f32,
-    gmg_gauss_seidel_box_cuda_f64;
 extern const gmg_smoother_ops gmg_gauss_seidel_host_f32, gmg_gauss_seidel_host_f64;
-extern const gmg_smoother_ops gmg_gauss_seidel_box_host_f32, gmg_gauss_seidel_box_host_f64, gmg_gauss_seidel_box_cuda_f32,
-    gmg_gauss_seidel_box_cuda_f64;
 extern const gmg_smoother_ops gmg_gauss_seidel_cuda_f32, gmg_gauss_seidel_cuda_f64;
+extern const gmg_smoother_ops gmg_gauss_seidel_box_host_f32, gmg_gauss_seidel_box_host_f64;
+extern const gmg_smoother_ops gmg_gauss_seidel_box_cuda_f32, gmg_gauss_seidel_box_cuda_f64;
 
 const gmg_builtin_smoother gmg_smoother_gauss_seidel = {
     .shown = {.name = "gauss_seidel",
