@@ -1,5 +1,5 @@
 /* Version, host contexts, status texts and error texts (context.h, gmg.h). Called through the API; gmg_fail() by every module. */
-#include "context.h"
+#include "comm.h"
 
 #include <omp.h>
 #include <stdarg.h>
@@ -72,6 +72,7 @@ gmg_status gmg_context_create_host(int threads, gmg_context **context)
   c->backend = GMG_BACKEND_HOST;
   c->threads = wanted;
   c->process = getpid();
+  c->comm = &gmg_comm_alone;
   *context = c;
   return GMG_OK;
 }

@@ -5,6 +5,7 @@
 #include "gmg_smoother.h" /* gmg_backend */
 
 typedef struct gmg_device gmg_device;
+typedef struct gmg_comm_ops gmg_comm_ops; /* comm.h */
 
 struct gmg_context {
   gmg_backend backend;
@@ -12,6 +13,7 @@ struct gmg_context {
   long process;     /* that created it */
   char error[512];  /* text of the last error */
   gmg_device *device; /* private to the backend; NULL on the host */
+  const gmg_comm_ops *comm; /* the other processes */
   /* NULL on the host: */
   void (*end)(gmg_context *self);               /* releases the device's resources */
   int (*enter)(gmg_context *self);              /* makes the device current for the calling thread; returns the previous device */

@@ -24,6 +24,7 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
                     .memory = tables->memory,
                     .trace = tables->trace,
                     .graph = tables->graph,
+                    .comm = context->comm,
                     .vector = tables->vector[type],
                     .type = type,
                     .real_size = gmg_type_traits_of(type)->size,

@@ -141,6 +141,7 @@ struct gmg_exec {
   const gmg_memory_ops *memory;
   const gmg_trace_ops *trace;
   const gmg_graph_ops *graph; /* NULL: the backend does not replay */
+  const gmg_comm_ops *comm; /* neighbours: the context's */
   const gmg_vector_ops *vector;
   gmg_type type;
   size_t real_size;

@@ -5,6 +5,7 @@
 
 #include "coarse/bottom.h"
 #include "core/backend.h"
+#include "core/comm.h"
 #include "smoothers/fused.h"
 #include "smoothers/smoother.h"
 #include "stencil/stencil.h"

@@ -1,5 +1,9 @@
 /* Contexts on a CUDA device: creation, memory, and the conversion of CUDA errors to a status. Called through the API, GMG_VISIT and
    gmg_memory_ops (core/exec.h). */
+extern "C" {
+#include "core/comm.h"
+}
+
 #include "device.h"
 #include "testing.h"
 
@@ -153,7 +157,7 @@ static gmg_status create_on(int device, gmg_cuda_stream stream, gmg_context **co
     return GMG_ERR_MEMORY;
   }
   d->number = device, d->stream = stream;
-  c->backend = GMG_BACKEND_CUDA, c->threads = 1, c->process = getpid(), c->device = d;
+  c->backend = GMG_BACKEND_CUDA, c->threads = 1, c->process = getpid(), c->device = d, c->comm = &gmg_comm_alone;
   c->end = end_device, c->enter = enter_device, c->leave = leave_device;
   const gmg_status status = status_of(begin_device(d, &code));
   if (status == GMG_OK) *context = c;

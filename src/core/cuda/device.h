@@ -230,8 +230,16 @@ static __device__ inline gmg_total gmg_block_total(gmg_total x)
   return x;
 }
 
-/* Sum over all threads of the grid. The last thread block to arrive adds the parts in a fixed order, so the result depends only on
-   the launch. Returns 1 in the thread that holds the sum. */
+/* What the sum over this device's unknowns becomes before anything is computed from it: the sum over the devices of all processes
+   (core/comm.h). Called by the first thread of the last thread block, so a device can wait for the others here. One process. */
+static __device__ __forceinline__ gmg_total gmg_total_over_devices(gmg_total mine, const gmg_sums &sums)
+{
+  (void)sums;
+  return mine;
+}
+
+/* Sum over all threads of the grid and, in several processes, over their devices. The last thread block to arrive adds the parts in
+   a fixed order, so the result depends only on the launch. Returns 1 in the thread that holds the sum. */
 static __device__ inline int gmg_grid_total(gmg_total x, const gmg_sums &sums)
 {
   __shared__ int last;
@@ -252,7 +260,7 @@ static __device__ inline int gmg_grid_total(gmg_total x, const gmg_sums &sums)
     sum = gmg_plus(sum, mine);
   }
   sum = gmg_block_total(sum);
-  if (me == 0) *sums.to = sum, *sums.arrived = 0;
+  if (me == 0) *sums.to = gmg_total_over_devices(sum, sums), *sums.arrived = 0;
   return me == 0;
 }
 

@@ -1,5 +1,9 @@
 /* Vector operations on a CUDA device. Compiled once per real type, and by the tests for complex scalars. Called through
    gmg_vector_ops (core/exec.h). */
+extern "C" {
+#include "core/comm.h"
+}
+
 #include "device.h"
 #include "core/real.h"
 
@@ -204,7 +208,7 @@ static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 {
   const gmg_sums sums = gmg_sums_on_device(e);
   gmg_launch(e, "mean", sum_kernel, gmg_flat_grid(n, 1), n, x, sums);
-  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(n), n, sums.to, (double)n, x);
+  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(n), n, sums.to, gmg_sum_over_processes(e, (double)n), x);
 }
 
 #if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
@@ -225,7 +229,7 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   gmg_launch(e, "range", range_kernel, gmg_flat_grid(n, 1), n, x, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "range");
   const double poison = 0 * t.second;
-  return {t.least + poison, t.most + poison, t.second / (double)n};
+  return {t.least + poison, t.most + poison, t.second / gmg_sum_over_processes(e, (double)n)};
 }
 #endif
 

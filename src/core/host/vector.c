@@ -1,6 +1,6 @@
 /* Vector operations on host threads. Compiled once per real type, and by the tests for complex scalars. Called through
    gmg_vector_ops (core/exec.h). */
-#include "core/exec.h"
+#include "core/comm.h"
 
 #include "core/cg_scalars.h"
 #include "core/real.h"
@@ -123,6 +123,7 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   }
   if (!can_step) d->pq = 0;
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
+  sum = gmg_sum_over_processes(e, sum);
   if (low) gmg_scale_note(s, scale, known ? sqrt(sum) : NAN);
   return known && wait ? sqrt(sum) : NAN;
 }
@@ -140,7 +141,14 @@ static double norm2(const gmg_exec *e, size_t n, const void *x)
     part[c] = squares;
   }
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
-  return sqrt(sum);
+  return sqrt(gmg_sum_over_processes(e, sum));
+}
+
+/* The sum over all processes. Complex numbers are stored as two doubles. */
+static wide_scalar all_of(const gmg_exec *e, wide_scalar x)
+{
+  e->comm->sum(e, (int)(sizeof x / sizeof(double)), (double *)&x);
+  return x;
 }
 
 static gmg_number dot(const gmg_exec *e, size_t n, const void *x, const void *y)
@@ -156,6 +164,7 @@ static gmg_number dot(const gmg_exec *e, size_t n, const void *x, const void *y)
     part[c] = products;
   }
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
+  sum = all_of(e, sum);
   return (gmg_number){gmg_real_part(sum), gmg_imaginary_part(sum)};
 }
 
@@ -174,6 +183,7 @@ static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const 
 
 static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 {
+  const double count = gmg_sum_over_processes(e, (double)n);
   scalar *restrict X = x;
   wide_scalar part[CHUNKS] = {0}, sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
@@ -182,10 +192,10 @@ static void subtract_mean(const gmg_exec *e, size_t n, void *x)
     wide_scalar total = 0;
 #pragma omp simd reduction(+ : total)
     for (size_t i = s.begin; i < s.end; i++) total += (wide_scalar)X[i];
-    part[c] = total / (double)n;
+    part[c] = total / count;
   }
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
-  const scalar mean = (scalar)sum;
+  const scalar mean = (scalar)all_of(e, sum);
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (size_t i = 0; i < n; i++) X[i] -= mean;
 }
@@ -209,14 +219,16 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
     }
     sum[c] = s, bad[c] = b, low[c] = (double)l, high[c] = (double)h;
   }
-  gmg_range r = {low[0], high[0], 0};
-  double poison = 0;
+  const double count = gmg_sum_over_processes(e, (double)n);
+  double ends[2] = {-low[0], high[0]}, sums[2] = {0, 0}; /* minus the least, the most; the mean, NaN if a value is bad */
   for (int c = 0; c < CHUNKS; c++) {
-    r.least = fmin(r.least, low[c]), r.most = fmax(r.most, high[c]);
-    r.mean += sum[c] / (double)n;
-    poison += bad[c];
+    ends[0] = fmax(ends[0], -low[c]), ends[1] = fmax(ends[1], high[c]);
+    sums[0] += sum[c] / count;
+    sums[1] += bad[c];
   }
-  return (gmg_range){r.least + poison, r.most + poison, r.mean + poison};
+  e->comm->most(e, 2, ends);
+  e->comm->sum(e, 2, sums);
+  return (gmg_range){sums[1] - ends[0], ends[1] + sums[1], sums[0] + sums[1]};
 }
 #endif
 

@@ -59,6 +59,7 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, cons
     L->coupling1[a] = gmg_axis_coupling(&axis[a].spec) / axis[a].spec.beta;
     L->reaction_from_walls1[a] = axis[a].n == 1 ? axis[a].diag[0] : 0;
   }
+  L->volume = gmg_sum_over_processes(e, L->volume);
   gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, s->coefficients.beta_mean);
   return GMG_OK;
 }

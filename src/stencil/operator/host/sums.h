@@ -3,7 +3,7 @@
 #ifndef GMG_STENCIL_OPERATOR_HOST_SUMS_H
 #define GMG_STENCIL_OPERATOR_HOST_SUMS_H
 
-#include "core/exec.h"
+#include "core/comm.h"
 #include "grid_row.h"
 
 typedef struct {
@@ -16,11 +16,14 @@ static inline void gmg_add_sums(gmg_sums *to, gmg_sums more)
   to->second += more.second;
 }
 
-static inline gmg_sums gmg_total_of(const gmg_sums *part, size_t n)
+/* Over the processes, too. */
+static inline gmg_sums gmg_total_of(const gmg_exec *e, const gmg_sums *part, size_t n)
 {
   gmg_sums total = {0, 0};
   for (size_t i = 0; i < n; i++) gmg_add_sums(&total, part[i]);
-  return total;
+  double both[2] = {total.first, total.second};
+  e->comm->sum(e, 2, both);
+  return (gmg_sums){both[0], both[1]};
 }
 
 /* Computes the sums of one task. what: the operands. */
@@ -40,7 +43,7 @@ static inline gmg_sums gmg_sum_tasks(const gmg_exec *e, const gmg_operator *A, g
       gmg_add_sums(&part[s], sums_of(what, &w));
     }
   }
-  return gmg_total_of(part, shares);
+  return gmg_total_of(e, part, shares);
 }
 
 #endif

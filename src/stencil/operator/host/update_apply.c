@@ -66,7 +66,7 @@ static gmg_sums run_slices(const gmg_exec *e, const work *x)
       if (begin + 1 < end) gmg_add_sums(&part[end - 1], x->look(x, &high));
     }
   }
-  return gmg_total_of(part, slices);
+  return gmg_total_of(e, part, slices);
 }
 
 /* Two passes, one after the other: in 1D, for long lines, or for many slices. */

@@ -1,0 +1,73 @@
+/* Neighbours: what a process needs from the others that hold parts of the same grid. A table, which the context carries and every
+   exec copies. The one-process table does nothing. Calls exec.h; used by core, stencil, smoothers and mg.
+
+   Each process holds a part of every level, in fields with ghost planes: copies of its neighbours' outermost planes. All processes
+   make the same calls in the same order. The state of an implementation belongs to the context, like a device.
+
+   Ghosts. Whoever calls an operation that reads neighbours exchanges the fields that it reads, immediately before. An operation
+   writes the planes of its own process, and leaves the ghosts of what it writes stale. What an operation reads between two of its
+   own steps, it computes on ghosts, too:
+   - a sweep relaxes ghosts again instead of asking for them after every step or colour. It reads u in as many layers as it relaxes,
+     and f in one less. The number of ghost planes follows from the smoother's parameters. Sweeps made of the operator's operations
+     exchange before each of them (gmg_level_residual()).
+   - restrict_residual() computes the residual on one layer of ghosts, from two layers of u and one of f.
+   - correct_residual() and loop_residual() correct one layer of u, from one layer of the correction.
+   - interpolated_residual() interpolates one layer of u, from the ghosts of the coarse field.
+   - cg_direction() updates one layer of p, from one layer of the correction. So p is never exchanged.
+   Arrays that are read often and written rarely (coefficients) are exchanged where they are written.
+
+   Sums. Every number over all unknowns is summed over the processes where the sum over this process's unknowns is complete, before
+   anything is computed from it. So norms, scales, step lengths and means are those of all unknowns, and all processes take the same
+   decisions. On the host this is before the operation returns. On a device most sums are used by the kernel that computes them, and
+   never reach the host. There they are summed by the last thread block, in one function for all kernels: gmg_total_over_devices()
+   (cuda/device.h). An implementation for devices adds up there, through memory that the devices share. Recorded work then contains
+   its sums, and a recorded loop tests the norm of all devices.
+
+   The bottom of a cycle (coarse/bottom.h) neither exchanges nor sums by itself: it is to solve its levels redundantly, or on one
+   process, with an exec of its own that has the one-process table. The gathering belongs into a gmg_bottom_ops around the solver's.
+   prolongation then exchanges the bottom's u as that of any level. */
+#ifndef GMG_CORE_COMM_H
+#define GMG_CORE_COMM_H
+
+#include "exec.h"
+
+/* What an array has one value for: each unknown, each face across an axis (one more along it than unknowns), or each face of one
+   wall across an axis. */
+typedef enum { GMG_AT_UNKNOWNS, GMG_AT_FACES, GMG_AT_WALL } gmg_place;
+
+struct gmg_comm_ops {
+  /* Fills all ghosts of x, an array on the grid of A, from the neighbours that own them. Values are of e's type, whatever A's is.
+     axis: of the faces or the wall. x's own values stay, so x may be const for everybody else. Only enqueues on a device, and can
+     be recorded. */
+  void (*exchange)(const gmg_exec *e, const gmg_operator *A, gmg_place place, int axis, const void *x);
+  /* Replaces each value in host memory by its sum over all processes, the same bits on all of them. NaN and infinity stay. */
+  void (*sum)(const gmg_exec *e, int count, double *values);
+  /* The same with the largest. NaN may be lost. */
+  void (*most)(const gmg_exec *e, int count, double *values);
+};
+
+extern const gmg_comm_ops gmg_comm_alone; /* one process */
+
+/* x: a field of A's level. */
+static inline void gmg_exchange(const gmg_exec *e, const gmg_operator *A, const void *x)
+{
+  e->comm->exchange(e, A, GMG_AT_UNKNOWNS, 0, x);
+}
+
+static inline void gmg_exchange_faces(const gmg_exec *e, const gmg_operator *A, int axis, const void *x)
+{
+  e->comm->exchange(e, A, GMG_AT_FACES, axis, x);
+}
+
+static inline void gmg_exchange_wall(const gmg_exec *e, const gmg_operator *A, int axis, const void *x)
+{
+  e->comm->exchange(e, A, GMG_AT_WALL, axis, x);
+}
+
+static inline double gmg_sum_over_processes(const gmg_exec *e, double x)
+{
+  e->comm->sum(e, 1, &x);
+  return x;
+}
+
+#endif
