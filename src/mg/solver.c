@@ -195,6 +195,7 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   GMG_TRY(gmg_check_usable(s, "gmg_residual"));
   GMG_VISIT(s->context);
   const void *f_eff = gmg_effective_rhs(s, f, NULL);
+  gmg_exchange(&s->exec, &s->finest->A, u);
   s->op->residual(&s->exec, &s->finest->A, f_eff, u, r);
   return gmg_status_or_failure(s, GMG_OK);
 }
@@ -228,6 +229,7 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
   GMG_TRY(check_outputs(s, u, flux, gradient));
   GMG_VISIT(s->context);
   const gmg_level *L = s->finest;
+  gmg_exchange(&s->exec, &L->A, u);
   for (int a = 0; a < s->problem.dim; a++) {
     void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};
     if (out[0] || out[1]) s->stencil->flux(&s->exec, &L->A, &L->faces, a, u, out[0], out[1]);

@@ -2,6 +2,8 @@
    the API, and by mg and offload. */
 #include "smoother.h"
 
+#include "core/comm.h"
+
 #include <string.h>
 
 /* The order of gmg_smoother_name(). */
@@ -119,5 +121,6 @@ void gmg_set_default_options(gmg_params *params)
 
 void gmg_level_residual(const gmg_smoother_level *level, const void *f, const void *u, void *r)
 {
+  gmg_exchange(level->exec, level->A, u);
   gmg_operator_of(level->exec, level->A)->residual(level->exec, level->A, f, u, r);
 }

@@ -52,6 +52,7 @@ typedef struct gmg_fmg_ops {
 } gmg_fmg_ops;
 extern const gmg_fmg_ops gmg_fmg_same_type, gmg_fmg_low_type;
 
+void gmg_fmg_pad(gmg_solver *s, gmg_exec *e, gmg_level *L, const void *u, void *padded); /* u of a level with ghosts */
 void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C);
 int gmg_fmg_needs_ghosts(const gmg_solver *s, int l); /* whether the interpolation to level l needs ghosts */
 

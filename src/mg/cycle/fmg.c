@@ -11,8 +11,17 @@ void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, 
       if (!L->faces.g[a][side]) continue;
       gmg_map maps[3] = {L->average[0], L->average[1], L->average[2]};
       maps[a] = s->single_cell_map[e->type];
+      gmg_exchange_wall(e, &L->A, a, L->faces.g[a][side]);
       gmg_stencil_of(e)->tensor(e, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
     }
+}
+
+void gmg_fmg_pad(gmg_solver *s, gmg_exec *e, gmg_level *L, const void *u, void *padded)
+{
+  for (int i = 0; i < 2 * s->problem.dim; i++)
+    if (L->faces.g[i / 2][i % 2]) gmg_exchange_wall(e, &L->A, i / 2, L->faces.g[i / 2][i % 2]);
+  gmg_exchange(e, &L->A, u);
+  gmg_stencil_of(e)->pad(e, &L->A, &L->faces, u, padded);
 }
 
 /* Computes f and g of all coarser levels. r of a level holds its f before boundary values are folded in. */
@@ -22,7 +31,10 @@ static void sample_problem(gmg_solver *s, const void *f, const void *f_eff)
   const int first = s->fmg->sample_finest(s, f, f_eff); /* r of the next level is computed */
   for (int l = first; l + 1 < s->levels; l++) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
-    if (l > first) s->mg.stencil->tensor(e, L->average, L->r, C->r, 0);
+    if (l > first) {
+      gmg_exchange(e, &L->A, L->r);
+      s->mg.stencil->tensor(e, L->average, L->r, C->r, 0);
+    }
     e->vector->copy(e, C->A.cells, C->r, C->f);
     if (s->has_values) {
       gmg_fmg_sample_faces(s, e, L, C);
@@ -45,7 +57,8 @@ static void interpolate(gmg_solver *s, int l, void *u)
 {
   gmg_level *L = &s->level[l], *C = &s->level[l + 1];
   const int ghosts = gmg_fmg_needs_ghosts(s, l);
-  if (ghosts) s->mg.stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
+  if (ghosts) gmg_fmg_pad(s, s->levels_exec, C, C->u, C->padded);
+  else gmg_exchange(s->levels_exec, &C->A, C->u);
   s->mg.stencil->tensor(s->levels_exec, ghosts ? L->interpolate : L->prolong, ghosts ? C->padded : C->u, u, 0);
 }
 
@@ -75,6 +88,7 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
 static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
 {
   (void)f_eff;
+  gmg_exchange(&s->exec, &s->level[0].A, f);
   s->stencil->tensor(&s->exec, s->level[0].average, f, s->level[1].r, 0);
   return 0;
 }

@@ -4,15 +4,18 @@
    precision. Called by fmg.c. */
 #include "cycle.h"
 
-/* Computes f and g of the refined levels. Returns f of the last of them, before boundary values are folded in. */
+/* Computes f and g of the refined levels. Returns f of the last of them, before boundary values are folded in, and with its
+   ghosts. */
 static const void *sample_refined(gmg_solver *s, const void *f)
 {
   for (int l = 0; l + 1 < s->refined_levels; l++) {
     gmg_level *R = &s->refined[l], *C = &s->refined[l + 1];
+    gmg_exchange(&s->exec, &R->A, f);
     s->stencil->tensor(&s->exec, R->average, f, C->f, 0);
     if (s->has_values) gmg_fmg_sample_faces(s, &s->exec, R, C);
     f = C->f;
   }
+  gmg_exchange(&s->exec, &s->refined[s->refined_levels - 1].A, f);
   return f;
 }
 
@@ -60,7 +63,7 @@ static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
 }
 
 /* The field and the map that interpolate to refined level l. If the coarser level's u is in low precision, that smaller field is
-   converted to the problem's type. level[0].u is used as work space. */
+   converted to the problem's type. level[0].u is used as work space. The field has its ghosts. */
 static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
 {
   gmg_level *C = &s->level[l + 1], *R = &s->refined[l + 1];
@@ -69,14 +72,15 @@ static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
   *map = ghosts ? s->refined[l].interpolate : s->refined[l].prolong;
   if (l + 1 == s->refined_levels) {
     const size_t cells = ghosts ? gmg_padded_cells(&C->A) : C->A.cells;
-    if (ghosts) s->mg.stencil->pad(s->levels_exec, &C->A, &C->faces, C->u, C->padded);
+    if (ghosts) gmg_fmg_pad(s, s->levels_exec, C, C->u, C->padded);
     const gmg_correction from = {.z = ghosts ? C->padded : C->u, .size = &s->scales->data.size, .low = 1};
     s->vector->correct(&s->exec, cells, from, 0, room);
+    if (!ghosts) gmg_exchange(&s->exec, &C->A, room);
     return room;
   }
-  if (!ghosts) return R->u;
-  s->stencil->pad(&s->exec, &R->A, &R->faces, R->u, room);
-  return room;
+  if (ghosts) gmg_fmg_pad(s, &s->exec, R, R->u, room);
+  else gmg_exchange(&s->exec, &R->A, R->u);
+  return ghosts ? room : R->u;
 }
 
 /* Interpolates u to a refined level and improves it by params.fmg corrections. Returns the last correction, which the caller
@@ -92,7 +96,10 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   s->op->interpolated_residual(&s->exec, &R->A, map, coarse, f, u, size, L->f);
   for (int i = 0; i < s->params.fmg; i++) {
     gmg_add_correction(s, R, c, u);
-    if (i > 0) (void)s->op->measure_residual(&s->exec, &R->A, f, u, size, NULL, L->f, NULL, GMG_ENQUEUE);
+    if (i > 0) {
+      gmg_exchange(&s->exec, &R->A, u);
+      (void)s->op->measure_residual(&s->exec, &R->A, f, u, size, NULL, L->f, NULL, GMG_ENQUEUE);
+    }
     c.z = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to) ? NULL : L->u;
     gmg_charge(s, l);
   }

@@ -1,12 +1,14 @@
 /* The legs of a cycle on one level: smoothing and restriction downwards, prolongation and smoothing upwards. A built-in smoother
    may fuse several of these into one pass over memory (smoothers/fused.h). gmg_choose_legs() selects the legs of a level at create.
-   Called by the cycle; calls the smoother and the transfers. */
+   Every operation finds fresh ghosts in the fields whose neighbours it reads (core/comm.h). Called by the cycle; calls the smoother
+   and the transfers. */
 #include "cycle.h"
 
 static void smooth(const gmg_multigrid *m, int l, const void *f, void *u, int steps, gmg_leg leg)
 {
   if (steps == 0) return;
   GMG_AT_LEVEL(m->solver, l, "smooth");
+  gmg_exchange(m->exec, &m->level[l].A, u);
   m->smoother->sweep(&m->level[l].view, m->state[l], f, u, steps, leg);
 }
 
@@ -26,6 +28,7 @@ static void restrict_residual(const gmg_multigrid *m, int l, const void *f, cons
 {
   const gmg_level *L = &m->level[l];
   GMG_AT_LEVEL(m->solver, l, "restrict");
+  gmg_exchange(m->exec, &L->A, u);
   m->op->restrict_residual(m->exec, &L->A, L->restrict_, f, u, L->r, L[1].f);
 }
 
@@ -33,6 +36,7 @@ static void prolong(const gmg_multigrid *m, int l, void *u)
 {
   const gmg_level *L = &m->level[l];
   GMG_AT_LEVEL(m->solver, l, "prolong");
+  gmg_exchange(m->exec, &L[1].A, L[1].u);
   if (L->by_faces) m->stencil->prolong_faces(m->exec, &L->A, L->prolong, L[1].u, u);
   else m->stencil->tensor(m->exec, L->prolong, L[1].u, u, 1);
 }
@@ -64,6 +68,7 @@ static int fused_down_to(const gmg_multigrid *m, int l, const void *f, void *u, 
   const gmg_level *L = &m->level[l];
   if (m->pre == 0) return 0;
   GMG_AT_LEVEL(m->solver, l, "smooth and restrict");
+  if (start == GMG_FROM_CURRENT) gmg_exchange(m->exec, &L->A, u);
   return m->fused->presmooth_restrict(&L->view, m->state[l], f, u, to, m->pre, start, L->restrict_, L[1].f);
 }
 
@@ -72,6 +77,8 @@ static int fused_up_to(const gmg_multigrid *m, int l, const void *f, void *u, gm
   const gmg_level *L = &m->level[l];
   if (m->post == 0) return 0;
   GMG_AT_LEVEL(m->solver, l, coarse ? "prolong and smooth" : "smooth");
+  gmg_exchange(m->exec, &L->A, u);
+  if (coarse) gmg_exchange(m->exec, &L[1].A, coarse);
   to.coarse = coarse;
   to.prolong = L->prolong;
   return m->fused->postsmooth_update(&L->view, m->state[l], f, u, m->post, m->up, &to);
@@ -122,10 +129,11 @@ void gmg_choose_legs(gmg_multigrid *m, int l)
 /* --- called by the cycle --------------------------------------------------------------------------------------------------- */
 
 /* A singular coarse problem has a solution only if its right-hand side has zero mean. Rounding violates that, so the mean is
-   removed. */
+   removed. Both legs read f around the unknowns that they relax on ghosts, and f does not change between them. */
 void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
   const gmg_level *C = &m->level[l + 1];
+  gmg_exchange(m->exec, &m->level[l].A, f);
   m->legs[l]->presmooth_restrict(m, l, f, u, start);
   gmg_project(m->solver, m->exec, C, C->f);
 }

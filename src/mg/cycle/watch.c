@@ -14,6 +14,7 @@ typedef struct {
 
 static double residual_norm(const gmg_multigrid *m, int l, const void *f, const void *u)
 {
+  gmg_exchange(m->exec, &m->level[l].A, u);
   return m->op->measure_residual(m->exec, &m->level[l].A, f, u, NULL, NULL, NULL, NULL, GMG_WAIT);
 }
 

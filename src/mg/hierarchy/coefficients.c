@@ -146,10 +146,18 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
   return check_hold(e, p, found, narrowest, weakest);
 }
 
+/* After the coefficients of a level were computed. Every operation with A reads their ghosts. */
+static void exchange_coefficients(const gmg_exec *e, const gmg_operator *A)
+{
+  for (int a = 0; a < A->dim && A->face[0]; a++) gmg_exchange_faces(e, A, a, A->face[a]);
+  if (A->sigma) gmg_exchange(e, A, A->sigma);
+}
+
 static void coarsen(const gmg_exec *e, const gmg_level *L, gmg_level *C)
 {
   const gmg_carriers by = {.restrict_ = L->restrict_, .average = L->average, .faces = L->faces_map};
   if (L->A.kind->coarsen) L->A.kind->coarsen(e, &L->A, by, &C->A);
+  exchange_coefficients(e, &C->A);
 }
 
 void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
@@ -157,10 +165,15 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
   gmg_level *fine = s->finest;
   const gmg_operator_kind *kind = fine->A.kind;
   if (s->exec.dry) return;
+  if (p->beta) gmg_exchange(&s->exec, &fine->A, p->beta); /* a face lies between two unknowns */
   if (kind->load) kind->load(&s->exec, p, &fine->faces, &fine->A);
+  exchange_coefficients(&s->exec, &fine->A);
   for (int l = 0; l < s->levels; l++) {
     if (l > 0 && l < s->refined_levels) coarsen(&s->exec, &s->refined[l - 1], &s->refined[l]);
     if (l >= s->refined_levels && l > 0) coarsen(s->levels_exec, &s->level[l - 1], &s->level[l]);
-    if (l < s->refined_levels && kind->lower) kind->lower(&s->exec, &s->refined[l].A, &s->level[l].A);
+    if (l < s->refined_levels && kind->lower) {
+      kind->lower(&s->exec, &s->refined[l].A, &s->level[l].A);
+      exchange_coefficients(s->levels_exec, &s->level[l].A);
+    }
   }
 }

@@ -13,6 +13,7 @@ static void start(gmg_solver *s, gmg_iteration *it)
   it->norm = NAN;
   GMG_AT_LEVEL(s, 0, "residual");
   s->vector->fill(&s->exec, sizeof *s->cg / s->exec.real_size, 0, s->cg);
+  gmg_exchange(&s->exec, &s->finest->A, it->u);
   s->op->residual(&s->exec, &s->finest->A, it->f, it->u, s->krylov.r);
   if (it->wait) it->norm = s->vector->norm2(&s->exec, s->finest->A.cells, s->krylov.r);
 }
@@ -38,6 +39,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
   gmg_project(s, s->levels_exec, L, (void *)z.z); /* otherwise u drifts */
   if (!flexible || it->has_direction) s->stencil->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg); /* q is not set in the first
                                                                                                           iteration */
+  gmg_exchange(s->levels_exec, &L->A, z.z); /* p's ghosts follow from it */
   s->op->cg_direction(e, A, z, s->cg, p, r, q);
   it->has_direction = 1;
   it->norm = s->corrections->step(s, it);

@@ -19,6 +19,7 @@ double gmg_norm_of(const gmg_solver *s, const gmg_operator *A)
 
 double gmg_floor_of(gmg_solver *s, const void *u)
 {
+  gmg_exchange(&s->exec, &s->finest->A, u);
   return unit_roundoff(s->problem.type) * s->op->magnitude(&s->exec, &s->finest->A, u);
 }
 

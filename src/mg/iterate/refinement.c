@@ -21,6 +21,7 @@ static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
 static double measure(gmg_solver *s, gmg_iteration *it, const double *size, void *low, double *f_norm, gmg_wait wait)
 {
   GMG_AT_LEVEL(s, 0, "residual");
+  gmg_exchange(&s->exec, &s->finest->A, it->u);
   return s->op->measure_residual(&s->exec, &s->finest->A, it->f, it->u, size, &s->scales->residual, low, f_norm, wait);
 }
 
@@ -60,6 +61,13 @@ static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
   return it->norm;
 }
 
+/* Before u is corrected and its residual computed: the correction is also added on ghosts. */
+static void exchange_corrected(const gmg_solver *s, gmg_correction c, const void *u)
+{
+  gmg_exchange(&s->exec, &s->finest->A, u);
+  if (c.z) gmg_exchange(s->levels_exec, &s->level[0].A, c.z);
+}
+
 /* Adds the correction to u. If the residual is measured, also stores it, divided by size[0]. */
 static void correct(gmg_solver *s, gmg_iteration *it, const double *size, gmg_correction c)
 {
@@ -71,6 +79,7 @@ static void correct(gmg_solver *s, gmg_iteration *it, const double *size, gmg_co
     note_low_residual(it, measure(s, it, size, s->level[0].f, NULL, GMG_WAIT));
   } else {
     GMG_AT_LEVEL(s, 0, "residual");
+    exchange_corrected(s, c, it->u);
     note_low_residual(it, s->op->correct_residual(&s->exec, &s->finest->A, c, it->f, it->u, size, &s->scales->residual,
                                                        s->level[0].f, GMG_WAIT));
   }
@@ -109,9 +118,14 @@ static void loop(gmg_solver *s, const void *f, void *u)
 {
   const gmg_operator *A = &s->finest->A;
   const int with_first = gmg_loop_measures_first(s);
-  if (with_first) s->op->loop_first_residual(&s->exec, A, f, u, &s->scales->one, &s->scales->residual, s->level[0].f);
+  if (with_first) {
+    gmg_exchange(&s->exec, A, u);
+    s->op->loop_first_residual(&s->exec, A, f, u, &s->scales->one, &s->scales->residual, s->level[0].f);
+  }
   s->exec.graph->loop_body_begin(s->context, with_first);
-  s->op->loop_residual(&s->exec, A, correction_for(s, 1, u), f, u, &s->scales->residual, s->level[0].f);
+  const gmg_correction c = correction_for(s, 1, u);
+  exchange_corrected(s, c, u);
+  s->op->loop_residual(&s->exec, A, c, f, u, &s->scales->residual, s->level[0].f);
   gmg_project(s, &s->exec, s->finest, u);
 }
 

@@ -6,6 +6,7 @@
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm)
 {
   GMG_AT_LEVEL(s, 0, "residual");
+  gmg_exchange(&s->exec, &s->finest->A, it->u);
   return s->op->measure_residual(&s->exec, &s->finest->A, it->f, it->u, NULL, NULL, NULL, f_norm, GMG_WAIT);
 }
 
@@ -19,6 +20,7 @@ int gmg_loop_measures_first(gmg_solver *s)
 static void solve_residual(gmg_solver *s, const void *f, void *u)
 {
   gmg_level *L = &s->level[0];
+  gmg_exchange(&s->exec, &L->A, u);
   s->op->residual(&s->exec, &L->A, f, u, L->f);
   (void)gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, NULL);
   s->vector->axpy(&s->exec, L->A.cells, 1, L->u, u);
@@ -56,10 +58,14 @@ static void loop(gmg_solver *s, const void *f, void *u)
   const gmg_operator *A = &s->finest->A;
   const int with_first = gmg_loop_measures_first(s);
   const gmg_correction none = {.z = NULL};
-  if (with_first) s->op->loop_first_residual(&s->exec, A, f, u, NULL, NULL, NULL);
+  if (with_first) {
+    gmg_exchange(&s->exec, A, u);
+    s->op->loop_first_residual(&s->exec, A, f, u, NULL, NULL, NULL);
+  }
   s->exec.graph->loop_body_begin(s->context, with_first);
   improve(s, f, u);
   gmg_project(s, &s->exec, s->finest, u);
+  gmg_exchange(&s->exec, A, u);
   s->op->loop_residual(&s->exec, A, none, f, u, NULL, NULL);
 }
 

@@ -43,7 +43,7 @@ static void correct_any(const gmg_smoother_level *l, const void *f, const void *
   correction *last = state;
   const gmg_operator_ops *op = gmg_operator_of(l->exec, l->A);
   const gmg_vector_ops *v = l->exec->vector;
-  op->residual(l->exec, l->A, f, u, l->scratch);
+  gmg_level_residual(l, f, u, l->scratch);
   op->over_diagonal(l->exec, l->A, l->scratch, l->scratch);
   if (c0 == 0) v->copy(l->exec, l->A->cells, l->scratch, last->d);
   else v->xpay(l->exec, l->A->cells, l->scratch, c0 * last->factor / c1, last->d);

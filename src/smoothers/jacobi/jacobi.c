@@ -17,7 +17,7 @@ static void sweep_any(const gmg_smoother_level *l, void *state, const void *f, v
   const gmg_operator_ops *op = gmg_operator_of(l->exec, l->A);
   const double omega = gmg_weight_jacobi(l->A, l->params);
   for (int s = 0; s < steps; s++) {
-    op->residual(l->exec, l->A, f, u, l->scratch);
+    gmg_level_residual(l, f, u, l->scratch);
     op->over_diagonal(l->exec, l->A, l->scratch, l->scratch);
     l->exec->vector->axpy(l->exec, l->A->cells, omega, l->scratch, u);
   }
