@@ -1,6 +1,7 @@
 /* The bottom of a multigrid cycle, which ends the recursion: a solver of the coarsest grid, or all small levels in one kernel. Both
-   have the same interface. If the problem is singular, the mean is removed from the right-hand side and from the solution. Calls
-   core and stencil; called by mg, which describes the levels. */
+   have the same interface. If the problem is singular, the mean is removed from the right-hand side and from the solution. All of
+   its levels are in one process: it exchanges no ghosts (core/comm.h). Calls core and stencil; called by mg, which describes the
+   levels. */
 #ifndef GMG_COARSE_BOTTOM_H
 #define GMG_COARSE_BOTTOM_H
 

@@ -25,7 +25,9 @@
 
    The bottom of a cycle (coarse/bottom.h) neither exchanges nor sums by itself: it is to solve its levels redundantly, or on one
    process, with an exec of its own that has the one-process table. The gathering belongs into a gmg_bottom_ops around the solver's.
-   prolongation then exchanges the bottom's u as that of any level. */
+   Prolongation then exchanges the bottom's u as that of any level.
+
+   tests/unit/comm.c checks the exchanges, tests/unit/sums.c the sums. */
 #ifndef GMG_CORE_COMM_H
 #define GMG_CORE_COMM_H
 

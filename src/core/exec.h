@@ -117,12 +117,12 @@ typedef struct gmg_loop {
    keep their addresses. */
 typedef struct gmg_graph gmg_graph;
 typedef struct gmg_graph_ops {
-  /* Begins to record. loop: the work is a cycle whose residual is tested by gmg_stencil_ops::loop_residual. Returns 0 if recording
+  /* Begins to record. loop: the work is a cycle whose residual is tested by gmg_operator_ops::loop_residual. Returns 0 if recording
      is not possible. */
   int (*begin)(gmg_context *c, int loop);
   int (*measures_first)(gmg_context *c); /* whether a loop can measure its first residual (gmg_loop::measures_first) */
-  /* Begins the body of a loop. measures_first: only gmg_stencil_ops::loop_first_residual was recorded before the body. Otherwise
-     nothing was. */
+  /* Begins the body of a loop. measures_first: only gmg_operator_ops::loop_first_residual was recorded before the body, and an
+     exchange of its ghosts. Otherwise nothing was. */
   void (*loop_body_begin)(gmg_context *c, int measures_first);
   gmg_graph *(*end)(gmg_context *c); /* NULL: the work cannot be replayed */
   int (*replay)(gmg_context *c, gmg_graph *graph); /* only enqueues; 0: not possible now */

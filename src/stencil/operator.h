@@ -14,7 +14,7 @@ struct gmg_faces; /* stencil.h */
 typedef struct gmg_operator_kind gmg_operator_kind;
 
 /* Sums are bitwise independent of the number of threads. `low` marks fields in low precision. Functions without a result, and those
-   called with GMG_ENQUEUE, only enqueue on a device. */
+   called with GMG_ENQUEUE, only enqueue on a device. The caller exchanges ghosts (core/comm.h). */
 typedef struct gmg_operator_ops {
   /* r = f - A u;  r must not overlap u */
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);

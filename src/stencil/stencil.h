@@ -20,7 +20,7 @@ typedef struct gmg_faces {
 } gmg_faces;
 
 /* Operations on a grid that do not depend on the operator, boundary values, and coefficients on faces. Functions without a result
-   only enqueue on a device. */
+   only enqueue on a device. The caller exchanges ghosts (core/comm.h). */
 typedef struct gmg_stencil_ops {
   /* Inner product: sum of w x y with the control volumes w; y = NULL: sum of w x. */
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
