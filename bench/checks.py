@@ -58,6 +58,8 @@ SANITIZED = [
     ("cuda_operations", "operations_agree_in_rows", TOOLS, 3, 0),
     ("cuda_operations", "operations_agree_in_media", NO_SHARED, 1, 0),
     ("cuda_operations", "operations_agree_on_faces", NO_SHARED, 7, 0),
+    ("cuda_box", "operations_agree", NO_SHARED, 3, 0),  # box stencils: by rows
+    ("cuda_box", "smoothing_agrees", TOOLS, 11, 60000),  # colours, lines, tiles
     ("cuda_red_black", "fused_red_black_agrees", TOOLS, 3, 0),
     ("cuda_red_black", "red_black_in_line_agrees", NO_SHARED, 17, 0),
     ("cuda_fused_levels", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel

@@ -253,6 +253,31 @@ def coarsest_table(data):
     return words + "\n\n" + table(head, rows)
 
 
+# --- bench_gpu_box ------------------------------------------------------------------------------------------------------
+
+# A box stencil, the same with colours, and the 7-point (5-point) operator on the same grid: ends of the rows' names.
+BOXES = [("27 points", "27_points_256", "27_points_256_colours", "7_point_256"), ("Q1", "q1_256", None, "7_point_256"),
+         ("27 points", "27_points_255", None, "7_point_255"),
+         ("27 points, double", "27_points_256_double", "27_points_256_double_colours", "7_point_256_double"),
+         ("27 points", "27_points_64", "27_points_64_colours", "7_point_64"), ("Q1, 2D", "q1_4095", "q1_4095_colours", "5_point_4095")]
+
+
+def box_table(data):
+    at = {r["name"]: r for r in data["results"]}
+    rows = []
+    for words, own, rival, plain in BOXES:
+        cycle, solve, beside = at[f"v11_{own}"], at[f"solve_{own}"], at[f"v11_{plain}"]
+        cells = [words, re.search(r"\d{2,}$|\d{2,}(?=_double$)", own)[0], number(cycle["median"]), f"{number(solve['median'])} ({solve['cycles']})", number(beside["median"]),
+                 number(cycle["median"] / beside["median"])]
+        colours = [at[f"v11_{rival}"], at[f"solve_{rival}"]] if rival else None
+        cells += [number(colours[0]["median"]), f"{number(colours[1]['median'])} ({colours[1]['cycles']})",
+                  number(colours[1]["median"] / solve["median"])] if rival else ["", "", ""]
+        rows.append(cells)
+    head = ["stencil", "unknowns an axis", "async: cycle, ms", "solve, ms (cycles)", "7-point cycle, ms", "cycle over 7-point",
+            "Gauss-Seidel in colours: cycle, ms", "solve, ms (cycles)", "its solve over async's"]
+    return f"{origin(data)}\n\n" + table(head, rows)
+
+
 # --- beside hypre and FFTW, on a processor ---------------------------------------------------------------------------
 
 PEERS = {"solve_async": "gmg, default", "solve_async_double": "gmg, double throughout", "solve_red_black": "gmg, red-black",
@@ -300,6 +325,7 @@ def variants_table(data):
 
 
 VARIANTS_TABLES = {"variants": variants_table}
+BOX_TABLES = {"box": box_table}
 
 
 def read(path):
@@ -324,6 +350,7 @@ def fill(path, made):
 def pages(results, docs, study):
     """Every page's path, and what the results make of it."""
     performance = {"rows": rows_table(read(results / "h200.json")), "peers": peers_table(read(results / "cpu.json")),
+                   **made_of(BOX_TABLES, read(results / "h200-box.json"), "build/bench/bench_gpu_box --json", "h200-box.json"),
                    **made_of(STUDY_TABLES, study, "build/bench/bench_gpu_study --json", "h200-study.json")}
     variants = made_of(VARIANTS_TABLES, read(results / "h200-variants.json"), "bench/variants.py", "h200-variants.json")
     cublas = made_of(CUBLAS_TABLES, read(results / "h200-cublas.json"), "build/bench/bench_gpu_cublas --json", "h200-cublas.json")
