@@ -44,7 +44,7 @@ struct gmg_comm_ops {
   void (*exchange)(const gmg_exec *e, const gmg_operator *A, gmg_place place, int axis, const void *x);
   /* Replaces each value in host memory by its sum over all processes, the same bits on all of them. NaN and infinity stay. */
   void (*sum)(const gmg_exec *e, int count, double *values);
-  /* The same with the largest. NaN may be lost. */
+  /* Replaces each value in host memory by the largest over all processes. NaN may be lost. */
   void (*most)(const gmg_exec *e, int count, double *values);
 };
 
