@@ -62,7 +62,7 @@ static gmg_status copy_positions(gmg_solver *s)
   return GMG_OK;
 }
 
-/* What was given, checked and resolved, and what follows from it alone. */
+/* Checks and resolves the arguments, and stores what depends on nothing else. */
 static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_problem *problem, const gmg_params *params, int dry)
 {
   GMG_TRY(gmg_check_problem(c, problem, &s->problem, &s->box));

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A field may not differ: says which, its value, and the solver's. */
+/* Refuses a member that differs from the solver's. The text has both values. */
 static gmg_status refuse(gmg_context *c, const char *field, const char *now, const char *before)
 {
   return gmg_fail(c, GMG_ERR_ARGUMENT,
@@ -13,7 +13,7 @@ static gmg_status refuse(gmg_context *c, const char *field, const char *now, con
                   field, now, before);
 }
 
-/* Two numbers in as few digits as tell them apart. */
+/* The text has as many digits as the two numbers need to differ. */
 static gmg_status compare(gmg_context *c, const char *field, double now, double before)
 {
   char texts[2][40];
@@ -54,7 +54,7 @@ static gmg_status compare_axis(gmg_context *c, const gmg_problem *now, const gmg
 #undef FIELD
 }
 
-/* Nothing but the coefficients' values may differ. */
+/* Refuses a problem that differs in more than the values of its coefficients. */
 static gmg_status compare_problems(gmg_context *c, const gmg_problem *now, const gmg_problem *before)
 {
   GMG_TRY(compare(c, "dim", now->dim, before->dim));
@@ -99,7 +99,7 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   return gmg_bottoms_update(s);
 }
 
-/* Says that the solver is lost until another update succeeds, after the text that is there. */
+/* Refuses solves until another update succeeds, and adds this to the error text. */
 static void lose(gmg_solver *s)
 {
   char *error = s->context->error;
@@ -108,8 +108,8 @@ static void lose(gmg_solver *s)
   s->update_failed = 1;
 }
 
-/* Takes new coefficients, or else goes back to the old ones. Old arrays are gone, and a smoother that failed may fail again: the
-   solver is then lost. The first failure's text stays. */
+/* Takes new coefficients. If that fails, restores the old shift. This is not possible if there were arrays, which are overwritten,
+   or if the smoother fails again. Solves are then refused. The text is that of the first failure. */
 static gmg_status replace_coefficients(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
   gmg_problem before = s->problem;

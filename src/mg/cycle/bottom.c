@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* Describes the levels from `from` on for coarse/. Returns 0 if there are too many, or if the smoother is not equivalent to
-   red-black sweeps on them. */
+/* Fills in the problem that levels `from` and below pose to a bottom solver (coarse/bottom.h). Returns 0 if they are too many, or
+   if the smoother is not equivalent to red-black sweeps on them. */
 static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
 {
   const gmg_params *q = &s->params;
@@ -31,7 +31,7 @@ static gmg_status create(gmg_solver *s, gmg_bottom *b, int level, const gmg_bott
   return ops->update(s->levels_exec, problem, b->state);
 }
 
-/* Names the parameter that ended the coarsening. */
+/* Refuses a coarsest grid that is too large. The text names the parameter that ended the coarsening. */
 static gmg_status too_large(gmg_solver *s, size_t cells)
 {
   const gmg_params *p = &s->params;

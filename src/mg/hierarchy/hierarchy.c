@@ -133,8 +133,8 @@ static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gm
   return GMG_OK;
 }
 
-/* A user's smoother cannot leave a text: say at least whose failure it was. And it may return anything: an outcome of a solve, or a
-   number that is no status. */
+/* The status of a smoother's function, with a text that names the smoother and the level. A user's smoother may return any number:
+   what is no error becomes GMG_ERR_ARGUMENT. */
 static gmg_status smoother_failed(gmg_solver *s, int l, const char *what, gmg_status status)
 {
   const char *name = gmg_shown_name(s->params.smoother);
@@ -178,7 +178,7 @@ static void destroy_axes(gmg_axis axis[3])
   for (int a = 0; a < 3; a++) gmg_axis_destroy(&axis[a]);
 }
 
-/* Whether another level helps. Also computes its axes. */
+/* Whether the hierarchy goes on below level l. Computes the axes of the next level. */
 static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gmg_axis_spec next[3], int coarsened[3])
 {
   const int most = s->params.max_levels ? s->params.max_levels : GMG_MAX_LEVELS;

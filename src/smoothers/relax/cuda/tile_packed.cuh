@@ -17,8 +17,8 @@
 
 #if GMG_REAL_F32 /* in double a patch needs twice the registers */
 
-/* A pass over one block. whole: pairs are aligned. */
-template <class shape, int KIND, int whole> struct patch_sweep {
+/* A pass over one block. aligned: so are pairs of values in memory. */
+template <class shape, int KIND, int aligned> struct patch_sweep {
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, updates = KIND & PASS_UPDATE, prolongs = KIND & PASS_PROLONG,
                        restricts = KIND & PASS_RESTRICT;
   static constexpr int leg = updates | restricts; /* f is older than the preceding kernel, and so is u if a correction is added */
@@ -71,7 +71,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     const int me = (int)threadIdx.x;
     x = 2 * (me % X), y = 2 * (me / X % shape::y), z = me / LAYER * HIGH;
     kept = (double2 *)memory + me;
-    start = (scalar *)(memory + (whole && updates ? 2 * shape::pairs : 0)), tile = start + X + me;
+    start = (scalar *)(memory + (aligned && updates ? 2 * shape::pairs : 0)), tile = start + X + me;
     /* the segments below and above. If one is missing, the other: a place that nobody writes while it is read */
     under = tile + (me >= LAYER ? -LAYER : LAYER);
     over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
@@ -113,7 +113,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
       for (int d = 0; d < 2; d++) {
         const int j = 2 * d * HIGH + c;
         real_pair p = {0, 0};
-        if (bits & 1u << (d * HIGH + c)) p = patch_pair<whole>(field + offset_of(v, d, c), shared);
+        if (bits & 1u << (d * HIGH + c)) p = patch_pair<aligned>(field + offset_of(v, d, c), shared);
         values[j] = p.x, values[j + HIGH] = p.y;
       }
   }
@@ -125,7 +125,7 @@ template <class shape, int KIND, int whole> struct patch_sweep {
     if (!leg) gmg_wait_for_predecessor();
     ask(v, f, 0, asked_f, v.rhs);
     if (prolongs) ask(v, from, 1, asked, v.u);
-    if (whole && updates && o.keep) {
+    if (aligned && updates && o.keep) {
       const unsigned stored = own_pairs(v);
 #pragma unroll
       for (int m = 0; m < 2 * HIGH; m++)
@@ -235,21 +235,21 @@ template <class shape, int KIND, int whole> struct patch_sweep {
 
   __device__ __forceinline__ void write_back(const patch_held &v, unsigned stored, double scale) const
   {
-    if (whole && updates) __pipeline_wait_prior(0); /* waits for this thread's loads */
+    if (aligned && updates) __pipeline_wait_prior(0); /* waits for this thread's loads */
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
 #pragma unroll
       for (int d = 0; d < 2; d++) {
         const int m = d * HIGH + c, j = m + d * HIGH, offset = offset_of(v, d, c);
         double2 was = {0, 0};
-        if (whole && updates && o.keep) was = kept[m * shape::threads]; /* any value if nothing is stored */
+        if (aligned && updates && o.keep) was = kept[m * shape::threads]; /* any value if nothing is stored */
         if (!(stored & 1u << m)) continue;
         if (updates) {
-          if (!whole && o.keep) was = double2{o.x[offset], o.x[offset + 1]};
+          if (!aligned && o.keep) was = double2{o.x[offset], o.x[offset + 1]};
           const double2 now = {was.x + scale * (double)v.u[j], was.y + scale * (double)v.u[j + HIGH]};
-          if (whole) *(double2 *)(o.x + offset) = now;
+          if (aligned) *(double2 *)(o.x + offset) = now;
           else o.x[offset] = now.x, o.x[offset + 1] = now.y;
-        } else if (whole) gmg_store_relaxed((real_pair *)(to + offset), real_pair{v.u[j], v.u[j + HIGH]});
+        } else if (aligned) gmg_store_relaxed((real_pair *)(to + offset), real_pair{v.u[j], v.u[j + HIGH]});
         else gmg_store_relaxed(to + offset, v.u[j]), gmg_store_relaxed(to + offset + 1, v.u[j + HIGH]);
       }
   }
@@ -294,18 +294,18 @@ template <class shape, int KIND, int whole> struct patch_sweep {
   }
 };
 
-template <class shape, int zero, int whole>
+template <class shape, int zero, int aligned>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks) /* blockIdx.y is the pass */
     patch_kernel(patch_level s, const scalar *f, const scalar *from, scalar *to)
 {
-  patch_sweep<shape, zero ? PASS_FROM_ZERO : 0, whole>{s, f, from, to, update{}, restriction{}}.run(blockIdx.x);
+  patch_sweep<shape, zero ? PASS_FROM_ZERO : 0, aligned>{s, f, from, to, update{}, restriction{}}.run(blockIdx.x);
 }
 
-template <class shape, int KIND, int whole>
+template <class shape, int KIND, int aligned>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
     patch_kernel_update(patch_level s, const scalar *f, const scalar *from, update o)
 {
-  patch_sweep<shape, PASS_UPDATE | KIND, whole>{s, f, from, NULL, o, restriction{}}.run(blockIdx.x);
+  patch_sweep<shape, PASS_UPDATE | KIND, aligned>{s, f, from, NULL, o, restriction{}}.run(blockIdx.x);
 }
 
 template <class shape>

@@ -38,9 +38,9 @@ enum { PATCH_BITS = 10, PATCH_MASK = (1 << PATCH_BITS) - 1 };
 static __device__ __forceinline__ int wrap_period(int i, int n, int period) { return i + (i < 0 ? period : i >= n ? -period : 0); }
 
 /* Loads a pair. shared: other blocks may write it. */
-template <int whole> static __device__ __forceinline__ real_pair patch_pair(const scalar *at, int shared)
+template <int aligned> static __device__ __forceinline__ real_pair patch_pair(const scalar *at, int shared)
 {
-  if (whole) return shared ? gmg_load_relaxed((const real_pair *)at) : __ldg((const real_pair *)at);
+  if (aligned) return shared ? gmg_load_relaxed((const real_pair *)at) : __ldg((const real_pair *)at);
   return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
 }
 
